@@ -1,0 +1,133 @@
+#include "cli_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ec_cli_usage(FILE *to)
+{
+    fputs("usage: eciton COMMAND\n"
+          "\n"
+          "  run SCRIPT [FLAGS]    run a design script\n"
+          "  check SCRIPT [FLAGS]  build the script's graph, print variables, shapes, memory and time, stop\n"
+          "  info                  version, backends, devices, libraries\n"
+          "  help [NOUN]           what scripts can say (--markdown: the whole reference)\n"
+          "\n"
+          "flags of run and check:\n"
+          "  --backend NAME     cpu, cuda, cuda:N or auto (default: CUDA where there is a device)\n"
+          "  --threads N        CPU threads (default: all)\n"
+          "  --out DIR          folder for best.csv, history.csv, patterns and files of the script\n"
+          "  --data DIR         folder whose files the script may read, besides its own\n"
+          "  --seed N           seed of every job, in place of the script's\n"
+          "  --set NAME=VALUE   value of ec.arg(NAME, ...); may be repeated\n"
+          "  --quick            small budgets: shows whether the script runs to its end\n"
+          "  --json             print one JSON object as the last line; print of scripts goes to stderr\n"
+          "  --quiet            no progress and no notes\n"
+          "  --trust            no sandbox: io, os, debug, any file, no limits (for your own scripts)\n",
+          to);
+}
+
+static int usage_error(const char *format, const char *word, const char *more)
+{
+    fprintf(stderr, "eciton: ");
+    fprintf(stderr, format, word, more); /* every format takes both */
+    fprintf(stderr, "\n");
+    return EC_EXIT_USAGE;
+}
+
+static bool parse_whole(const char *text, uint64_t largest, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    unsigned long long v = strtoull(text, &end, 10);
+    *value = v;
+    return errno == 0 && *end == 0 && v <= largest;
+}
+
+static int take_set(ec_cli_options *o, char *text)
+{
+    char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return usage_error("--set wants NAME=VALUE, got '%s'%s", text, "");
+    *equals = 0;
+    o->sets[o->n_sets++] = (ec_lua_set){text, equals + 1, false};
+    return EC_EXIT_OK;
+}
+
+static int take_value(ec_cli_options *o, const char *flag, char *value)
+{
+    uint64_t n;
+    if (strcmp(flag, "--backend") == 0) {
+        o->backend = value;
+    } else if (strcmp(flag, "--out") == 0) {
+        o->out = value;
+    } else if (strcmp(flag, "--data") == 0) {
+        o->data = value;
+    } else if (strcmp(flag, "--set") == 0) {
+        return take_set(o, value);
+    } else if (strcmp(flag, "--threads") == 0) {
+        if (!parse_whole(value, 4096, &n) || n < 1)
+            return usage_error("--threads wants a whole number from 1 to 4096, got '%s'%s", value, "");
+        o->threads = (int)n;
+    } else {
+        if (!parse_whole(value, 9007199254740992ull, &o->seed))
+            return usage_error("--seed wants a whole number from 0 to 2^53, got '%s'%s", value, "");
+        o->seed_given = true;
+    }
+    return EC_EXIT_OK;
+}
+
+int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
+{
+    static const char *const with_value[] = {"--backend", "--threads", "--out", "--data", "--seed", "--set"};
+    const struct {
+        const char *flag;
+        bool *to;
+    } plain[] = {{"--quick", &o->quick}, {"--json", &o->json}, {"--quiet", &o->quiet}, {"--trust", &o->trust}};
+    o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
+    if (!o->sets)
+        return usage_error("%s%s", "no memory", "");
+    for (int i = 0; i < argc; i++) {
+        char *word = argv[i];
+        if (word[0] != '-' || word[1] == 0) {
+            if (o->script)
+                return usage_error("one script at a time: '%s' comes after '%s'", word, o->script);
+            o->script = word;
+            continue;
+        }
+        bool known = false;
+        for (size_t k = 0; !known && k < sizeof plain / sizeof *plain; k++)
+            if (strcmp(word, plain[k].flag) == 0)
+                known = *plain[k].to = true;
+        for (size_t k = 0; !known && k < sizeof with_value / sizeof *with_value; k++) {
+            size_t n = strlen(with_value[k]);
+            if (strncmp(word, with_value[k], n) != 0 || (word[n] != 0 && word[n] != '='))
+                continue;
+            known = true;
+            char *value = word[n] == '=' ? word + n + 1 : i + 1 < argc ? argv[++i] : NULL;
+            if (!value)
+                return usage_error("%s needs a value%s", with_value[k], "");
+            int status = take_value(o, with_value[k], value);
+            if (status != EC_EXIT_OK)
+                return status;
+        }
+        if (!known) {
+            static const char *const all[] = {"--backend", "--threads", "--out",  "--data",  "--seed",
+                                              "--set",     "--quick",   "--json", "--quiet", "--trust"};
+            const char *near = ec_lua_nearest(word, all, (int)(sizeof all / sizeof *all));
+            return near ? usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
+                        : usage_error("unknown flag '%s'; eciton --help lists them%s", word, "");
+        }
+    }
+    if (!o->script)
+        return usage_error("which script? eciton run SCRIPT%s%s", "", "");
+    return EC_EXIT_OK;
+}
+
+void ec_cli_options_release(ec_cli_options *options)
+{
+    free(options->sets);
+    options->sets = NULL;
+}

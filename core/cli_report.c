@@ -1,0 +1,257 @@
+#include "cli_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "evaluators/array_pattern/array_pattern.h"
+#include "output.h"
+
+/* Patterns written for one search: scripts with more arrays have their own way to save them. */
+enum { MOST_PATTERNS = 4 };
+
+/* ---- which nodes a job uses ------------------------------------------------------------------------- */
+
+/* All goals, constraints and records of the job; malloc'ed. */
+static ec_expr *job_outputs(const ec_job *job, int32_t *count)
+{
+    int32_t no = ec_job_objective_count(job), nc = ec_job_constraint_count(job), nr = ec_job_record_count(job);
+    ec_expr *e = malloc((size_t)(no + nc + nr + 1) * sizeof *e);
+    int32_t n = 0;
+    for (int32_t i = 0; e && i < no; i++)
+        e[n++] = ec_job_objective(job, i)->expr;
+    for (int32_t i = 0; e && i < nc; i++)
+        e[n++] = ec_job_constraint(job, i)->expr;
+    for (int32_t i = 0; e && i < nr; i++)
+        e[n++] = ec_job_record(job, i)->expr;
+    *count = n;
+    return e;
+}
+
+/* Nodes that the job needs; malloc'ed, ec_graph_count long. */
+static bool *job_nodes(const ec_job *job)
+{
+    const ec_graph *graph = ec_job_graph(job);
+    int32_t n;
+    ec_expr *outputs = job_outputs(job, &n);
+    bool *needed = malloc((size_t)ec_graph_count(graph) + 1);
+    if (outputs && needed)
+        ec_graph_reach(graph, n, outputs, needed);
+    if (!outputs) {
+        free(needed);
+        needed = NULL;
+    }
+    free(outputs);
+    return needed;
+}
+
+static bool is_array_output(const ec_node *node)
+{
+    return node->op == EC_OP_CALL_OUTPUT && node->call->mode == EC_MODE_RUN &&
+           strcmp(node->call->def->name, "array_pattern") == 0;
+}
+
+/* How each metric of the job reads the pattern. */
+static void print_definitions(const ec_job *job)
+{
+    const ec_graph *graph = ec_job_graph(job);
+    bool *needed = job_nodes(job);
+    for (int32_t i = 0; needed && i < ec_graph_count(graph); i++) {
+        const ec_node *node = ec_graph_node(graph, i);
+        if (!needed[i] || !is_array_output(node))
+            continue;
+        char text[300] = "";
+        ec_array_definition(graph, i, text, sizeof text);
+        if (text[0])
+            printf("  %s: %s\n", node->call->out[node->output].name, text);
+    }
+    free(needed);
+}
+
+/* ---- patterns ----------------------------------------------------------------------------------------- */
+
+static int find_arrays(const ec_job *job, ec_call **calls)
+{
+    const ec_graph *graph = ec_job_graph(job);
+    bool *needed = job_nodes(job);
+    int n = 0;
+    for (int32_t i = 0; needed && i < ec_graph_count(graph); i++) {
+        const ec_node *node = ec_graph_node(graph, i);
+        bool is_new = needed[i] && is_array_output(node);
+        for (int k = 0; is_new && k < n; k++)
+            is_new = calls[k] != node->call;
+        if (is_new && n < MOST_PATTERNS)
+            calls[n++] = node->call;
+    }
+    free(needed);
+    return n;
+}
+
+static double *in_degrees(const double *radians, int32_t n)
+{
+    double *to = malloc((size_t)n * sizeof *to);
+    for (int32_t i = 0; to && i < n; i++)
+        to[i] = radians[i] * (180 / EC_PI);
+    return to;
+}
+
+/* |F|^2 to dB over its largest value; directions that are none become NaN. */
+static void to_level(const ec_array_config *c, double *power, int32_t n)
+{
+    double peak = 0;
+    for (int32_t i = 0; i < n; i++) {
+        double u = c->kind == EC_ARRAY_GRID_UV ? c->a[i / c->nb] : c->kind == EC_ARRAY_CUT_U ? c->a[i] : 0;
+        double v = c->kind == EC_ARRAY_GRID_UV ? c->b[i % c->nb] : c->kind == EC_ARRAY_CUT_U ? c->fixed : 0;
+        if (u * u + v * v > 1 + 1e-9)
+            power[i] = NAN;
+        else if (power[i] > peak)
+            peak = power[i];
+    }
+    for (int32_t i = 0; i < n; i++)
+        power[i] = 10 * log10(fmax(power[i] / peak, 1e-20));
+}
+
+typedef struct pattern_memory {
+    double *level, *axis[2];
+    char name[32];
+} pattern_memory;
+
+static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_result *result, ec_call *call, int number,
+                        pattern_memory *memory, ec_output_pattern *p)
+{
+    static const char *const axis[][2] = {{"u", NULL},       {"u", "v"},
+                                          {"theta_deg", NULL}, {"phi_deg", NULL},
+                                          {"theta_deg", "phi_deg"}, {NULL, NULL}};
+    const ec_array_config *c = ec_array_call_config(call);
+    ec_graph *graph = ec_job_graph(job);
+    ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, ec_array_pattern(graph, call));
+    int32_t length = 0, n = c->nb > 0 ? c->na * c->nb : c->na;
+    int status = power < 0 ? power
+                           : ec_result_value(job, result, report->backend, power, &memory->level, &length,
+                                             report->log);
+    if (status < 0)
+        return status;
+    if (length < n || c->kind == EC_ARRAY_DIRECTIONS)
+        return EC_STOPPED; /* no curve to draw */
+    to_level(c, memory->level, n); /* of several samples, the first */
+    bool degrees = c->kind != EC_ARRAY_CUT_U && c->kind != EC_ARRAY_GRID_UV;
+    if (degrees) {
+        memory->axis[0] = in_degrees(c->a, c->na);
+        memory->axis[1] = c->nb > 0 ? in_degrees(c->b, c->nb) : NULL;
+        if (!memory->axis[0] || (c->nb > 0 && !memory->axis[1]))
+            return ec_fail(EC_ERR_MEMORY, "no memory for the pattern");
+    }
+    snprintf(memory->name, sizeof memory->name, number ? "pattern_%d" : "pattern", number + 1);
+    *p = (ec_output_pattern){.name = memory->name,
+                             .title = ec_job_name(job),
+                             .axis = {axis[c->kind][0], axis[c->kind][1]},
+                             .n = {c->na, c->nb},
+                             .at = {degrees ? memory->axis[0] : c->a, degrees ? memory->axis[1] : c->b},
+                             .value = "level_db",
+                             .level = memory->level,
+                             .floor = NAN};
+    return EC_OK;
+}
+
+static int write_files(const ec_cli_report *report, ec_job *job, const ec_result *result)
+{
+    ec_call *calls[MOST_PATTERNS];
+    pattern_memory memory[MOST_PATTERNS] = {{NULL}};
+    ec_output_pattern patterns[MOST_PATTERNS];
+    int found = result->found ? find_arrays(job, calls) : 0, n = 0, status = EC_OK;
+    for (int i = 0; status >= 0 && i < found; i++) {
+        status = make_pattern(report, job, result, calls[i], n, &memory[i], &patterns[n]);
+        n += status == EC_OK;
+    }
+    char folder[4200];
+    snprintf(folder, sizeof folder, report->searches > 1 ? "%s/search_%d" : "%s", report->options->out,
+             report->searches);
+    if (status >= 0)
+        status = ec_output_folder(folder);
+    if (status >= 0)
+        status = ec_output_all(job, result, folder, n, patterns, report->log);
+    for (int i = 0; i < found; i++) {
+        free(memory[i].level);
+        free(memory[i].axis[0]);
+        free(memory[i].axis[1]);
+    }
+    return status;
+}
+
+/* ---- the result ------------------------------------------------------------------------------------------ */
+
+int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *result)
+{
+    char *text = NULL;
+    report->searches++;
+    if (report->options->json) {
+        int status = ec_output_json(job, result, &text);
+        if (status < 0)
+            return status;
+        free(report->json);
+        report->json = text;
+    } else {
+        int status = ec_output_table(job, result, &text);
+        if (status < 0)
+            return status;
+        fputs(text, stdout);
+        free(text);
+        print_definitions(job);
+        fflush(stdout);
+    }
+    return report->options->out ? write_files(report, job, result) : EC_OK;
+}
+
+/* ---- check -------------------------------------------------------------------------------------------------- */
+
+static void print_shape(const ec_node *node, char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, node->rank ? "list" : "number");
+    for (int i = 0; i < node->rank && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, i ? " x %d" : " of %d", node->shape[i]);
+    if (node->axes & EC_AXIS_SAMPLE && n < size)
+        snprintf(text + n, size - n, ", over samples");
+}
+
+static void print_line(const ec_graph *graph, const char *kind, const char *name, ec_expr expr)
+{
+    const ec_node *node = ec_graph_node(graph, expr);
+    char shape[80];
+    print_shape(node, shape, sizeof shape);
+    printf("  %-10s %-16s %-16s from %.6g to %.6g\n", kind, name, shape, node->range.lo, node->range.hi);
+}
+
+int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info *info)
+{
+    const ec_graph *graph = ec_job_graph(job);
+    ec_check check;
+    int status = ec_solve_check(job, report->backend, info, &check);
+    if (status < 0)
+        return status;
+    printf("%s\n", ec_job_name(job));
+    for (int32_t i = 0; i < ec_job_variable_count(job); i++)
+        print_line(graph, "variable", ec_job_variable(job, i)->name, ec_job_variable(job, i)->value);
+    for (int32_t i = 0; i < ec_job_objective_count(job); i++)
+        print_line(graph, ec_job_objective(job, i)->maximize ? "maximize" : "minimize",
+                   ec_job_objective(job, i)->name, ec_job_objective(job, i)->expr);
+    for (int32_t i = 0; i < ec_job_constraint_count(job); i++)
+        print_line(graph, "subject to", ec_job_constraint(job, i)->name, ec_job_constraint(job, i)->expr);
+    for (int32_t i = 0; i < ec_job_record_count(job); i++)
+        print_line(graph, "record", ec_job_record(job, i)->name, ec_job_record(job, i)->expr);
+    printf("  genes %d, method %s, population %zu\n", (int)(ec_job_gene_count(job) + ec_job_group_gene_count(job)),
+           info->method, check.population);
+    printf("  graph of %d nodes, %d evaluator call%s\n", (int)check.nodes, (int)check.calls,
+           check.calls == 1 ? "" : "s");
+    printf("  memory %.3g MB and %.3g kB a design, %zu designs at a time\n", (double)check.bytes_fixed / 1e6,
+           (double)check.bytes_per_candidate / 1e3, check.chunk);
+    printf("  %.3g us an evaluation", check.seconds_per_evaluation * 1e6);
+    double evaluations = (double)info->evaluations;
+    if (!info->evaluations && info->generations)
+        evaluations = (double)info->generations * (double)check.population;
+    if (evaluations > 0)
+        printf(", about %.3g s for the search", evaluations * check.seconds_per_evaluation);
+    else if (info->seconds > 0)
+        printf(", the search ends after %g s", info->seconds);
+    printf("\n");
+    return EC_OK;
+}

@@ -1,0 +1,20 @@
+/* cli_report.h: what the program says of a search: the table or the JSON line, the files of --out, and
+ * the page of `eciton check`. */
+#ifndef EC_CLI_REPORT_H
+#define EC_CLI_REPORT_H
+
+#include "cli_options.h"
+
+typedef struct ec_cli_report {
+    const ec_cli_options *options;
+    ec_backend *backend;
+    ec_log *log;
+    char *json; /* of the last search, malloc'ed */
+    int searches;
+} ec_cli_report;
+
+/* Prints or keeps the result and writes its files; a status. */
+int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *result);
+int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info *info);
+
+#endif

@@ -1,0 +1,171 @@
+/* eciton run and eciton check. */
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli_options.h"
+#include "cli_progress.h"
+#include "cli_report.h"
+#include "output.h"
+
+/* Processor time of a script outside searches, and its memory; ample for building a graph. */
+static const double SCRIPT_SECONDS = 10;
+static const size_t SCRIPT_MEMORY = (size_t)1 << 30;
+
+/* The one thing a signal handler can reach. */
+static volatile int interrupted;
+static volatile sig_atomic_t caught;
+
+static void on_signal(int signal)
+{
+    caught = signal;
+    interrupted = 1;
+}
+
+/* The first signal ends the search, a second one the program. */
+static void catch_signals(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* The Lua library lies at a fixed place seen from the program, installed or in the build folder. */
+static void find_library(char *path, size_t size)
+{
+    char program[PATH_MAX], joined[PATH_MAX * 2];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(program, '/');
+    if (slash)
+        *slash = 0;
+    snprintf(joined, sizeof joined, "%s/%s", slash ? program : ".", EC_LUA_FROM_BIN);
+    char *real = realpath(joined, NULL);
+    snprintf(path, size, "%s", real ? real : joined);
+    free(real);
+}
+
+static double script_seconds(void)
+{
+    const char *text = getenv("ECITON_SCRIPT_SECONDS");
+    double seconds = text ? strtod(text, NULL) : 0;
+    return seconds > 0 ? seconds : SCRIPT_SECONDS;
+}
+
+typedef struct run_state {
+    ec_cli_progress progress;
+    ec_cli_report report;
+} run_state;
+
+static void on_solve(void *user, const ec_job *job, const ec_solve_info *info)
+{
+    ec_cli_progress_solve(&((run_state *)user)->progress, job, info);
+}
+
+static void on_progress(void *user, const ec_history_row *row, double seconds_left)
+{
+    ec_cli_progress_row(&((run_state *)user)->progress, row, seconds_left);
+}
+
+static int on_result(void *user, ec_job *job, const ec_result *result)
+{
+    run_state *state = user;
+    ec_cli_progress_clear(&state->progress);
+    if (result->stop == EC_STOP_INTERRUPT || result->stop == EC_STOP_DEVICE)
+        ec_log_write(&state->progress.log, EC_LOG_WARNING, "%s", result->message);
+    return ec_cli_report_result(&state->report, job, result);
+}
+
+static int on_check(void *user, ec_job *job, const ec_solve_info *info)
+{
+    return ec_cli_report_check(&((run_state *)user)->report, job, info);
+}
+
+static int print_error(const char *text)
+{
+    fprintf(stderr, "%s\n", text);
+    return EC_EXIT_ERROR;
+}
+
+/* A script without a search leaves an object too. */
+static void print_json(const ec_cli_report *report, const char *script)
+{
+    if (report->json) {
+        printf("%s\n", report->json);
+        return;
+    }
+    printf("{\"name\":\"");
+    for (const char *c = script; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            putchar('\\');
+        if ((unsigned char)*c >= 32)
+            putchar(*c);
+    }
+    printf("\",\"stop\":\"no search\",\"best\":null}\n");
+}
+
+static int run_script(const ec_cli_options *o, run_state *state, ec_backend *backend)
+{
+    char library[PATH_MAX * 2];
+    find_library(library, sizeof library);
+    ec_lua_settings settings = {.script = o->script,
+                                .library = library,
+                                .data = o->data,
+                                .out = o->out,
+                                .sets = o->sets,
+                                .n_sets = o->n_sets,
+                                .seed = o->seed,
+                                .seed_given = o->seed_given,
+                                .quick = o->quick,
+                                .trust = o->trust,
+                                .check = o->check,
+                                .print_to = o->json ? stderr : stdout,
+                                .seconds = script_seconds(),
+                                .memory = SCRIPT_MEMORY,
+                                .interrupt = &interrupted,
+                                .events = {state, on_solve, on_progress, on_result, on_check},
+                                .log = &state->progress.log};
+    ec_lua_host *host = NULL;
+    if (ec_lua_host_create(&settings, backend, &host) != EC_OK)
+        return print_error(ec_error_text());
+    int status = ec_lua_host_run(host), exit_status = EC_EXIT_OK;
+    ec_cli_progress_clear(&state->progress);
+    if (status < 0) {
+        exit_status = print_error(host->error);
+        if (caught && !host->solves)
+            exit_status = 128 + (int)caught;
+        else if (caught)
+            exit_status = EC_EXIT_OK; /* a search had its result reported */
+    } else if (o->check && status != EC_STOPPED) {
+        printf("%s: no job:solve is reached\n", host->script_name);
+    } else if (o->json && !o->check) {
+        print_json(&state->report, host->script_name);
+    }
+    ec_lua_host_destroy(&host);
+    return exit_status;
+}
+
+int ec_cli_run(const ec_cli_options *o)
+{
+    run_state state;
+    ec_cli_progress_begin(&state.progress, o->quiet);
+    if (o->out && ec_output_folder(o->out) != EC_OK)
+        return print_error(ec_error_text());
+    ec_backend *backend = NULL;
+    ec_backend_info info = {.name = o->backend, .threads = o->threads, .log = &state.progress.log};
+    if (ec_backend_create(&info, &backend) != EC_OK)
+        return print_error(ec_error_text());
+    state.report = (ec_cli_report){.options = o, .backend = backend, .log = &state.progress.log};
+    catch_signals();
+    int exit_status = run_script(o, &state, backend);
+    free(state.report.json);
+    ec_backend_destroy(&backend);
+    if (fflush(stdout) != 0)
+        exit_status = print_error("the output cannot be written");
+    return exit_status;
+}

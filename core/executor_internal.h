@@ -1,0 +1,106 @@
+/* executor_internal.h: an executor's plan: values, steps and where everything lies. Built by
+ * executor_plan.c, run by executor.c. */
+#ifndef EC_EXECUTOR_INTERNAL_H
+#define EC_EXECUTOR_INTERNAL_H
+
+#include "executor.h"
+#include "graph_internal.h"
+#include "graph_kernels.h"
+
+/* How often a value is computed. */
+enum { EC_CLASS_CONSTANT, EC_CLASS_GROUP, EC_CLASS_CANDIDATE, EC_CLASS_COUNT };
+
+/* A value: a needed node, or a copy that the plan adds (to spread a group value or to widen one). */
+typedef struct ec_value {
+    ec_expr node;
+    int8_t class;
+    int8_t dtype; /* as stored */
+    bool sampled;
+    bool view; /* slice, reshape, declare: no storage of its own */
+    bool elementwise;
+    bool stored;
+    bool population;   /* must outlive a chunk */
+    bool touches_call; /* an evaluator reads or writes it */
+    int32_t root;      /* value that holds the data (itself unless a view) */
+    int32_t first;     /* flat element of root where it begins */
+    int32_t elements;
+    int32_t stage, depth;
+    int32_t item;      /* program order: the item that computes it */
+    int32_t last_item; /* the last item that reads it */
+    int32_t segment;   /* segment of its item; -1 when items of several touch it */
+    uint8_t region;
+    int64_t lane_offset; /* bytes from the region's start, for one lane */
+    int64_t ld;          /* chunk: 0, filled when the chunk is known */
+} ec_value;
+
+typedef enum ec_item_kind { EC_ITEM_STEP, EC_ITEM_FUSED, EC_ITEM_CALL } ec_item_kind;
+
+/* One thing to do, in program order. */
+typedef struct ec_item {
+    ec_item_kind kind;
+    int8_t class;
+    int32_t stage, segment;
+    int32_t step; /* STEP, FUSED: index of its ec_step */
+    int32_t call; /* CALL: index into calls */
+} ec_item;
+
+/* A planned evaluator call. */
+typedef struct ec_planned_call {
+    ec_call *call;
+    ec_evaluator *evaluator;
+    int32_t *in;  /* values */
+    int32_t *out; /* values, -1: not wanted */
+    bool *wanted;
+    int32_t n_in, n_out;
+    int8_t class;
+    int32_t stage;
+    ec_array *in_array, *out_array;
+    const ec_array **in_pointer;
+    ec_array **out_pointer;
+} ec_planned_call;
+
+struct ec_executor {
+    ec_graph *graph;
+    ec_backend *backend;
+    ec_log *log;
+    ec_fidelity fidelity;
+    const int32_t *stop;
+    size_t max_candidates, max_groups, chunk;
+    size_t ld_population, ld_group;
+
+    ec_value *value;
+    int32_t n_values, cap_values;
+    int32_t *of_node; /* node -> value, -1 */
+    ec_item *item;
+    int32_t n_items, cap_items;
+    ec_step *step;
+    int32_t n_steps, cap_steps;
+    ec_operand *operand;
+    int32_t *operand_value; /* value of each operand, until operands are resolved */
+    int32_t n_operands, cap_operands;
+    ec_instr *instr;
+    int32_t n_instr, cap_instr;
+    char *table;
+    size_t table_bytes, table_cap;
+    ec_planned_call *call;
+    int32_t n_calls;
+    int32_t n_stages;
+    int32_t *output; /* value of each output */
+    int32_t n_outputs;
+    ec_array *output_array;
+
+    int64_t lane_bytes[EC_REGION_COUNT]; /* size of each region for one lane */
+    void *memory[EC_REGION_COUNT];
+    void *device_steps, *device_operands, *device_instrs, *device_table;
+    uint8_t *group_status, *constant_status_device;
+    uint8_t constant_status;
+    size_t local_bytes;
+    size_t call_bytes_per_candidate, call_bytes_fixed;
+};
+
+/* Values, items, steps, programs; after it everything but the chunk and addresses is known. */
+int ec_executor_plan(ec_executor *executor, const ec_executor_info *info);
+/* Grows an array by one; returns its new element, zeroed, or NULL. */
+void *ec_executor_push(void **array, int32_t *count, int32_t *capacity, size_t size);
+
+#endif

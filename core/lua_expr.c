@@ -1,0 +1,368 @@
+#include "lua_expr.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lua_values.h"
+
+const ec_node *ec_lua_expr_node(lua_State *L, ec_expr expr)
+{
+    return ec_graph_node(ec_lua_host_of(L)->graph, expr);
+}
+
+int ec_lua_expr_push(lua_State *L, ec_expr expr)
+{
+    if (expr < 0)
+        ec_lua_fail_core(L, NULL);
+    ec_lua_expr *e = lua_newuserdatauv(L, sizeof *e, 0);
+    e->expr = expr;
+    luaL_setmetatable(L, EC_LUA_EXPR);
+    return 1;
+}
+
+/* ---- lists as constants ----------------------------------------------------------------------------- */
+
+static ec_expr checked(lua_State *L, ec_expr e, const char *what)
+{
+    if (e < 0)
+        ec_lua_fail_core(L, what);
+    return e;
+}
+
+/* {{1, 2}, {3, 4}}: a constant matrix. */
+static ec_expr matrix(lua_State *L, int index, int32_t rows, const char *what)
+{
+    double *to = NULL;
+    int32_t columns = 0;
+    for (int32_t i = 0; i < rows; i++) {
+        if (lua_rawgeti(L, index, i + 1) != LUA_TTABLE)
+            ec_lua_fail(L, "%s: row %d is a %s, a list of numbers is needed", what, (int)i + 1,
+                        luaL_typename(L, -1));
+        ec_lua_list row;
+        ec_lua_list_get(L, -1, what, &row);
+        if (i == 0) {
+            columns = row.n;
+            to = ec_lua_values_new(L, (int64_t)rows * columns);
+            lua_insert(L, -3);
+        }
+        if (row.n != columns)
+            ec_lua_fail(L, "%s: row %d has %d elements, row 1 has %d", what, (int)i + 1, (int)row.n,
+                        (int)columns);
+        memcpy(to + (size_t)i * (size_t)columns, row.v, (size_t)columns * sizeof *to);
+        lua_pop(L, 2);
+    }
+    ec_expr e = ec_graph_constant(ec_lua_host_of(L)->graph, 2, (int32_t[]){rows, columns}, to);
+    lua_pop(L, 1);
+    return checked(L, e, what);
+}
+
+static ec_expr joined(lua_State *L, int index, int32_t n, const char *what)
+{
+    ec_expr *part = lua_newuserdatauv(L, (size_t)n * sizeof *part, 0);
+    for (int32_t i = 0; i < n; i++) {
+        char element[200];
+        snprintf(element, sizeof element, "%s: element %d", what, (int)i + 1);
+        lua_rawgeti(L, index, i + 1);
+        part[i] = ec_lua_expr_get(L, -1, element);
+        lua_pop(L, 1);
+    }
+    ec_expr e = ec_graph_op(ec_lua_host_of(L)->graph, EC_OP_CONCAT, n, part, 0, NULL);
+    lua_pop(L, 1);
+    return checked(L, e, what);
+}
+
+static ec_expr from_table(lua_State *L, int index, const char *what)
+{
+    int32_t n = ec_lua_list_length(L, index, what);
+    if (n < 1)
+        ec_lua_fail(L, "%s: the list is empty", what);
+    bool numbers = true, rows = true;
+    for (int32_t i = 0; i < n; i++) {
+        int type = lua_rawgeti(L, index, i + 1);
+        numbers = numbers && type != LUA_TUSERDATA;
+        rows = rows && type == LUA_TTABLE;
+        lua_pop(L, 1);
+    }
+    if (rows)
+        return matrix(L, index, n, what);
+    if (!numbers)
+        return joined(L, index, n, what);
+    ec_lua_list list;
+    ec_lua_list_get(L, index, what, &list);
+    ec_expr e = ec_graph_constant(ec_lua_host_of(L)->graph, 1, &list.n, list.v);
+    lua_pop(L, 1);
+    return checked(L, e, what);
+}
+
+ec_expr ec_lua_expr_get(lua_State *L, int index, const char *what)
+{
+    ec_graph *graph = ec_lua_host_of(L)->graph;
+    index = lua_absindex(L, index);
+    luaL_checkstack(L, 12, "lists nested too deeply");
+    const ec_lua_expr *expr = luaL_testudata(L, index, EC_LUA_EXPR);
+    if (expr)
+        return expr->expr;
+    if (lua_type(L, index) == LUA_TNUMBER) {
+        double value = lua_tonumber(L, index);
+        if (!isfinite(value))
+            ec_lua_fail(L, "%s: a number is %g, a finite one is needed", what, value);
+        return checked(L, ec_graph_number(graph, value), what);
+    }
+    if (luaL_testudata(L, index, EC_LUA_VALUES)) {
+        ec_lua_list list;
+        ec_lua_list_get(L, index, what, &list);
+        ec_expr e = ec_graph_constant(graph, 1, &list.n, list.v);
+        lua_pop(L, 1);
+        return checked(L, e, what);
+    }
+    if (lua_istable(L, index))
+        return from_table(L, index, what);
+    ec_lua_fail(L, "%s: wants a number, a list or an expression, got a %s", what, luaL_typename(L, index));
+}
+
+bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    const ec_node *node = ec_graph_node(host->graph, expr);
+    if (node->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP))
+        return false;
+    int64_t samples = node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(host->graph) : 1;
+    int64_t n = node->elements * samples;
+    if (node->dtype == EC_C64 || node->dtype == EC_C128)
+        ec_lua_fail(L, "a complex value: take ec.re, ec.im, ec.abs or ec.arg of it");
+    double *to = ec_lua_values_new(L, n);
+    uint8_t status = 0;
+    ec_lua_core_enter(L);
+    int code = ec_evaluate_once(host->graph, host->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0, &to,
+                                &status, host->settings.log);
+    ec_lua_core_leave(L);
+    if (code != EC_OK)
+        ec_lua_fail_core(L, NULL);
+    if (status & ~EC_CANDIDATE_NOT_FINITE)
+        ec_lua_fail(L, "the value cannot be computed: an evaluator could not score it");
+    *list = (ec_lua_list){to, (int32_t)n, node->rank == 0 && samples == 1};
+    return true;
+}
+
+/* ---- metamethods ------------------------------------------------------------------------------------ */
+
+int ec_lua_expr_binary(lua_State *L, ec_op op)
+{
+    static const char *const words[] = {"left side", "right side"};
+    ec_expr in[2];
+    for (int i = 0; i < 2; i++) {
+        char what[60];
+        snprintf(what, sizeof what, "%s of %s", words[i], ec_op_name(op));
+        if (lua_type(L, i + 1) == LUA_TSTRING)
+            ec_lua_fail(L, "%s: wants a number, a list or an expression, got the text '%s'", what,
+                        lua_tostring(L, i + 1));
+        in[i] = ec_lua_expr_get(L, i + 1, what);
+    }
+    ec_lua_mark_line(L);
+    return ec_lua_expr_push(L, ec_graph_binary(ec_lua_host_of(L)->graph, op, in[0], in[1]));
+}
+
+static int expr_add(lua_State *L)
+{
+    return ec_lua_expr_binary(L, EC_OP_ADD);
+}
+
+static int expr_sub(lua_State *L)
+{
+    return ec_lua_expr_binary(L, EC_OP_SUB);
+}
+
+static int expr_mul(lua_State *L)
+{
+    return ec_lua_expr_binary(L, EC_OP_MUL);
+}
+
+static int expr_div(lua_State *L)
+{
+    return ec_lua_expr_binary(L, EC_OP_DIV);
+}
+
+static int expr_pow(lua_State *L)
+{
+    return ec_lua_expr_binary(L, EC_OP_POW);
+}
+
+static int expr_neg(lua_State *L)
+{
+    const ec_lua_expr *e = luaL_checkudata(L, 1, EC_LUA_EXPR);
+    ec_lua_mark_line(L);
+    return ec_lua_expr_push(L, ec_graph_unary(ec_lua_host_of(L)->graph, EC_OP_NEG, e->expr));
+}
+
+/* floor(a / b), and a - b floor(a / b), as Lua defines // and % */
+static ec_expr floor_division(lua_State *L, ec_expr in[2])
+{
+    ec_graph *graph = ec_lua_host_of(L)->graph;
+    in[0] = ec_lua_expr_get(L, 1, "left side of a division");
+    in[1] = ec_lua_expr_get(L, 2, "right side of a division");
+    ec_lua_mark_line(L);
+    return ec_graph_unary(graph, EC_OP_FLOOR, ec_graph_binary(graph, EC_OP_DIV, in[0], in[1]));
+}
+
+static int expr_idiv(lua_State *L)
+{
+    ec_expr in[2];
+    return ec_lua_expr_push(L, floor_division(L, in));
+}
+
+static int expr_mod(lua_State *L)
+{
+    ec_graph *graph = ec_lua_host_of(L)->graph;
+    ec_expr in[2], whole = floor_division(L, in);
+    ec_expr part = ec_graph_binary(graph, EC_OP_MUL, in[1], whole);
+    return ec_lua_expr_push(L, ec_graph_binary(graph, EC_OP_SUB, in[0], part));
+}
+
+int ec_lua_expr_compare(lua_State *L)
+{
+    ec_lua_fail(L, "an expression has no value while the script runs, so it cannot be compared here: use "
+                   "ec.lt(a, b), ec.le(a, b), ec.where(test, yes, no), ec.min, ec.max, or "
+                   "job:subject_to(name, expr, { min=, max= })");
+}
+
+static int expr_eq(lua_State *L)
+{
+    ec_lua_fail(L, "an expression has no value while the script runs, so == cannot compare it: use "
+                   "ec.eq(a, b), or job:subject_to(name, expr, { equal = ... })");
+}
+
+static int expr_concat(lua_State *L)
+{
+    ec_lua_fail(L, "an expression has no value while the script runs, so '..' cannot put it into a text: "
+                   "print best:value(expr) after job:solve (and join lists with ec.concat)");
+}
+
+static int expr_newindex(lua_State *L)
+{
+    ec_lua_fail(L, "an expression cannot be changed; build a new one, for example with ec.concat");
+}
+
+static int expr_call(lua_State *L)
+{
+    ec_lua_fail(L, "an expression is not a function (methods are called with ':', as in x:sum())");
+}
+
+static int expr_len(lua_State *L)
+{
+    const ec_lua_expr *e = luaL_checkudata(L, 1, EC_LUA_EXPR);
+    const ec_node *node = ec_lua_expr_node(L, e->expr);
+    if (node->rank == 0)
+        ec_lua_fail(L, "# of an expression that is a single number, not a list");
+    lua_pushinteger(L, node->shape[0]);
+    return 1;
+}
+
+static int expr_index(lua_State *L)
+{
+    const ec_lua_expr *e = luaL_checkudata(L, 1, EC_LUA_EXPR);
+    const ec_node *node = ec_lua_expr_node(L, e->expr);
+    if (lua_type(L, 2) == LUA_TNUMBER) {
+        double where = lua_tonumber(L, 2);
+        if (node->rank == 0)
+            ec_lua_fail(L, "element %.14g of an expression that is a single number, not a list", where);
+        if (!(where >= 1 && where <= node->shape[0] && where == floor(where)))
+            ec_lua_fail(L, "element %.14g is asked for, allowed are 1 to %d (a loop over them is "
+                           "for i = 1, #x do)",
+                        where, (int)node->shape[0]);
+        ec_lua_mark_line(L);
+        return ec_lua_expr_push(
+            L, ec_graph_slice(ec_lua_host_of(L)->graph, e->expr, (int32_t)where - 1, 0));
+    }
+    if (luaL_testudata(L, 2, EC_LUA_EXPR))
+        ec_lua_fail(L, "the index is an expression: use x:at(index)");
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
+        return 1;
+    const char *name = luaL_tolstring(L, 2, NULL);
+    enum { MOST = 128 };
+    const char *names[MOST];
+    int n = 0;
+    for (const ec_lua_function *f = ec_lua_functions; f->name && n < MOST; f++)
+        names[n++] = f->name;
+    const char *near = ec_lua_nearest(name, names, n);
+    if (near)
+        ec_lua_fail(L, "expressions have no method '%s' (did you mean '%s'?)", name, near);
+    ec_lua_fail(L, "expressions have no method '%s' (eciton help functions lists them)", name);
+}
+
+static int expr_tostring(lua_State *L)
+{
+    const ec_lua_expr *e = luaL_checkudata(L, 1, EC_LUA_EXPR);
+    const ec_node *node = ec_lua_expr_node(L, e->expr);
+    char shape[80] = "a number";
+    if (node->rank == 1)
+        snprintf(shape, sizeof shape, "%d numbers", (int)node->shape[0]);
+    for (int i = 0, used = 0; node->rank > 1 && i < node->rank; i++)
+        used += snprintf(shape + used, sizeof shape - (size_t)used, i ? " x %d" : "%d",
+                         (int)node->shape[i]);
+    char text[200];
+    snprintf(text, sizeof text, "expression (%s, %s, from %.6g to %.6g)", ec_op_name(node->op), shape,
+             node->range.lo, node->range.hi);
+    lua_pushstring(L, text);
+    return 1;
+}
+
+/* ---- module ----------------------------------------------------------------------------------------- */
+
+/* ec.sin(x), x:sin(): the op is upvalue 1. */
+static int elementwise(lua_State *L)
+{
+    ec_op op = (ec_op)lua_tointeger(L, lua_upvalueindex(1));
+    int n = ec_op_inputs(op);
+    ec_expr in[3];
+    if (lua_gettop(L) != n)
+        ec_lua_fail(L, "ec.%s: wants %d value%s, got %d", ec_op_name(op), n, n == 1 ? "" : "s",
+                    lua_gettop(L));
+    for (int i = 0; i < n; i++) {
+        char what[60];
+        snprintf(what, sizeof what, "ec.%s: value %d", ec_op_name(op), i + 1);
+        in[i] = ec_lua_expr_get(L, i + 1, what);
+    }
+    ec_lua_mark_line(L);
+    return ec_lua_expr_push(L, ec_graph_op(ec_lua_host_of(L)->graph, op, n, in, 0, NULL));
+}
+
+static void push_function(lua_State *L, const ec_lua_function *f)
+{
+    if (f->function) {
+        lua_pushcfunction(L, f->function);
+        return;
+    }
+    lua_pushinteger(L, ec_op_find(f->name));
+    lua_pushcclosure(L, elementwise, 1);
+}
+
+void ec_lua_expr_open(lua_State *L)
+{
+    static const luaL_Reg meta[] = {
+        {"__add", expr_add},       {"__sub", expr_sub},
+        {"__mul", expr_mul},       {"__div", expr_div},
+        {"__pow", expr_pow},       {"__unm", expr_neg},
+        {"__idiv", expr_idiv},     {"__mod", expr_mod},
+        {"__lt", ec_lua_expr_compare}, {"__le", ec_lua_expr_compare},
+        {"__eq", expr_eq},         {"__concat", expr_concat},
+        {"__newindex", expr_newindex}, {"__call", expr_call},
+        {"__len", expr_len},       {"__tostring", expr_tostring},
+        {NULL, NULL}};
+    luaL_newmetatable(L, EC_LUA_EXPR);
+    luaL_setfuncs(L, meta, 0);
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_newtable(L); /* methods, which are functions of the module too */
+    for (const ec_lua_function *f = ec_lua_functions; f->name; f++) {
+        push_function(L, f);
+        lua_pushvalue(L, -1);
+        lua_setfield(L, -5, f->name);
+        lua_setfield(L, -2, f->name);
+    }
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, "eciton.functions");
+    lua_pushcclosure(L, expr_index, 1);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 1);
+}

@@ -1,0 +1,375 @@
+#include "lua_files.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+/* ---- paths ------------------------------------------------------------------------------------------ */
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t n = strlen(folder);
+    if (n == 1) /* "/" */
+        return true;
+    return n > 0 && strncmp(path, folder, n) == 0 && (path[n] == '/' || path[n] == 0);
+}
+
+int ec_lua_files_resolve(lua_State *L, const char *path, char *real, size_t size)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    const char *folders[2] = {host->data_dir, host->script_dir};
+    char found[PATH_MAX], joined[PATH_MAX * 2];
+    bool exists = false;
+    for (int i = 0; i < 2 && !exists; i++) {
+        if (path[0] == '/')
+            snprintf(joined, sizeof joined, "%s", path);
+        else if (folders[i][0])
+            snprintf(joined, sizeof joined, "%s/%s", folders[i], path);
+        else
+            continue;
+        exists = realpath(joined, found) != NULL;
+    }
+    if (!exists && host->settings.trust)
+        exists = realpath(path, found) != NULL;
+    if (!exists)
+        return ec_fail(EC_ERR_FILE, "there is no file '%s' in %s%s%s", path,
+                       host->data_dir[0] ? host->data_dir : "", host->data_dir[0] ? " or " : "",
+                       host->script_dir);
+    if (!host->settings.trust && !is_below(found, host->script_dir) && !is_below(found, host->data_dir))
+        return ec_fail(EC_ERR_FILE,
+                       "the file '%s' lies outside the script's folder: only files below it, or below "
+                       "--data DIR, are read",
+                       path);
+    struct stat info;
+    if (stat(found, &info) != 0 || !S_ISREG(info.st_mode))
+        return ec_fail(EC_ERR_FILE, "'%s' is not a file", path);
+    if (strlen(found) >= size)
+        return ec_fail(EC_ERR_FILE, "the path of '%s' is too long", path);
+    strcpy(real, found);
+    return EC_OK;
+}
+
+int ec_lua_files_target(lua_State *L, const char *name, char *path, size_t size)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    if (host->settings.trust && !host->out_dir[0]) {
+        snprintf(path, size, "%s", name);
+        return EC_OK;
+    }
+    if (!host->out_dir[0])
+        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: run with --out DIR, where files go", name);
+    char joined[PATH_MAX * 2], folder[PATH_MAX * 2], real[PATH_MAX];
+    if (name[0] == '/')
+        snprintf(joined, sizeof joined, "%s", name);
+    else
+        snprintf(joined, sizeof joined, "%s/%s", host->out_dir, name);
+    snprintf(folder, sizeof folder, "%s", joined);
+    char *slash = strrchr(folder, '/');
+    const char *last = joined + (slash - folder) + 1;
+    *slash = 0;
+    if (last[0] == 0 || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
+        return ec_fail(EC_ERR_FILE, "'%s' is not a name of a file", name);
+    if (!realpath(folder[0] ? folder : "/", real))
+        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: there is no such folder below %s", name,
+                       host->out_dir);
+    if (!host->settings.trust && !is_below(real, host->out_dir))
+        return ec_fail(EC_ERR_FILE, "'%s' lies outside %s: files are written only below --out DIR", name,
+                       host->out_dir);
+    int n = snprintf(path, size, "%s/%s", real, last);
+    if (n < 0 || (size_t)n >= size)
+        return ec_fail(EC_ERR_FILE, "the path of '%s' is too long", name);
+    return EC_OK;
+}
+
+/* A link at the end of the path could lead out of the folder. */
+static FILE *open_target(const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "wb");
+    if (!stream) {
+        ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
+        if (file >= 0)
+            close(file);
+    }
+    return stream;
+}
+
+const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    struct stat info;
+    if (!file || fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
+        ec_fail(EC_ERR_FILE, "the file cannot be read: %s", file ? "not a file" : strerror(errno));
+        if (file)
+            fclose(file);
+        return NULL;
+    }
+    enum { LARGEST = 512 << 20 };
+    if (info.st_size > LARGEST) {
+        fclose(file);
+        ec_fail(EC_ERR_FILE, "the file has %lld bytes, at most %d are read", (long long)info.st_size,
+                LARGEST);
+        return NULL;
+    }
+    fclose(file); /* no file is open while Lua may raise an error for memory */
+    char *text = lua_newuserdatauv(L, (size_t)info.st_size + 1, 0);
+    file = fopen(path, "rb");
+    *size = file ? fread(text, 1, (size_t)info.st_size, file) : 0;
+    bool failed = !file || ferror(file);
+    if (file)
+        fclose(file);
+    if (failed) {
+        lua_pop(L, 1);
+        ec_fail(EC_ERR_FILE, "the file cannot be read: %s", strerror(errno));
+        return NULL;
+    }
+    text[*size] = 0;
+    return text;
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------------- */
+
+/* Next field of a line: [*begin, *end), quotes and blanks around it removed. False at the line's end. */
+static bool next_field(const char **at, const char **begin, const char **end)
+{
+    const char *p = *at;
+    while (*p == ' ' || *p == '\t')
+        p++;
+    if (*p == 0 || *p == '\n' || *p == '\r' || *p == '#')
+        return false;
+    if (*p == '"') {
+        *begin = ++p;
+        while (*p && *p != '"' && *p != '\n')
+            p++;
+        *end = p;
+        p += *p == '"';
+        while (*p == ' ' || *p == '\t')
+            p++;
+    } else {
+        *begin = p;
+        while (*p && !strchr(",;\n\r#", *p) && *p != ' ' && *p != '\t')
+            p++;
+        *end = p;
+        while (*p == ' ' || *p == '\t')
+            p++;
+    }
+    if (*p == ',' || *p == ';')
+        p++;
+    *at = p;
+    return true;
+}
+
+static bool parse_number(const char *begin, const char *end, double *value)
+{
+    char text[64];
+    size_t n = (size_t)(end - begin);
+    if (n == 0 || n >= sizeof text)
+        return false;
+    memcpy(text, begin, n);
+    text[n] = 0;
+    char *stop;
+    *value = strtod(text, &stop);
+    return *stop == 0;
+}
+
+static const char *next_line(const char *p)
+{
+    while (*p && *p != '\n')
+        p++;
+    return *p ? p + 1 : p;
+}
+
+/* Fields of the line at p; numbers says whether all are. */
+static int32_t count_fields(const char *p, bool *numbers)
+{
+    const char *begin, *end;
+    int32_t n = 0;
+    double value;
+    *numbers = true;
+    while (next_field(&p, &begin, &end)) {
+        n++;
+        *numbers = *numbers && parse_number(begin, end, &value);
+    }
+    return n;
+}
+
+static void push_names(lua_State *L, const char *p)
+{
+    const char *begin, *end;
+    lua_newtable(L);
+    for (int i = 1; next_field(&p, &begin, &end); i++) {
+        lua_pushlstring(L, begin, (size_t)(end - begin));
+        lua_rawseti(L, -2, i);
+    }
+}
+
+int ec_lua_files_csv(lua_State *L, const char *path, ec_lua_csv *csv)
+{
+    char real[PATH_MAX];
+    int status = ec_lua_files_resolve(L, path, real, sizeof real);
+    if (status != EC_OK)
+        return status;
+    size_t size = 0;
+    const char *text = ec_lua_files_slurp(L, real, &size);
+    if (!text)
+        return EC_ERR_FILE;
+    int32_t columns = 0, rows = 0;
+    const char *header = NULL;
+    int line = 1;
+    for (const char *p = text; *p; p = next_line(p), line++) {
+        bool numbers;
+        int32_t n = count_fields(p, &numbers);
+        if (n == 0)
+            continue;
+        if (columns == 0) {
+            columns = n;
+            header = numbers ? NULL : p;
+            rows += numbers;
+            continue;
+        }
+        if (!numbers)
+            return ec_fail(EC_ERR_FORMAT, "%s, line %d: a field is not a number", path, line);
+        if (n != columns)
+            return ec_fail(EC_ERR_FORMAT, "%s, line %d: %d fields, the lines before it have %d", path,
+                           line, (int)n, (int)columns);
+        rows++;
+    }
+    if (rows == 0)
+        return ec_fail(EC_ERR_FORMAT, "%s has no numbers", path);
+    double *data = ec_lua_values_new(L, (int64_t)rows * columns);
+    int32_t row = 0;
+    for (const char *p = text; *p; p = next_line(p)) {
+        bool numbers;
+        if (p == header || count_fields(p, &numbers) == 0)
+            continue;
+        const char *at = p, *begin, *end;
+        for (int32_t i = 0; next_field(&at, &begin, &end); i++)
+            parse_number(begin, end, &data[(size_t)i * (size_t)rows + (size_t)row]);
+        row++;
+    }
+    if (header)
+        push_names(L, header);
+    else
+        lua_newtable(L);
+    *csv = (ec_lua_csv){data, rows, columns};
+    return EC_OK;
+}
+
+static int csv_missing(lua_State *L)
+{
+    const char *name = luaL_tolstring(L, 2, NULL);
+    ec_lua_fail(L, "the file has no column '%s'", name);
+}
+
+/* ec.load_csv(file): columns by number, and by name when the first row has words. */
+static int load_csv(lua_State *L)
+{
+    if (lua_type(L, 1) != LUA_TSTRING)
+        ec_lua_fail(L, "ec.load_csv: wants the name of a file, got a %s", luaL_typename(L, 1));
+    ec_lua_csv csv;
+    if (ec_lua_files_csv(L, lua_tostring(L, 1), &csv) != EC_OK)
+        ec_lua_fail_core(L, "ec.load_csv");
+    int names = lua_gettop(L), data = names - 1;
+    lua_createtable(L, csv.columns, csv.columns);
+    for (int32_t i = 0; i < csv.columns; i++) {
+        ec_lua_values_view(L, csv.data + (size_t)i * (size_t)csv.rows, csv.rows, 1, data);
+        if (lua_rawgeti(L, names, i + 1) == LUA_TSTRING) {
+            lua_pushvalue(L, -2);
+            lua_rawset(L, -4);
+        } else {
+            lua_pop(L, 1);
+        }
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_newtable(L);
+    lua_pushcfunction(L, csv_missing);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+    return 1;
+}
+
+/* ---- saving ------------------------------------------------------------------------------------------ */
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+    return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+/* NPY version 1.0: magic, length of the header, a Python dictionary padded to 64 bytes, the data. */
+static void write_npy_header(FILE *file, int64_t rows, int32_t columns)
+{
+    char text[128], shape[64];
+    if (columns == 0)
+        snprintf(shape, sizeof shape, "(%lld,)", (long long)rows);
+    else
+        snprintf(shape, sizeof shape, "(%lld, %d)", (long long)rows, (int)columns);
+    int n = snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }", shape);
+    int total = (int)ec_round_up((size_t)(10 + n + 1), 64) - 10;
+    const unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(total & 255),
+                                    (unsigned char)(total >> 8)};
+    fwrite(head, 1, sizeof head, file);
+    fprintf(file, "%-*s\n", total - 1, text);
+}
+
+static void write_double(FILE *file, double value)
+{
+    fwrite(&value, sizeof value, 1, file); /* little-endian, as every machine Eciton runs on */
+}
+
+static double element(const ec_lua_values *v, int64_t i)
+{
+    return i < v->length ? v->data[i * v->stride] : NAN;
+}
+
+int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns, const char *const *names,
+                              const ec_lua_values *column)
+{
+    char path[PATH_MAX];
+    bool npy = ends_with(name, ".npy");
+    if (!npy && !ends_with(name, ".csv"))
+        return ec_fail(EC_ERR_FILE, "'%s': a name that ends in .csv or .npy is needed", name);
+    int status = ec_lua_files_target(L, name, path, sizeof path);
+    if (status != EC_OK)
+        return status;
+    FILE *file = open_target(path);
+    if (!file)
+        return EC_ERR_FILE;
+    int64_t rows = 0;
+    for (int32_t i = 0; i < columns; i++)
+        rows = column[i].length > rows ? column[i].length : rows;
+    if (npy)
+        write_npy_header(file, rows, names ? columns : 0);
+    else if (names)
+        for (int32_t i = 0; i < columns; i++)
+            fprintf(file, "%s%s", names[i], i + 1 < columns ? "," : "\n");
+    for (int64_t row = 0; row < rows; row++)
+        for (int32_t i = 0; i < columns; i++) {
+            double value = element(&column[i], row);
+            if (npy)
+                write_double(file, value);
+            else if (row < column[i].length)
+                fprintf(file, "%.17g%s", value, i + 1 < columns ? "," : "\n");
+            else
+                fputs(i + 1 < columns ? "," : "\n", file); /* shorter columns leave their field empty */
+        }
+    bool failed = ferror(file);
+    failed = fclose(file) != 0 || failed;
+    return failed ? ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(errno)) : EC_OK;
+}
+
+int ec_lua_files_save_values(lua_State *L, const char *name, const ec_lua_values *values)
+{
+    return ec_lua_files_save_columns(L, name, 1, NULL, values);
+}
+
+void ec_lua_files_open(lua_State *L)
+{
+    lua_pushcfunction(L, load_csv);
+    lua_setfield(L, -2, "load_csv");
+}

@@ -1,0 +1,394 @@
+#include "lua_help.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "lua_array.h"
+#include "lua_expr.h"
+#include "lua_job.h"
+#include "optimizer.h"
+
+/* ---- what has no table of keys ----------------------------------------------------------------------- */
+
+static const ec_noun minimize = {"job:minimize", "job:minimize(\"sll_db\", expr)",
+                                 "The objective: a number, the smaller the better.", NULL, 0};
+static const ec_noun maximize = {"job:maximize", "job:maximize(\"gain_db\", expr)",
+                                 "The objective: a number, the larger the better.", NULL, 0};
+static const ec_noun record = {"job:record", "job:record(\"x\", expr)",
+                               "A quantity that is computed for the best design only and written with it.", NULL, 0};
+static const ec_noun pattern = {"array:pattern", "array:pattern()",
+                                "The complex pattern F in every direction of the grid.", NULL, 0};
+static const ec_noun value = {"best:value", "best:value(expr)",
+                              "Any expression of the job at the best design, at final fidelity: a number, or a list.",
+                              NULL, 0};
+static const ec_noun save = {"best:save", "best:save(\"best.csv\")",
+                             "Variables, recorded quantities, objectives and constraints as columns, into the folder "
+                             "of --out; .csv or .npy.",
+                             NULL, 0};
+static const ec_noun constant_value = {"ec.value", "ec.value(expr)",
+                                       "The value of an expression without design variables.", NULL, 0};
+static const ec_noun arg = {"ec.arg", "ec.arg(\"count\", 32)",
+                            "The value of --set count=..., of the default's type; else the default.", NULL, 0};
+static const ec_noun range = {"ec.range", "ec.range(from, to, count)",
+                              "Evenly spaced values, both ends included.", NULL, 0};
+static const ec_noun load_csv = {"ec.load_csv", "ec.load_csv(\"table.csv\")",
+                                 "Columns of a text file by number, and by name when its first row has words. Files "
+                                 "below the script's folder or --data.",
+                                 NULL, 0};
+static const ec_noun host = {"ec.host", "ec.host(function(columns) ... end, { x = x })",
+                             "A Lua function as a model. It is called once a generation: columns.x[c] is the value of "
+                             "design c (columns.x[i][c] for element i of a list), and it returns a list with a number for "
+                             "each design. A NaN or an error counts the designs as failed.",
+                             NULL, 0};
+
+/* ---- the Lua library's tables --------------------------------------------------------------------------- */
+
+typedef struct taper_keys {
+    int64_t count, nbar, count_x, count_y;
+    double sll_db, spacing, spacing_x, spacing_y, radius;
+} taper_keys;
+
+#define ROW(key, kind, flags, initial, min, max, unit, help)                                           \
+    {#key, kind, flags, initial, min, max, unit, NULL, help, offsetof(taper_keys, key)}
+
+static const ec_key uniform_table[] = {
+    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e6, NULL, "number of elements")};
+static const ec_key chebyshev_table[] = {
+    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 2, 1000, NULL, "number of elements"),
+    ROW(sll_db, EC_KEY_NUMBER, EC_KEY_REQUIRED, NAN, -200, -1, "dB", "side-lobe level, below 0")};
+static const ec_key taylor_table[] = {
+    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 2, 1e6, NULL, "number of elements"),
+    ROW(sll_db, EC_KEY_NUMBER, EC_KEY_REQUIRED, NAN, -200, -1, "dB", "side-lobe level, below 0"),
+    ROW(nbar, EC_KEY_INTEGER, 0, 4, 2, 100, NULL, "number of nearly equal side lobes, plus one")};
+static const ec_key line_table[] = {
+    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e6, NULL, "number of positions"),
+    ROW(spacing, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m",
+        "distance of neighbours")};
+static const ec_key rectangle_table[] = {
+    ROW(count_x, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e4, NULL, "columns"),
+    ROW(count_y, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e4, NULL, "rows"),
+    ROW(spacing_x, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", "along x"),
+    ROW(spacing_y, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", "along y")};
+static const ec_key circle_table[] = {
+    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e6, NULL, "number of positions"),
+    ROW(radius, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", "of the circle")};
+
+static const ec_noun uniform = {"ec.taper.uniform", "ec.taper.uniform{ count = 20 }", "Weights of 1.",
+                                EC_KEYS(uniform_table)};
+static const ec_noun chebyshev = {"ec.taper.chebyshev", "ec.taper.chebyshev{ count = 20, sll_db = -30 }",
+                                  "Dolph-Chebyshev weights: every side lobe of a half-wave line at sll_db, the largest "
+                                  "weight 1.",
+                                  EC_KEYS(chebyshev_table)};
+static const ec_noun taylor = {"ec.taper.taylor", "ec.taper.taylor{ count = 40, sll_db = -30, nbar = 5 }",
+                               "Taylor weights: the first side lobes near sll_db, the others falling off, the largest "
+                               "weight 1.",
+                               EC_KEYS(taylor_table)};
+static const ec_noun line = {"ec.geometry.line", "ec.geometry.line{ count = 20, spacing = 0.5 }",
+                             "Evenly spaced positions centred at 0, a list.", EC_KEYS(line_table)};
+static const ec_noun rectangle = {
+    "ec.geometry.rectangle",
+    "ec.geometry.rectangle{ count_x = 8, count_y = 8, spacing_x = 0.5, spacing_y = 0.5 }",
+    "A centred rectangular grid: two lists, x and y.", EC_KEYS(rectangle_table)};
+static const ec_noun circle = {"ec.geometry.circle", "ec.geometry.circle{ count = 12, radius = 1 }",
+                               "Positions on a circle, the first one on the x axis: two lists, x and y.",
+                               EC_KEYS(circle_table)};
+
+/* ---- all of them ------------------------------------------------------------------------------------------ */
+
+const ec_noun *const ec_lua_nouns[] = {&ec_noun_job,
+                                       &ec_noun_real,
+                                       &ec_noun_integer,
+                                       &ec_noun_binary,
+                                       &ec_noun_choice,
+                                       &ec_noun_spaced,
+                                       &minimize,
+                                       &maximize,
+                                       &ec_noun_subject_to,
+                                       &record,
+                                       &ec_noun_solve,
+                                       &value,
+                                       &save,
+                                       &ec_noun_array,
+                                       &ec_noun_sll,
+                                       &ec_noun_hpbw,
+                                       &ec_noun_fnbw,
+                                       &ec_noun_directivity,
+                                       &ec_noun_excess,
+                                       &ec_noun_level,
+                                       &ec_noun_null_depth,
+                                       &pattern,
+                                       &arg,
+                                       &range,
+                                       &ec_noun_over,
+                                       &load_csv,
+                                       &host,
+                                       &constant_value,
+                                       &uniform,
+                                       &chebyshev,
+                                       &taylor,
+                                       &line,
+                                       &rectangle,
+                                       &circle,
+                                       &ec_noun_min_distance,
+                                       &ec_noun_row,
+                                       &ec_noun_mirror,
+                                       NULL};
+
+/* ---- text of one key ------------------------------------------------------------------------------------------ */
+
+static const char *kind_word(const ec_key *key)
+{
+    switch (key->kind) {
+    case EC_KEY_NUMBER:
+        return "number";
+    case EC_KEY_INTEGER:
+        return "whole number";
+    case EC_KEY_FLAG:
+        return "true or false";
+    case EC_KEY_WORD:
+        return "word";
+    case EC_KEY_STRING:
+        return "text";
+    case EC_KEY_LIST:
+        return "list";
+    case EC_KEY_EXPR:
+        return "expression";
+    default:
+        return "value";
+    }
+}
+
+/* Kind with unit and allowed values: "number, m, > 0". */
+static void type_text(const ec_key *key, char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, "%s", kind_word(key));
+    if (key->unit && n < size)
+        n += (size_t)snprintf(text + n, size - n, ", %s", key->unit);
+    if (key->words && n < size)
+        n += (size_t)snprintf(text + n, size - n, ": %s", key->words);
+    bool bounded = key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER || key->kind == EC_KEY_LIST;
+    if (!bounded || n >= size)
+        return;
+    if (isfinite(key->min) && isfinite(key->max) && key->max < 1e4)
+        snprintf(text + n, size - n, ", %s%g to %g", key->flags & EC_KEY_ABOVE ? "above " : "", key->min,
+                 key->max);
+    else if (isfinite(key->min))
+        snprintf(text + n, size - n, ", %s %g", key->flags & EC_KEY_ABOVE ? "above" : "at least", key->min);
+}
+
+static void default_text(const ec_key *key, char *text, size_t size)
+{
+    text[0] = 0;
+    if (key->flags & EC_KEY_REQUIRED)
+        snprintf(text, size, "required");
+    else if (key->kind == EC_KEY_FLAG)
+        snprintf(text, size, "%s", key->initial == 1 ? "true" : "false");
+    else if (key->kind == EC_KEY_WORD && !isnan(key->initial))
+        snprintf(text, size, "%.*s", (int)strcspn(key->words, "|"), key->words);
+    else if ((key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER || key->kind == EC_KEY_EXPR) &&
+             !isnan(key->initial) && fabs(key->initial) < 1e100 &&
+             !(key->initial == 0 && (key->min > 0 || key->flags & EC_KEY_ABOVE)))
+        snprintf(text, size, "%g", key->initial);
+}
+
+static void option_texts(const ec_option_def *o, char *type, char *initial, size_t size)
+{
+    switch (o->kind) {
+    case EC_OPTION_WORD: {
+        snprintf(type, size, "word: %s", o->words);
+        const char *word = o->words;
+        for (int i = 0; i < (int)o->initial; i++)
+            word += strcspn(word, "|") + 1;
+        snprintf(initial, size, "%.*s", (int)strcspn(word, "|"), word);
+        return;
+    }
+    case EC_OPTION_FLAG:
+        snprintf(type, size, "true or false");
+        snprintf(initial, size, "%s", o->initial == 1 ? "true" : "false");
+        return;
+    default:
+        snprintf(type, size, "%s, %g to %g", o->kind == EC_OPTION_INTEGER ? "whole number" : "number", o->min,
+                 o->max);
+        snprintf(initial, size, "%g", o->initial);
+    }
+}
+
+/* ---- for the terminal --------------------------------------------------------------------------------------------- */
+
+void ec_lua_help_list(FILE *to)
+{
+    fprintf(to, "topics of eciton help NOUN:\n\n");
+    for (int i = 0; ec_lua_nouns[i]; i++)
+        if (!strchr(ec_lua_nouns[i]->name, ' '))
+            fprintf(to, "  %-22s %s\n", ec_lua_nouns[i]->name, ec_lua_nouns[i]->usage);
+    fprintf(to, "  %-22s %s\n", "functions", "ec.sin(x), x:sum(), ec.concat(a, b), ...");
+    fprintf(to, "\nsearch methods: ");
+    for (int i = 0; ec_optimizer_table()[i]; i++)
+        fprintf(to, "%s%s", i ? ", " : "", ec_optimizer_table()[i]->name);
+    fprintf(to, "\n");
+}
+
+static void print_noun(FILE *to, const ec_noun *noun)
+{
+    char type[160], initial[80];
+    fprintf(to, "%s\n\n    %s\n\n%s\n", noun->name, noun->usage, noun->help);
+    if (noun->n_keys)
+        fprintf(to, "\n");
+    for (int i = 0; i < noun->n_keys; i++) {
+        const ec_key *key = &noun->keys[i];
+        type_text(key, type, sizeof type);
+        default_text(key, initial, sizeof initial);
+        bool required = key->flags & EC_KEY_REQUIRED;
+        fprintf(to, "  %-20s %s", key->key, type);
+        if (initial[0])
+            fprintf(to, required ? " (%s)" : " (default %s)", initial);
+        fprintf(to, "\n  %-20s   %s\n", "", key->help);
+    }
+}
+
+static void print_method(FILE *to, const ec_optimizer_def *def)
+{
+    char type[160], initial[160];
+    fprintf(to, "%s\n\n    job:solve{ method = \"%s\", evaluations = 1e5 }\n\n%s\nsmallest population: %zu\n",
+            def->name, def->name, def->help, def->min_population);
+    for (size_t i = 0; i < def->n_options; i++) {
+        option_texts(&def->options[i], type, initial, sizeof type);
+        fprintf(to, "%s  %-20s %s (default %s)\n  %-20s   %s\n", i ? "" : "\n", def->options[i].key, type, initial,
+                "", def->options[i].help);
+    }
+}
+
+static void print_functions(FILE *to)
+{
+    fprintf(to, "Functions of expressions; each is a method too, as in x:sum(). Numbers and lists may stand "
+                "for expressions.\n\n");
+    for (const ec_lua_function *f = ec_lua_functions; f->name; f++)
+        fprintf(to, "  %s\n      %s\n", f->usage, f->help);
+}
+
+/* "array", "ec.array", "sll_db", "array:sll_db", "array.sll_db" name what they mean. */
+static bool names_noun(const char *topic, const ec_noun *noun)
+{
+    const char *last = noun->name;
+    for (const char *p = noun->name; *p; p++)
+        if (*p == '.' || *p == ':')
+            last = p + 1;
+    char dotted[120];
+    snprintf(dotted, sizeof dotted, "%s", noun->name);
+    for (char *p = dotted; *p; p++)
+        *p = *p == ':' ? '.' : *p;
+    return strcmp(topic, noun->name) == 0 || strcmp(topic, dotted) == 0 || strcmp(topic, last) == 0;
+}
+
+bool ec_lua_help_topic(FILE *to, const char *topic)
+{
+    if (strcmp(topic, "functions") == 0) {
+        print_functions(to);
+        return true;
+    }
+    for (int i = 0; ec_lua_nouns[i]; i++)
+        if (names_noun(topic, ec_lua_nouns[i])) {
+            print_noun(to, ec_lua_nouns[i]);
+            return true;
+        }
+    const ec_optimizer_def *def = ec_optimizer_find(topic);
+    if (def) {
+        print_method(to, def);
+        return true;
+    }
+    const char *name = strncmp(topic, "ec.", 3) == 0 ? topic + 3 : topic;
+    for (const ec_lua_function *f = ec_lua_functions; f->name; f++)
+        if (strcmp(name, f->name) == 0) {
+            fprintf(to, "%s\n      %s\n", f->usage, f->help);
+            return true;
+        }
+    return false;
+}
+
+/* ---- the reference page ----------------------------------------------------------------------------------------------- */
+
+/* '|' separates the columns of a Markdown table. */
+static void cell(FILE *to, const char *text)
+{
+    for (; *text; text++)
+        fprintf(to, *text == '|' ? "\\%c" : "%c", *text);
+}
+
+static void markdown_noun(FILE *to, const ec_noun *noun)
+{
+    char type[160], initial[80];
+    fprintf(to, "\n### %s\n\n```lua\n%s\n```\n\n%s\n", noun->name, noun->usage, noun->help);
+    if (noun->n_keys)
+        fprintf(to, "\n| key | kind | default | |\n| --- | --- | --- | --- |\n");
+    for (int i = 0; i < noun->n_keys; i++) {
+        const ec_key *key = &noun->keys[i];
+        type_text(key, type, sizeof type);
+        default_text(key, initial, sizeof initial);
+        fprintf(to, "| `%s` | ", key->key);
+        cell(to, type);
+        fprintf(to, " | %s | ", initial);
+        cell(to, key->help);
+        fprintf(to, " |\n");
+    }
+}
+
+static void markdown_method(FILE *to, const ec_optimizer_def *def)
+{
+    char type[160], initial[160];
+    fprintf(to, "\n### %s\n\n%s. Smallest population: %zu.\n", def->name, def->help, def->min_population);
+    if (def->n_options)
+        fprintf(to, "\n| option | kind | default | |\n| --- | --- | --- | --- |\n");
+    for (size_t i = 0; i < def->n_options; i++) {
+        option_texts(&def->options[i], type, initial, sizeof type);
+        fprintf(to, "| `%s` | ", def->options[i].key);
+        cell(to, type);
+        fprintf(to, " | %s | ", initial);
+        cell(to, def->options[i].help);
+        fprintf(to, " |\n");
+    }
+}
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+void ec_lua_help_markdown(FILE *to)
+{
+    static const struct {
+        const char *title, *prefix[4];
+    } sections[] = {{"Jobs", {"ec.job", "job:", NULL}},
+                    {"Results", {"best:", NULL}},
+                    {"Antenna arrays", {"ec.array", "array:", NULL}},
+                    {"Tapers and geometries", {"ec.taper", "ec.geometry", NULL}}};
+    enum { SECTIONS = sizeof sections / sizeof *sections };
+    fprintf(to, "# Reference of the Lua module\n\n"
+                "Generated by `eciton help --markdown` from the tables that the parser uses. Keys are in SI units "
+                "unless their name says otherwise (`_deg`, `_db`). The [guide](guide.md) has a first script.\n");
+    bool done[128] = {false};
+    for (int s = 0; s < SECTIONS; s++) {
+        fprintf(to, "\n## %s\n", sections[s].title);
+        for (int i = 0; ec_lua_nouns[i]; i++)
+            for (int p = 0; sections[s].prefix[p]; p++)
+                if (!done[i] && starts(ec_lua_nouns[i]->name, sections[s].prefix[p])) {
+                    markdown_noun(to, ec_lua_nouns[i]);
+                    done[i] = true;
+                }
+    }
+    fprintf(to, "\n## Search methods\n\nThe words of `method` in `job:solve`, with the options that each adds to its "
+                "keys.\n");
+    for (int i = 0; ec_optimizer_table()[i]; i++)
+        markdown_method(to, ec_optimizer_table()[i]);
+    fprintf(to, "\n## Functions\n\nNumbers and lists may stand for expressions; each function is a method of "
+                "expressions too, as in `x:sum()`. Indices count from 1.\n\n| | |\n| --- | --- |\n");
+    for (const ec_lua_function *f = ec_lua_functions; f->name; f++) {
+        fprintf(to, "| `%s` | ", f->usage);
+        cell(to, f->help);
+        fprintf(to, " |\n");
+    }
+    fprintf(to, "\n## More of the module\n");
+    for (int i = 0; ec_lua_nouns[i]; i++)
+        if (!done[i])
+            markdown_noun(to, ec_lua_nouns[i]);
+}

@@ -1,0 +1,116 @@
+/* lua_host.h: the Lua side of Eciton: one host runs one script.
+ *
+ * A host owns the Lua state, one expression graph (all jobs of the script share it) and the budgets
+ * of the script; the backend is lent by the caller. Lua errors are longjmps: every function that a
+ * script can call first parses its arguments into plain C structs whose memory belongs to Lua, then
+ * calls the core, then hands the result to a userdata that was made before the call. So no error
+ * leaks. Nothing in the core calls Lua but the evaluator of ec.host, and that under lua_pcall.
+ *
+ * lua_host     create, run, errors with file and line       lua_budget   memory, time, watchdog
+ * lua_sandbox  libraries, require, globals                   lua_keys     key tables and their parser
+ * lua_expr     expressions and their functions               lua_values   views of core buffers
+ * lua_job      jobs, variables, solve                        lua_result   what a solve found
+ * lua_array    antenna arrays                                lua_column   ec.host
+ * lua_files    paths, CSV and NPY                            lua_help     eciton help
+ */
+#ifndef EC_LUA_HOST_H
+#define EC_LUA_HOST_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+#include <stdio.h>
+
+#include "lua_budget.h"
+#include "solve.h"
+
+typedef struct ec_lua_host ec_lua_host;
+
+/* name=value of --set */
+typedef struct ec_lua_set {
+    const char *name, *value;
+    bool asked; /* a script line asked for it */
+} ec_lua_set;
+
+/* What the caller wants to hear of. Each may be NULL. */
+typedef struct ec_lua_events {
+    void *user;
+    void (*solve)(void *user, const ec_job *job, const ec_solve_info *info);
+    void (*progress)(void *user, const ec_history_row *row, double seconds_left);
+    int (*result)(void *user, ec_job *job, const ec_result *result); /* a status */
+    int (*check)(void *user, ec_job *job, const ec_solve_info *info);
+} ec_lua_events;
+
+typedef struct ec_lua_settings {
+    const char *script;     /* path of the script */
+    const char *library;    /* folder of the Lua library */
+    const char *data, *out; /* folders of --data and --out, or NULL */
+    ec_lua_set *sets;
+    int n_sets;
+    uint64_t seed; /* of --seed, when seed_given */
+    bool seed_given;
+    bool quick, trust, check;
+    FILE *print_to;                /* where print writes */
+    double seconds;                /* processor time of the script itself, searches not counted */
+    size_t memory;                 /* bytes that Lua may hold */
+    volatile int *interrupt;       /* set by a signal handler, and by a host function that ran away */
+    ec_lua_events events;
+    ec_log *log;
+} ec_lua_settings;
+
+struct ec_lua_host {
+    lua_State *L;
+    ec_lua_settings settings;
+    ec_backend *backend;
+    ec_graph *graph;
+    ec_lua_budget budget;
+    char script_dir[4096]; /* real path of the script's folder, ends without a slash */
+    char data_dir[4096], out_dir[4096]; /* real paths, "" when absent */
+    const char *script_name;            /* the script's file name, for messages */
+    bool stopped;        /* a search was ended by the user; the script may finish */
+    bool checked;        /* `eciton check` has printed its page */
+    bool warned_sets;
+    int solves;
+    lua_State *thread; /* the Lua thread that called the core; ec.host runs its function on it */
+    char error[1024];  /* the message when run fails */
+};
+
+int ec_lua_host_create(const ec_lua_settings *settings, ec_backend *backend, ec_lua_host **host);
+/* Runs the script to its end. ERR_SCRIPT: host->error has "file:line: what". STOPPED: `check` is done. */
+int ec_lua_host_run(ec_lua_host *host);
+void ec_lua_host_destroy(ec_lua_host **host);
+
+/* ---- for the lua_* files ---------------------------------------------------------------------- */
+
+ec_lua_host *ec_lua_host_of(lua_State *L);
+
+/* Line of the script that is running (0 if unknown); file gets the chunk's name, may be NULL. */
+int ec_lua_line(lua_State *L, char *file, size_t size);
+/* "file:line: " + sentence, as a Lua error. */
+int ec_lua_fail(lua_State *L, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+/* The sentence that the core recorded, after "file:line: " and, when not NULL, "what: ". */
+int ec_lua_fail_core(lua_State *L, const char *what) __attribute__((noreturn));
+/* Attributes the nodes that follow to the running script line. */
+void ec_lua_mark_line(lua_State *L);
+/* Around long calls of the core: their time does not count as the script's. */
+void ec_lua_core_enter(lua_State *L);
+void ec_lua_core_leave(lua_State *L);
+
+/* `name` nearest to `word` among n candidates when it is near enough for a typing mistake, else NULL. */
+const char *ec_lua_nearest(const char *word, const char *const *names, int n);
+
+void ec_lua_sandbox_open(lua_State *L);
+/* Loads a text chunk (never bytecode) from a file; leaves the function or a message, as luaL_loadfile. */
+int ec_lua_sandbox_load(lua_State *L, const char *path, const char *chunk_name);
+
+/* Each adds its functions to the module table on top of the stack. */
+void ec_lua_values_open(lua_State *L);
+void ec_lua_expr_open(lua_State *L);
+void ec_lua_keys_open(lua_State *L);
+void ec_lua_job_open(lua_State *L);
+void ec_lua_result_open(lua_State *L);
+void ec_lua_array_open(lua_State *L);
+void ec_lua_column_open(lua_State *L);
+void ec_lua_files_open(lua_State *L);
+
+#endif

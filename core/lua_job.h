@@ -1,0 +1,29 @@
+/* lua_job.h: jobs and results as Lua sees them. A job's userdata owns the ec_job; a result's userdata
+ * owns the ec_result and pins its job (user value 1). Variables of one job cannot be used in another:
+ * their genes would be someone else's. */
+#ifndef EC_LUA_JOB_H
+#define EC_LUA_JOB_H
+
+#include "lua_keys.h"
+#include "lua_values.h"
+
+#define EC_LUA_JOB    "job"
+#define EC_LUA_RESULT "result"
+
+typedef struct ec_lua_job {
+    ec_job *job;
+} ec_lua_job;
+
+typedef struct ec_lua_result {
+    ec_result *result;
+} ec_lua_result;
+
+/* Raises when expr depends on a variable that the job does not have. */
+void ec_lua_job_check(lua_State *L, const ec_job *job, ec_expr expr, const char *what);
+/* Pushes an empty result whose job is at stack index `job`; destroyed by the collector. */
+ec_lua_result *ec_lua_result_new(lua_State *L, int job);
+
+extern const ec_noun ec_noun_job, ec_noun_real, ec_noun_integer, ec_noun_binary, ec_noun_choice,
+    ec_noun_spaced, ec_noun_subject_to, ec_noun_solve, ec_noun_over;
+
+#endif

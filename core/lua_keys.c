@@ -1,0 +1,382 @@
+#include "lua_keys.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lua_expr.h"
+#include "lua_values.h"
+
+/* ---- lists -------------------------------------------------------------------------------------- */
+
+int32_t ec_lua_list_length(lua_State *L, int index, const char *what)
+{
+    index = lua_absindex(L, index);
+    int64_t count = 0, largest = 0;
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        if (!lua_isinteger(L, -2)) {
+            const char *key = luaL_tolstring(L, -2, NULL);
+            ec_lua_fail(L, "%s: wants a plain list of values, but this table has the key '%s'", what, key);
+        }
+        lua_Integer key = lua_tointeger(L, -2);
+        if (key < 1)
+            ec_lua_fail(L, "%s: a list counts from 1, this one has an element %lld", what, (long long)key);
+        count++;
+        if (key > largest)
+            largest = key;
+    }
+    if (count == largest)
+        return (int32_t)count;
+    int64_t hole = 1;
+    while (lua_rawgeti(L, index, hole) != LUA_TNIL) {
+        lua_pop(L, 1);
+        hole++;
+    }
+    lua_pop(L, 1);
+    ec_lua_fail(L, "%s: the list has a hole: element %lld is nil, but there is an element %lld", what,
+                (long long)hole, (long long)largest);
+}
+
+static void check_finite(lua_State *L, double value, const char *what, int64_t i)
+{
+    if (isfinite(value))
+        return;
+    if (i < 0)
+        ec_lua_fail(L, "%s: wants a finite number, got %g", what, value);
+    ec_lua_fail(L, "%s: element %lld is %g, a finite number is needed", what, (long long)i + 1, value);
+}
+
+void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *list)
+{
+    index = lua_absindex(L, index);
+    int type = lua_type(L, index);
+    const ec_lua_values *values = ec_lua_values_test(L, index);
+    const ec_lua_expr *expr = luaL_testudata(L, index, EC_LUA_EXPR);
+    *list = (ec_lua_list){.scalar = type == LUA_TNUMBER};
+    if (type == LUA_TNUMBER) {
+        double *to = ec_lua_values_new(L, 1);
+        to[0] = lua_tonumber(L, index);
+        check_finite(L, to[0], what, -1);
+        *list = (ec_lua_list){to, 1, true};
+    } else if (values) {
+        double *to = ec_lua_values_new(L, values->length);
+        for (int64_t i = 0; i < values->length; i++) {
+            to[i] = values->data[i * values->stride];
+            check_finite(L, to[i], what, i);
+        }
+        *list = (ec_lua_list){to, (int32_t)values->length, false};
+    } else if (type == LUA_TTABLE) {
+        int32_t n = ec_lua_list_length(L, index, what);
+        double *to = ec_lua_values_new(L, n);
+        for (int32_t i = 0; i < n; i++) {
+            int element = lua_rawgeti(L, index, i + 1);
+            if (element != LUA_TNUMBER)
+                ec_lua_fail(L, "%s: element %d is a %s, a number is needed", what, (int)i + 1,
+                            luaL_typename(L, -1));
+            to[i] = lua_tonumber(L, -1);
+            check_finite(L, to[i], what, i);
+            lua_pop(L, 1);
+        }
+        *list = (ec_lua_list){to, n, false};
+    } else if (expr) {
+        if (!ec_lua_expr_constant(L, expr->expr, list))
+            ec_lua_fail(L, "%s: wants a list of numbers, got an expression with design variables", what);
+    } else {
+        ec_lua_fail(L, "%s: wants a list of numbers, got a %s", what, luaL_typename(L, index));
+    }
+    if (list->n < 1)
+        ec_lua_fail(L, "%s: the list is empty", what);
+}
+
+/* ---- one value ---------------------------------------------------------------------------------- */
+
+static const char *kind_text(ec_key_kind kind)
+{
+    switch (kind) {
+    case EC_KEY_NUMBER:
+        return "a number";
+    case EC_KEY_INTEGER:
+        return "a whole number";
+    case EC_KEY_FLAG:
+        return "true or false";
+    case EC_KEY_WORD:
+        return "a word";
+    case EC_KEY_STRING:
+        return "a text";
+    case EC_KEY_LIST:
+        return "a list of numbers";
+    case EC_KEY_EXPR:
+        return "a number, a list or an expression";
+    default:
+        return "a value";
+    }
+}
+
+static const char *type_text(lua_State *L, int index)
+{
+    if (lua_type(L, index) == LUA_TSTRING)
+        return lua_pushfstring(L, "the text '%s'", lua_tostring(L, index));
+    if (lua_type(L, index) == LUA_TBOOLEAN)
+        return lua_toboolean(L, index) ? "true" : "false";
+    if (luaL_testudata(L, index, EC_LUA_EXPR))
+        return "an expression";
+    return lua_pushfstring(L, "a %s", luaL_typename(L, index));
+}
+
+static void wrong_type(lua_State *L, const char *what, const ec_key *key, int index)
+{
+    ec_lua_fail(L, "%s: wants %s, got %s", what, kind_text(key->kind), type_text(L, index));
+}
+
+static void check_range(lua_State *L, const char *what, const ec_key *key, double value)
+{
+    bool low = value < key->min || ((key->flags & EC_KEY_ABOVE) && value == key->min);
+    if (!low && !(value > key->max))
+        return;
+    const char *relation = key->flags & EC_KEY_ABOVE ? "above" : "at least";
+    if (isinf(key->max))
+        ec_lua_fail(L, "%s: %.14g is not allowed, it must be %s %.14g", what, value, relation, key->min);
+    ec_lua_fail(L, "%s: %.14g is not allowed, it must be %s %.14g and at most %.14g", what, value,
+                relation, key->min, key->max);
+}
+
+static int read_word(lua_State *L, const char *what, const ec_key *key, int index)
+{
+    if (lua_type(L, index) != LUA_TSTRING)
+        ec_lua_fail(L, "%s: wants one of the words %s, got %s", what, key->words, type_text(L, index));
+    const char *word = lua_tostring(L, index), *at = key->words;
+    for (int i = 0; *at; i++) {
+        size_t n = strcspn(at, "|");
+        if (strlen(word) == n && strncmp(word, at, n) == 0)
+            return i;
+        at += n + (at[n] == '|');
+    }
+    ec_lua_fail(L, "%s: unknown word '%s', allowed are %s", what, word, key->words);
+}
+
+/* The value at index into its field. What has to live on is on the stack afterwards. */
+static void read_value(lua_State *L, const ec_noun *noun, const ec_key *key, int index, void *to)
+{
+    char what[120];
+    snprintf(what, sizeof what, "%s: key '%s'", noun->name, key->key);
+    void *field = (char *)to + key->offset;
+    luaL_checkstack(L, 8, "too many keys");
+    switch (key->kind) {
+    case EC_KEY_NUMBER:
+    case EC_KEY_INTEGER: {
+        if (lua_type(L, index) != LUA_TNUMBER)
+            wrong_type(L, what, key, index);
+        double value = lua_tonumber(L, index);
+        check_finite(L, value, what, -1);
+        if (key->kind == EC_KEY_INTEGER && value != floor(value))
+            ec_lua_fail(L, "%s: %.14g is not a whole number", what, value);
+        check_range(L, what, key, value);
+        if (key->kind == EC_KEY_NUMBER)
+            *(double *)field = value;
+        else if (fabs(value) > 9e15)
+            ec_lua_fail(L, "%s: %.14g is too large", what, value);
+        else
+            *(int64_t *)field = (int64_t)value;
+        return;
+    }
+    case EC_KEY_FLAG:
+        if (!lua_isboolean(L, index))
+            wrong_type(L, what, key, index);
+        *(bool *)field = lua_toboolean(L, index);
+        return;
+    case EC_KEY_WORD:
+        *(int *)field = read_word(L, what, key, index);
+        return;
+    case EC_KEY_STRING:
+        if (lua_type(L, index) != LUA_TSTRING)
+            wrong_type(L, what, key, index);
+        *(const char **)field = lua_tostring(L, index);
+        lua_pushvalue(L, index);
+        return;
+    case EC_KEY_LIST: {
+        ec_lua_list *list = field;
+        ec_lua_list_get(L, index, what, list);
+        for (int32_t i = 0; i < list->n; i++)
+            check_range(L, what, key, list->v[i]);
+        return;
+    }
+    case EC_KEY_EXPR:
+        *(ec_expr *)field = ec_lua_expr_get(L, index, what);
+        return;
+    case EC_KEY_ANY:
+        lua_pushvalue(L, index);
+        *(int *)field = lua_gettop(L);
+        return;
+    }
+}
+
+static void set_initial(lua_State *L, const ec_key *key, void *to)
+{
+    void *field = (char *)to + key->offset;
+    switch (key->kind) {
+    case EC_KEY_NUMBER:
+        *(double *)field = key->initial;
+        return;
+    case EC_KEY_INTEGER:
+        *(int64_t *)field = isnan(key->initial) ? -1 : (int64_t)key->initial;
+        return;
+    case EC_KEY_FLAG:
+        *(bool *)field = key->initial == 1;
+        return;
+    case EC_KEY_WORD:
+        *(int *)field = isnan(key->initial) ? -1 : (int)key->initial;
+        return;
+    case EC_KEY_STRING:
+        *(const char **)field = NULL;
+        return;
+    case EC_KEY_LIST:
+        *(ec_lua_list *)field = (ec_lua_list){0};
+        return;
+    case EC_KEY_EXPR:
+        *(ec_expr *)field = -1;
+        if (!isnan(key->initial)) {
+            *(ec_expr *)field = ec_graph_number(ec_lua_host_of(L)->graph, key->initial);
+            if (*(ec_expr *)field < 0)
+                ec_lua_fail_core(L, NULL);
+        }
+        return;
+    case EC_KEY_ANY:
+        *(int *)field = 0;
+        return;
+    }
+}
+
+/* ---- a table of keys ------------------------------------------------------------------------------ */
+
+static int find_key(const ec_noun *noun, const char *name)
+{
+    for (int i = 0; i < noun->n_keys; i++)
+        if (strcmp(noun->keys[i].key, name) == 0)
+            return i;
+    return -1;
+}
+
+static void unknown_key(lua_State *L, const ec_noun *noun, const ec_key_extra *extra, const char *name)
+{
+    enum { MOST = 128 };
+    const char *names[MOST];
+    int n = 0;
+    for (int i = 0; i < noun->n_keys && n < MOST; i++)
+        names[n++] = noun->keys[i].key;
+    for (int i = 0; extra && i < extra->n_names && n < MOST; i++)
+        names[n++] = extra->names[i];
+    const char *near = ec_lua_nearest(name, names, n);
+    if (near)
+        ec_lua_fail(L, "%s: unknown key '%s' (did you mean '%s'?)", noun->name, name, near);
+    luaL_Buffer b;
+    luaL_buffinit(L, &b);
+    for (int i = 0; i < n; i++) {
+        luaL_addstring(&b, i ? ", " : "");
+        luaL_addstring(&b, names[i]);
+    }
+    luaL_pushresult(&b);
+    ec_lua_fail(L, "%s: unknown key '%s', allowed are %s", noun->name, name, lua_tostring(L, -1));
+}
+
+uint64_t ec_lua_keys_parse(lua_State *L, int index, const ec_noun *noun, void *to,
+                           const ec_key_extra *extra)
+{
+    uint64_t given = 0;
+    for (int i = 0; i < noun->n_keys; i++)
+        set_initial(L, &noun->keys[i], to);
+    if (!lua_isnoneornil(L, index)) {
+        index = lua_absindex(L, index);
+        if (!lua_istable(L, index))
+            ec_lua_fail(L, "%s: wants a table of keys, as in %s, got %s", noun->name, noun->usage,
+                        type_text(L, index));
+        /* names first, so that a mistyped key is not reported as a missing one */
+        for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+            if (lua_type(L, -2) != LUA_TSTRING)
+                ec_lua_fail(L, "%s: a value without a key: write %s", noun->name, noun->usage);
+            const char *name = lua_tostring(L, -2);
+            if (find_key(noun, name) < 0 && !(extra && extra->take(L, extra->user, name)))
+                unknown_key(L, noun, extra, name);
+        }
+        for (int i = 0; i < noun->n_keys; i++) {
+            lua_pushstring(L, noun->keys[i].key);
+            if (lua_rawget(L, index) == LUA_TNIL) {
+                lua_pop(L, 1);
+                continue;
+            }
+            int value = lua_gettop(L);
+            read_value(L, noun, &noun->keys[i], value, to);
+            given |= (uint64_t)1 << i;
+            if (lua_gettop(L) == value)
+                lua_pop(L, 1);
+        }
+    }
+    for (int i = 0; i < noun->n_keys; i++)
+        if ((noun->keys[i].flags & EC_KEY_REQUIRED) && !(given >> i & 1))
+            ec_lua_fail(L, "%s: key '%s' is missing (%s)", noun->name, noun->keys[i].key,
+                        noun->keys[i].help);
+    return given;
+}
+
+bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key)
+{
+    int i = find_key(noun, key);
+    return i >= 0 && (given >> i & 1);
+}
+
+/* ---- for the Lua library -------------------------------------------------------------------------- */
+
+/* parse(name, table): the checked keys as a new table with defaults, for library functions whose
+ * keys are numbers, whole numbers, flags and lists. */
+static int parse(lua_State *L)
+{
+    const char *name = luaL_checkstring(L, 1);
+    const ec_noun *noun = NULL;
+    for (int i = 0; ec_lua_nouns[i]; i++)
+        if (strcmp(ec_lua_nouns[i]->name, name) == 0)
+            noun = ec_lua_nouns[i];
+    if (!noun)
+        ec_lua_fail(L, "there is no key table '%s'", name);
+    char fields[512];
+    ec_lua_keys_parse(L, 2, noun, fields, NULL);
+    lua_newtable(L);
+    for (int i = 0; i < noun->n_keys; i++) {
+        const void *field = fields + noun->keys[i].offset;
+        if (noun->keys[i].kind == EC_KEY_INTEGER)
+            lua_pushinteger(L, *(const int64_t *)field);
+        else if (noun->keys[i].kind == EC_KEY_FLAG)
+            lua_pushboolean(L, *(const bool *)field);
+        else
+            lua_pushnumber(L, *(const double *)field);
+        lua_setfield(L, -2, noun->keys[i].key);
+    }
+    return 1;
+}
+
+/* nearest(word, names): the name that was probably meant, or nil. */
+static int nearest(lua_State *L)
+{
+    enum { MOST = 256 };
+    const char *names[MOST], *word = luaL_checkstring(L, 1);
+    int n = 0;
+    luaL_checktype(L, 2, LUA_TTABLE);
+    while (n < MOST && lua_rawgeti(L, 2, n + 1) == LUA_TSTRING) {
+        names[n++] = lua_tostring(L, -1); /* the table keeps the text alive */
+        lua_pop(L, 1);
+    }
+    lua_pushstring(L, ec_lua_nearest(word, names, n));
+    return 1;
+}
+
+static int fail(lua_State *L)
+{
+    ec_lua_fail(L, "%s", luaL_checkstring(L, 1));
+}
+
+void ec_lua_keys_open(lua_State *L)
+{
+    lua_pushcfunction(L, parse);
+    lua_setfield(L, -2, "parse");
+    lua_pushcfunction(L, nearest);
+    lua_setfield(L, -2, "nearest");
+    lua_pushcfunction(L, fail);
+    lua_setfield(L, -2, "fail");
+}

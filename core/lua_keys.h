@@ -1,0 +1,80 @@
+/* lua_keys.h: one static table for each constructor and method that takes a table of keys.
+ *
+ * The table says each key's kind, default, range, unit, allowed words and one line of help. It drives
+ * the parser, its messages ("unknown key 'boundry' (did you mean 'boundary'?)"), `eciton help` and
+ * the reference page. Values are written into a plain C struct at the key's offset; memory they point
+ * to belongs to Lua and lives as long as what the parser leaves on the stack.
+ */
+#ifndef EC_LUA_KEYS_H
+#define EC_LUA_KEYS_H
+
+#include "lua_host.h"
+
+typedef enum ec_key_kind {
+    EC_KEY_NUMBER,  /* double, finite */
+    EC_KEY_INTEGER, /* int64_t; 2e5 is one, 24.5 is not */
+    EC_KEY_FLAG,    /* bool */
+    EC_KEY_WORD,    /* int: which of words */
+    EC_KEY_STRING,  /* const char * */
+    EC_KEY_LIST,    /* ec_lua_list: numbers; a single number is a list of one */
+    EC_KEY_EXPR,    /* ec_expr: a number, a list or an expression */
+    EC_KEY_ANY      /* int: the value's stack index, 0 when absent */
+} ec_key_kind;
+
+enum {
+    EC_KEY_REQUIRED = 1,
+    EC_KEY_ABOVE = 2 /* min itself is not allowed */
+};
+
+typedef struct ec_lua_list {
+    const double *v;
+    int32_t n;
+    bool scalar; /* the script gave a plain number */
+} ec_lua_list;
+
+typedef struct ec_key {
+    const char *key;
+    ec_key_kind kind;
+    int flags;
+    double initial;  /* default; NAN: none (numbers NAN, integers -1, expressions -1) */
+    double min, max; /* of numbers, integers and each element of a list */
+    const char *unit;
+    const char *words; /* "a|b|c" */
+    const char *help;
+    size_t offset;
+} ec_key;
+
+typedef struct ec_noun {
+    const char *name;  /* "ec.array", "job:solve" */
+    const char *usage; /* an example, or how it is called */
+    const char *help;
+    const ec_key *keys; /* NULL: takes no table */
+    int n_keys;
+} ec_noun;
+
+#define EC_KEYS(table) table, (int)(sizeof table / sizeof *table)
+
+/* A key that is not in the noun's table: true when it was taken. The value is on top of the stack.
+ * names (n of them) join the "did you mean" of the noun's own keys. */
+typedef struct ec_key_extra {
+    bool (*take)(lua_State *L, void *user, const char *key);
+    void *user;
+    const char *const *names;
+    int n_names;
+} ec_key_extra;
+
+/* Reads the table at index (nil or none: every key is absent) into `to`; returns a bit for each
+ * key that was given. Leaves values on the stack. extra may be NULL. */
+uint64_t ec_lua_keys_parse(lua_State *L, int index, const ec_noun *noun, void *to,
+                           const ec_key_extra *extra);
+bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key);
+
+/* The value at index as a list of numbers; pushes the userdata that holds them. what: "ec.array: key 'u'". */
+void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *list);
+/* Length of the table at index when it is a proper list (keys 1 .. n, no holes); an error otherwise. */
+int32_t ec_lua_list_length(lua_State *L, int index, const char *what);
+
+/* Every noun with a table, ended by NULL (lua_help.c). */
+extern const ec_noun *const ec_lua_nouns[];
+
+#endif

@@ -1,0 +1,303 @@
+/* What a solve found: best.variables, best.objectives, best.constraints, best.recorded, best.search by
+ * name, best:value(expr), best:save(file). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lua_expr.h"
+#include "lua_files.h"
+#include "lua_job.h"
+
+/* User values of a result: 1 the job, 2 a table of the fields that were read already. */
+enum { JOB = 1, FIELDS = 2 };
+
+ec_lua_result *ec_lua_result_new(lua_State *L, int job)
+{
+    job = lua_absindex(L, job);
+    ec_lua_result *r = lua_newuserdatauv(L, sizeof *r, 2);
+    r->result = NULL;
+    luaL_setmetatable(L, EC_LUA_RESULT);
+    lua_pushvalue(L, job);
+    lua_setiuservalue(L, -2, JOB);
+    lua_newtable(L);
+    lua_setiuservalue(L, -2, FIELDS);
+    return r;
+}
+
+static int result_gc(lua_State *L)
+{
+    ec_lua_result *r = luaL_checkudata(L, 1, EC_LUA_RESULT);
+    ec_result_destroy(&r->result);
+    return 0;
+}
+
+static const ec_result *result_at(lua_State *L, const char *method)
+{
+    ec_lua_result *r = luaL_testudata(L, 1, EC_LUA_RESULT);
+    if (!r || !r->result)
+        ec_lua_fail(L, "%s: call it with a colon on a result, as in best%s", method, strchr(method, ':'));
+    return r->result;
+}
+
+static ec_job *job_of(lua_State *L, int index)
+{
+    index = lua_absindex(L, index);
+    lua_getiuservalue(L, index, JOB);
+    ec_lua_job *job = luaL_checkudata(L, -1, EC_LUA_JOB);
+    lua_pop(L, 1);
+    return job->job;
+}
+
+/* ---- tables by name ----------------------------------------------------------------------------------- */
+
+static int missing_name(lua_State *L)
+{
+    const char *name = luaL_tolstring(L, 2, NULL);
+    ec_lua_fail(L, "best.%s has no '%s'", lua_tostring(L, lua_upvalueindex(1)), name);
+}
+
+/* Gives the table on top of the stack an error for names it does not have. */
+static void guard_names(lua_State *L, const char *field)
+{
+    lua_newtable(L);
+    lua_pushstring(L, field);
+    lua_pushcclosure(L, missing_name, 1);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+}
+
+static void push_variables(lua_State *L, const ec_job *job, const ec_result *r)
+{
+    for (int32_t i = 0; i < ec_job_variable_count(job); i++) {
+        const ec_variable *v = ec_job_variable(job, i);
+        /* choices are indices, which scripts count from 1 */
+        double shift = v->kind == EC_VARIABLE_CHOICE;
+        if (v->count == 0) {
+            lua_pushnumber(L, r->variable[i][0] + shift);
+        } else if (shift != 0) {
+            double *to = ec_lua_values_new(L, r->variable_length[i]);
+            for (int32_t k = 0; k < r->variable_length[i]; k++)
+                to[k] = r->variable[i][k] + shift;
+        } else {
+            ec_lua_values_copy(L, r->variable[i], r->variable_length[i]);
+        }
+        lua_setfield(L, -2, v->name);
+    }
+}
+
+static void push_recorded(lua_State *L, const ec_job *job, const ec_result *r)
+{
+    for (int32_t i = 0; i < ec_job_record_count(job); i++) {
+        const ec_goal *goal = ec_job_record(job, i);
+        const ec_node *node = ec_lua_expr_node(L, goal->expr);
+        if (r->record_length[i] == 1 && node->rank == 0)
+            lua_pushnumber(L, r->record[i][0]);
+        else
+            ec_lua_values_copy(L, r->record[i], r->record_length[i]);
+        lua_setfield(L, -2, goal->name);
+    }
+}
+
+/* Pushes best.<field> when it is one of the tables. The result is at index 1. */
+static bool push_table(lua_State *L, const char *field, const ec_result *r)
+{
+    static const char *const tables[] = {"variables", "objectives", "search", "constraints", "recorded"};
+    int which = 0;
+    while (which < 5 && strcmp(tables[which], field) != 0)
+        which++;
+    if (which == 5)
+        return false;
+    if (!r->found)
+        ec_lua_fail(L, "best.%s: no design was found (%s)", field, r->message);
+    const ec_job *job = job_of(L, 1);
+    lua_getiuservalue(L, 1, FIELDS);
+    if (lua_getfield(L, -1, field) != LUA_TNIL)
+        return true;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    if (which == 0)
+        push_variables(L, job, r);
+    for (int32_t i = 0; (which == 1 || which == 2) && i < ec_job_objective_count(job); i++) {
+        lua_pushnumber(L, which == 1 ? r->objective_final[i] : r->objective_search[i]);
+        lua_setfield(L, -2, ec_job_objective(job, i)->name);
+    }
+    for (int32_t i = 0; which == 3 && i < ec_job_constraint_count(job); i++) {
+        lua_pushnumber(L, r->constraint[i]);
+        lua_setfield(L, -2, ec_job_constraint(job, i)->name);
+    }
+    if (which == 4)
+        push_recorded(L, job, r);
+    guard_names(L, field);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, field);
+    return true;
+}
+
+/* ---- plain fields --------------------------------------------------------------------------------------- */
+
+static const char *status_word(const ec_result *r)
+{
+    return !r->found ? "none" : r->status ? "failed" : r->violation > 0 ? "infeasible" : "feasible";
+}
+
+static bool push_field(lua_State *L, const char *field, const ec_result *r)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"generations", r->generations}, {"evaluations", (double)r->evaluations},
+                   {"failed", (double)r->failed},   {"seconds", r->seconds},
+                   {"violation", r->violation},     {"seed", (double)r->seed}};
+    const struct {
+        const char *name, *value;
+    } words[] = {{"stop", ec_stop_name(r->stop)}, {"message", r->message}, {"method", r->method},
+                 {"backend", r->backend},         {"device", r->device},   {"status", status_word(r)}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(numbers[i].name, field) == 0) {
+            double value = numbers[i].value;
+            if (strcmp(field, "seconds") != 0 && strcmp(field, "violation") != 0)
+                lua_pushinteger(L, (lua_Integer)value);
+            else
+                lua_pushnumber(L, value);
+            return true;
+        }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].name, field) == 0) {
+            lua_pushstring(L, words[i].value);
+            return true;
+        }
+    if (strcmp(field, "found") == 0) {
+        lua_pushboolean(L, r->found);
+        return true;
+    }
+    return false;
+}
+
+/* ---- methods --------------------------------------------------------------------------------------------- */
+
+/* malloc'ed memory of the core in a collector's hands. */
+typedef struct box {
+    double *data;
+} box;
+
+static int box_gc(lua_State *L)
+{
+    box *b = lua_touserdata(L, 1);
+    free(b->data);
+    b->data = NULL;
+    return 0;
+}
+
+static int result_value(lua_State *L)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    const ec_result *r = result_at(L, "best:value");
+    const ec_job *job = job_of(L, 1);
+    ec_expr expr = ec_lua_expr_get(L, 2, "best:value");
+    ec_lua_job_check(L, job, expr, "best:value");
+    if (!r->found)
+        ec_lua_fail(L, "best:value: no design was found (%s)", r->message);
+    const ec_node *node = ec_lua_expr_node(L, expr);
+    if (node->dtype == EC_C64 || node->dtype == EC_C128)
+        ec_lua_fail(L, "best:value: a complex value: take ec.re, ec.im, ec.abs or ec.arg of it");
+    bool scalar = node->rank == 0;
+    box *b = lua_newuserdatauv(L, sizeof *b, 0);
+    b->data = NULL;
+    luaL_setmetatable(L, "eciton.box");
+    int32_t length = 0;
+    ec_lua_core_enter(L);
+    int status = ec_result_value(job, r, host->backend, expr, &b->data, &length, host->settings.log);
+    ec_lua_core_leave(L);
+    if (status < 0)
+        ec_lua_fail_core(L, "best:value");
+    if (scalar && length == 1)
+        lua_pushnumber(L, b->data[0]);
+    else
+        ec_lua_values_copy(L, b->data, length);
+    free(b->data);
+    b->data = NULL;
+    return 1;
+}
+
+/* Everything by name, a column each: objectives, constraints, variables, recorded. */
+static int result_save(lua_State *L)
+{
+    const ec_result *r = result_at(L, "best:save");
+    const ec_job *job = job_of(L, 1);
+    if (lua_type(L, 2) != LUA_TSTRING)
+        ec_lua_fail(L, "best:save: wants the name of a file, best:save(\"best.csv\")");
+    if (!r->found)
+        ec_lua_fail(L, "best:save: no design was found (%s)", r->message);
+    int32_t no = ec_job_objective_count(job), nc = ec_job_constraint_count(job);
+    int32_t nv = ec_job_variable_count(job), nr = ec_job_record_count(job), n = no + nc + nv + nr, k = 0;
+    const char **names = lua_newuserdatauv(L, (size_t)n * sizeof *names, 0);
+    ec_lua_values *column = lua_newuserdatauv(L, (size_t)n * sizeof *column, 0);
+    for (int32_t i = 0; i < nv; i++, k++) {
+        names[k] = ec_job_variable(job, i)->name;
+        column[k] = (ec_lua_values){.data = r->variable[i], .length = r->variable_length[i], .stride = 1};
+    }
+    for (int32_t i = 0; i < nr; i++, k++) {
+        names[k] = ec_job_record(job, i)->name;
+        column[k] = (ec_lua_values){.data = r->record[i], .length = r->record_length[i], .stride = 1};
+    }
+    for (int32_t i = 0; i < no; i++, k++) {
+        names[k] = ec_job_objective(job, i)->name;
+        column[k] = (ec_lua_values){.data = &r->objective_final[i], .length = 1, .stride = 1};
+    }
+    for (int32_t i = 0; i < nc; i++, k++) {
+        names[k] = ec_job_constraint(job, i)->name;
+        column[k] = (ec_lua_values){.data = &r->constraint[i], .length = 1, .stride = 1};
+    }
+    if (ec_lua_files_save_columns(L, lua_tostring(L, 2), n, names, column) != EC_OK)
+        ec_lua_fail_core(L, "best:save");
+    return 0;
+}
+
+static int result_index(lua_State *L)
+{
+    const ec_result *r = result_at(L, "best:value");
+    const char *field = luaL_tolstring(L, 2, NULL);
+    if (push_table(L, field, r) || push_field(L, field, r))
+        return 1;
+    if (strcmp(field, "value") == 0) {
+        lua_pushcfunction(L, result_value);
+        return 1;
+    }
+    if (strcmp(field, "save") == 0) {
+        lua_pushcfunction(L, result_save);
+        return 1;
+    }
+    static const char *const names[] = {
+        "variables", "objectives", "search",  "constraints", "recorded", "generations", "evaluations",
+        "failed",    "seconds",    "seed",    "violation",   "stop",     "message",     "method",
+        "backend",   "device",     "status",  "found",       "value",    "save"};
+    const char *near = ec_lua_nearest(field, names, (int)(sizeof names / sizeof *names));
+    if (near)
+        ec_lua_fail(L, "a result has no '%s' (did you mean '%s'?)", field, near);
+    ec_lua_fail(L, "a result has no '%s'; it has variables, objectives, search, constraints, recorded, "
+                   "generations, evaluations, failed, seconds, seed, violation, status, stop, message, "
+                   "method, backend, device, found, value(expr), save(file)",
+                field);
+}
+
+static int result_tostring(lua_State *L)
+{
+    const ec_result *r = result_at(L, "best:");
+    lua_pushfstring(L, "result (%s design, stopped by %s)", status_word(r), ec_stop_name(r->stop));
+    return 1;
+}
+
+void ec_lua_result_open(lua_State *L)
+{
+    luaL_newmetatable(L, "eciton.box");
+    lua_pushcfunction(L, box_gc);
+    lua_setfield(L, -2, "__gc");
+    lua_pop(L, 1);
+    static const luaL_Reg meta[] = {
+        {"__gc", result_gc}, {"__index", result_index}, {"__tostring", result_tostring}, {NULL, NULL}};
+    luaL_newmetatable(L, EC_LUA_RESULT);
+    luaL_setfuncs(L, meta, 0);
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_pop(L, 1);
+}

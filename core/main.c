@@ -1,0 +1,55 @@
+/* The program eciton: run, check, info, help. */
+#include <string.h>
+
+#include "cli_options.h"
+#include "lua_help.h"
+
+static int command_run(int argc, char **argv, bool check)
+{
+    ec_cli_options options = {.check = check};
+    int status = ec_cli_options_parse(argc, argv, &options);
+    if (status == EC_EXIT_OK)
+        status = ec_cli_run(&options);
+    ec_cli_options_release(&options);
+    return status;
+}
+
+static int command_help(int argc, char **argv)
+{
+    if (argc == 0) {
+        ec_cli_usage(stdout);
+        printf("\n");
+        ec_lua_help_list(stdout);
+        return EC_EXIT_OK;
+    }
+    if (strcmp(argv[0], "--markdown") == 0) {
+        ec_lua_help_markdown(stdout);
+        return EC_EXIT_OK;
+    }
+    if (ec_lua_help_topic(stdout, argv[0]))
+        return EC_EXIT_OK;
+    fprintf(stderr, "eciton: no help on '%s'\n", argv[0]);
+    ec_lua_help_list(stderr);
+    return EC_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    const char *command = argc > 1 ? argv[1] : "";
+    if (strcmp(command, "run") == 0 || strcmp(command, "check") == 0)
+        return command_run(argc - 2, argv + 2, command[0] == 'c');
+    if (strcmp(command, "info") == 0)
+        return ec_cli_info();
+    if (strcmp(command, "help") == 0)
+        return command_help(argc - 2, argv + 2);
+    if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0)
+        return command_help(0, NULL);
+    if (strcmp(command, "--version") == 0) {
+        printf("eciton %s\n", EC_VERSION);
+        return EC_EXIT_OK;
+    }
+    if (command[0])
+        fprintf(stderr, "eciton: unknown command '%s'\n", command);
+    ec_cli_usage(stderr);
+    return EC_EXIT_USAGE;
+}

@@ -1,0 +1,121 @@
+/* optimizer.h: what an optimizer is: propose a population, take its scores.
+ *
+ * Genes are float64, one row a gene: X is [genes] over the candidates (array.h layout), on the
+ * backend of worker 0, inside their bounds. Integer, binary and choice variables are decoded from
+ * genes by the graph; the optimizer sees `integral` as a hint only. Group genes (shared by a group
+ * of candidates) are the rows [0, group_genes) of the separate array XG over groups.
+ *
+ * Order of candidates, from better to worse: key (class, violation, cost, index), where class is
+ * 0 feasible (status 0, violation 0), 1 infeasible (status 0, violation > 0), 2 failed (status not
+ * 0, or a cost or violation that is not finite). Within class 0 violation is 0, in class 2 only the
+ * index counts. A failed parent is always replaced by a trial that is no worse; NaN never wins.
+ *
+ * propose and take enqueue work on the backend; they do not wait. For the same costs they give the
+ * same bits on every backend (Philox and detmath.h; kernels without contraction).
+ */
+#ifndef EC_OPTIMIZER_H
+#define EC_OPTIMIZER_H
+
+#include "array.h"
+
+EC_C_BEGIN
+
+typedef struct ec_optimizer ec_optimizer;
+typedef struct ec_optimizer_def ec_optimizer_def;
+
+/* One option that a script may give to job:solve for this method. */
+typedef enum ec_option_kind { EC_OPTION_NUMBER, EC_OPTION_INTEGER, EC_OPTION_WORD, EC_OPTION_FLAG } ec_option_kind;
+typedef struct ec_option_def {
+    const char *key;
+    ec_option_kind kind;
+    double initial;      /* default; words: index into words */
+    double min, max;     /* allowed, both included */
+    const char *words;   /* "a|b|c" for EC_OPTION_WORD */
+    const char *help;    /* one line */
+} ec_option_def;
+
+typedef struct ec_gene {
+    double min, max;     /* min <= max; equal bounds fix the gene */
+    bool integral;       /* decoded to an integer by the graph */
+} ec_gene;
+
+typedef struct ec_optimizer_info {
+    const ec_gene *genes;       size_t n_genes;        /* of a candidate, without the group genes */
+    const ec_gene *group_genes; size_t n_group_genes;  /* 0: no groups */
+    size_t population;          /* 0: the method's default (L-SHADE 18 D) */
+    size_t groups;              /* number of groups when n_group_genes > 0 */
+    uint64_t seed;
+    uint32_t island;            /* Philox stream of an independent population */
+    size_t evaluations;         /* budget, 0: none named (then L-SHADE does not shrink) */
+    size_t generations;         /* budget, 0: none named */
+    const double *start;        /* n_start designs of n_genes (row a design), or NULL; clamped to the bounds */
+    size_t n_start;
+    const double *options;      /* one value an entry of def->options, in order */
+    ec_log *log;
+} ec_optimizer_info;
+
+struct ec_optimizer_def {
+    const char *name;            /* the method's word: "lshade", "rand1bin", ... */
+    const char *help;            /* one line with the source */
+    const ec_option_def *options; size_t n_options;
+    size_t min_population;       /* smallest population that the mutation allows */
+    /* ERR_ARGUMENT with a sentence when a value does not fit. */
+    int (*create)(const ec_optimizer_def *def, ec_backend *backend, const ec_optimizer_info *info,
+                  ec_optimizer **optimizer);
+    void (*destroy)(ec_optimizer **optimizer);
+    /* Largest population of any generation (for buffers). */
+    size_t (*max_population)(const ec_optimizer *optimizer);
+    /* Points *X (and *XG, *group_map: i32 over candidates, when there are groups) at this
+     * generation's n designs: buffers owned by the optimizer, valid until take. */
+    int (*propose)(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int32_t **group_map,
+                   size_t *n);
+    /* Scores of the proposed designs, f64 rows and bytes on the backend, ld of X. violation may be
+     * NULL (no constraints). n is what propose said, or fewer when a budget cuts the last
+     * generation: the designs behind it count as not evaluated. */
+    int (*take)(ec_optimizer *optimizer, const double *cost, const double *violation,
+                const uint8_t *status, size_t n);
+    /* Best k designs the optimizer holds, best first, host memory: X row a design (n_genes, then
+     * n_group_genes); any pointer may be NULL. *found <= k. Waits for the backend. */
+    int (*elite)(ec_optimizer *optimizer, size_t k, double *X, double *cost, double *violation,
+                 uint8_t *status, size_t *found);
+    /* Where the statistics of the last take lie: on the backend, written by take. */
+    const struct ec_optimizer_stats *(*stats)(const ec_optimizer *optimizer);
+    /* Device flag that turns propose and take (and everything that the solve loop enqueues) into
+     * no-ops: i32 on the backend, owned by the solve loop, non-zero means stopped. Call before the
+     * first propose. */
+    void (*set_stop_flag)(ec_optimizer *optimizer, const int32_t *stop);
+    /* Whole state as a blob in host memory (malloc'ed), and back. */
+    int (*save)(ec_optimizer *optimizer, void **blob, size_t *bytes);
+    int (*load)(ec_optimizer *optimizer, const void *blob, size_t bytes);
+    /* True when the next propose + take enqueue the same fixed launches as the last ones, so that
+     * a captured generation may be replayed. NULL: never. */
+    bool (*capturable)(const ec_optimizer *optimizer);
+    /* Call once for each replay of a captured propose + take: keeps the host's view (population,
+     * evaluations) in step with the device and returns that generation's n. NULL with capturable. */
+    size_t (*replayed)(ec_optimizer *optimizer);
+};
+
+/* Statistics after a take, plain data on the backend. */
+typedef struct ec_optimizer_stats {
+    double best_cost, best_violation; /* of the best design so far */
+    double spread;                    /* max over genes of (max - min over the population) / (bound range) */
+    uint64_t evaluations;             /* designs scored so far */
+    uint64_t failed;                  /* of those, class 2 */
+    uint32_t generation;              /* takes so far */
+    uint32_t best_class;
+    uint32_t population;              /* current size */
+    uint32_t feasible;                /* class 0 in the population */
+} ec_optimizer_stats;
+
+/* The head of every optimizer's struct. */
+struct ec_optimizer {
+    const ec_optimizer_def *def;
+    ec_backend *backend;
+};
+
+/* All methods, ended by NULL (optimizers/optimizer_table.c). */
+EC_API const ec_optimizer_def *const *ec_optimizer_table(void);
+EC_API const ec_optimizer_def *ec_optimizer_find(const char *name);
+
+EC_C_END
+#endif

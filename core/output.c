@@ -1,0 +1,575 @@
+/* output.c: writers of results: JSON by cJSON, a table, CSV files and plots by gnuplot. */
+#include "output.h"
+
+#include <cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PLOT_SECONDS = 30 };
+
+/* ---- text that grows ---- */
+
+typedef struct text_buffer {
+    char *bytes;
+    size_t size, capacity;
+    bool failed;
+} text_buffer;
+
+static void text_add(text_buffer *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void text_add(text_buffer *text, const char *format, ...)
+{
+    va_list arguments;
+
+    if (text->failed)
+        return;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        text->failed = true;
+        return;
+    }
+    if (text->size + (size_t)length + 1 > text->capacity) {
+        size_t capacity = 2 * (text->size + (size_t)length + 1) + 1024;
+        char *bytes = (char *)realloc(text->bytes, capacity);
+        if (!bytes) {
+            text->failed = true;
+            return;
+        }
+        text->bytes = bytes;
+        text->capacity = capacity;
+    }
+    va_start(arguments, format);
+    vsnprintf(text->bytes + text->size, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->size += (size_t)length;
+}
+
+/* Hands the text over; on failure there is none. */
+static int text_finish(text_buffer *text, char **out)
+{
+    if (text->failed || !text->bytes) {
+        free(text->bytes);
+        return ec_fail(EC_ERR_MEMORY, "output: no memory for the text");
+    }
+    *out = text->bytes;
+    return EC_OK;
+}
+
+static int text_write(text_buffer *text, const char *folder, const char *file)
+{
+    char *bytes = NULL;
+    size_t size = text->size;
+
+    int status = text_finish(text, &bytes);
+    if (status < 0)
+        return status;
+    status = ec_output_write(folder, file, bytes, size);
+    free(bytes);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+/* cJSON prints some doubles with 15 digits, so numbers go in as text. */
+static bool json_number(cJSON *object, const char *key, double value)
+{
+    char text[40];
+
+    if (!isfinite(value))
+        return cJSON_AddNullToObject(object, key) != NULL;
+    snprintf(text, sizeof text, "%.17g", value);
+    return cJSON_AddRawToObject(object, key, text) != NULL;
+}
+
+static bool json_count(cJSON *object, const char *key, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    return cJSON_AddRawToObject(object, key, text) != NULL;
+}
+
+static bool json_list(cJSON *object, const char *key, const double *values, int32_t n)
+{
+    cJSON *list = cJSON_AddArrayToObject(object, key);
+    char text[40];
+
+    if (!list)
+        return false;
+    for (int32_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "%.17g", values[i]);
+        cJSON *item = isfinite(values[i]) ? cJSON_CreateRaw(text) : cJSON_CreateNull();
+        if (!item)
+            return false;
+        cJSON_AddItemToArray(list, item);
+    }
+    return true;
+}
+
+static const char *best_word(const ec_result *result)
+{
+    if (!result->found)
+        return result->evaluations > 0 ? "failed" : "none";
+    return result->status ? "failed" : result->violation > 0 ? "infeasible" : "feasible";
+}
+
+static bool json_best(cJSON *root, const ec_job *job, const ec_result *result)
+{
+    cJSON *best = cJSON_AddObjectToObject(root, "best");
+    bool ok = best && cJSON_AddStringToObject(best, "status", best_word(result));
+    cJSON *part = ok ? cJSON_AddObjectToObject(best, "objectives") : NULL;
+
+    for (int32_t i = 0; part && i < ec_job_objective_count(job); i++)
+        ok = ok && json_number(part, ec_job_objective(job, i)->name,
+                               result->found ? result->objective_final[i] : NAN);
+    part = ok && part ? cJSON_AddObjectToObject(best, "search") : NULL;
+    for (int32_t i = 0; part && i < ec_job_objective_count(job); i++)
+        ok = ok && json_number(part, ec_job_objective(job, i)->name,
+                               result->found ? result->objective_search[i] : NAN);
+    part = ok && part ? cJSON_AddObjectToObject(best, "constraints") : NULL;
+    for (int32_t i = 0; part && i < ec_job_constraint_count(job); i++)
+        ok = ok && json_number(part, ec_job_constraint(job, i)->name,
+                               result->found ? result->constraint[i] : NAN);
+    ok = ok && part && json_number(best, "violation", result->found ? result->violation : NAN);
+    part = ok ? cJSON_AddObjectToObject(best, "variables") : NULL;
+    for (int32_t i = 0; part && i < ec_job_variable_count(job); i++)
+        ok = ok && json_list(part, ec_job_variable(job, i)->name,
+                             result->found ? result->variable[i] : NULL,
+                             result->found ? result->variable_length[i] : 0);
+    part = ok && part ? cJSON_AddObjectToObject(best, "recorded") : NULL;
+    for (int32_t i = 0; part && i < ec_job_record_count(job); i++)
+        ok = ok && json_list(part, ec_job_record(job, i)->name,
+                             result->found ? result->record[i] : NULL,
+                             result->found ? result->record_length[i] : 0);
+    return ok && part;
+}
+
+int ec_output_json(const ec_job *job, const ec_result *result, char **text)
+{
+    cJSON *root = cJSON_CreateObject();
+
+    bool ok = root && cJSON_AddStringToObject(root, "name", ec_job_name(job)) &&
+              cJSON_AddStringToObject(root, "backend", result->backend) &&
+              cJSON_AddStringToObject(root, "device", result->device) &&
+              json_count(root, "seed", result->seed) &&
+              cJSON_AddStringToObject(root, "stop", ec_stop_name(result->stop)) &&
+              json_count(root, "generations", result->generations) &&
+              json_count(root, "evaluations", result->evaluations) &&
+              json_count(root, "failed", result->failed) &&
+              json_number(root, "seconds", result->seconds) && json_best(root, job, result);
+    char *printed = ok ? cJSON_PrintUnformatted(root) : NULL;
+    cJSON_Delete(root);
+    /* cJSON's own allocator may not be free()'s. */
+    char *copy = printed ? strdup(printed) : NULL;
+    if (printed)
+        cJSON_free(printed);
+    if (!copy)
+        return ec_fail(EC_ERR_MEMORY, "output: no memory for the JSON text");
+    *text = copy;
+    return EC_OK;
+}
+
+/* ---- table ---- */
+
+static int name_width(const ec_job *job)
+{
+    size_t width = 10;
+
+    for (int32_t i = 0; i < ec_job_objective_count(job); i++)
+        width = fmax(width, strlen(ec_job_objective(job, i)->name));
+    for (int32_t i = 0; i < ec_job_constraint_count(job); i++)
+        width = fmax(width, strlen(ec_job_constraint(job, i)->name));
+    for (int32_t i = 0; i < ec_job_variable_count(job); i++)
+        width = fmax(width, strlen(ec_job_variable(job, i)->name));
+    for (int32_t i = 0; i < ec_job_record_count(job); i++)
+        width = fmax(width, strlen(ec_job_record(job, i)->name));
+    return width > 40 ? 40 : (int)width;
+}
+
+static void table_list(text_buffer *text, int width, const char *name, const double *values,
+                       int32_t n)
+{
+    enum { PER_LINE = 6, SHOWN_MAX = 96 };
+
+    for (int32_t i = 0; i < n && i < SHOWN_MAX; i++) {
+        if (i % PER_LINE == 0)
+            text_add(text, "%s  %-*s", i ? "\n" : "", width, i ? "" : name);
+        text_add(text, " %12.7g", values[i]);
+    }
+    text_add(text, n > SHOWN_MAX ? "\n  %-*s ... %d values\n" : "\n", width, "", (int)n);
+}
+
+static void table_best(text_buffer *text, const ec_job *job, const ec_result *result)
+{
+    int width = name_width(job);
+
+    text_add(text, "\n  %-*s %14s %14s\n", width, "objective", "final", "in the search");
+    for (int32_t i = 0; i < ec_job_objective_count(job); i++)
+        text_add(text, "  %-*s %14.8g %14.8g\n", width, ec_job_objective(job, i)->name,
+                 result->objective_final[i], result->objective_search[i]);
+    if (ec_job_constraint_count(job) > 0)
+        text_add(text, "\n  %-*s %14s\n", width, "constraint", "beyond limit");
+    for (int32_t i = 0; i < ec_job_constraint_count(job); i++)
+        text_add(text, "  %-*s %14.8g%s\n", width, ec_job_constraint(job, i)->name,
+                 result->constraint[i],
+                 result->constraint[i] <= ec_job_constraint(job, i)->tolerance ? "  met"
+                                                                                : "  not met");
+    if (ec_job_variable_count(job) > 0)
+        text_add(text, "\n  variable\n");
+    for (int32_t i = 0; i < ec_job_variable_count(job); i++)
+        table_list(text, width, ec_job_variable(job, i)->name, result->variable[i],
+                   result->variable_length[i]);
+    if (ec_job_record_count(job) > 0)
+        text_add(text, "\n  recorded\n");
+    for (int32_t i = 0; i < ec_job_record_count(job); i++)
+        table_list(text, width, ec_job_record(job, i)->name, result->record[i],
+                   result->record_length[i]);
+}
+
+int ec_output_table(const ec_job *job, const ec_result *result, char **out)
+{
+    text_buffer text = {NULL, 0, 0, false};
+
+    text_add(&text, "%s: %s\n", ec_job_name(job), result->message);
+    text_add(&text,
+             "  %s, seed %" PRIu64 ", %u generations, %" PRIu64 " evaluations (%" PRIu64
+             " failed), %.2f s\n  on %s (%s%s%s)\n",
+             result->method, result->seed, result->generations, result->evaluations,
+             result->failed, result->seconds, result->backend, result->device,
+             result->isa[0] ? ", ISA level " : "", result->isa);
+    if (!result->found)
+        text_add(&text, "\n  no design could be scored\n");
+    else
+        table_best(&text, job, result);
+    return text_finish(&text, out);
+}
+
+/* ---- files ---- */
+
+int ec_output_folder(const char *folder)
+{
+    char path[4096];
+    struct stat info;
+    size_t length = folder ? strlen(folder) : 0;
+
+    if (length == 0 || length >= sizeof path)
+        return ec_fail(EC_ERR_ARGUMENT, "out: the folder's name has %zu characters, allowed are 1 "
+                       "to %zu", length, sizeof path - 1);
+    memcpy(path, folder, length + 1);
+    for (size_t i = 1; i <= length; i++) {
+        if (path[i] != '/' && path[i] != '\0')
+            continue;
+        char kept = path[i];
+        path[i] = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST && errno != EISDIR)
+            return ec_fail(EC_ERR_FILE, "out: folder '%s' cannot be created: %s", path,
+                           strerror(errno));
+        path[i] = kept;
+    }
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return ec_fail(EC_ERR_FILE, "out: '%s' is not a folder", folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return ec_fail(EC_ERR_FILE, "out: folder '%s' cannot be written: %s", folder,
+                       strerror(errno));
+    return EC_OK;
+}
+
+static int write_bytes(int file, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(file, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return -1;
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return 0;
+}
+
+int ec_output_write(const char *folder, const char *file, const char *bytes, size_t size)
+{
+    char path[4400], fresh[4500];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, file);
+
+    if (length < 0 || (size_t)length >= sizeof path)
+        return ec_fail(EC_ERR_ARGUMENT, "out: the name of '%s' is too long", file);
+    snprintf(fresh, sizeof fresh, "%s.part-%ld", path, (long)getpid());
+    int handle = open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (handle < 0 && errno == EEXIST && unlink(fresh) == 0) /* left by a process that died */
+        handle = open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (handle < 0)
+        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
+    bool ok = write_bytes(handle, bytes, size) == 0;
+    ok = close(handle) == 0 && ok;
+    ok = ok && rename(fresh, path) == 0;
+    if (!ok) {
+        int reason = errno;
+        unlink(fresh);
+        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(reason));
+    }
+    return EC_OK;
+}
+
+/* A name as a CSV field. */
+static void csv_name(text_buffer *text, const char *name)
+{
+    if (!strpbrk(name, ",\"\r\n")) {
+        text_add(text, "%s", name);
+        return;
+    }
+    text_add(text, "\"");
+    for (; *name; name++)
+        text_add(text, *name == '"' ? "\"\"" : "%c", *name);
+    text_add(text, "\"");
+}
+
+static void csv_values(text_buffer *text, const char *kind, const char *name, const double *values,
+                       int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        csv_name(text, name);
+        text_add(text, ",%d,%.17g,%s\n", (int)i + 1, values[i], kind);
+    }
+}
+
+int ec_output_best(const ec_job *job, const ec_result *result, const char *folder)
+{
+    text_buffer text = {NULL, 0, 0, false};
+
+    text_add(&text, "name,index,value,kind\n");
+    for (int32_t i = 0; result->found && i < ec_job_objective_count(job); i++) {
+        const char *name = ec_job_objective(job, i)->name;
+        csv_values(&text, "objective", name, &result->objective_final[i], 1);
+        csv_values(&text, "search", name, &result->objective_search[i], 1);
+    }
+    for (int32_t i = 0; result->found && i < ec_job_constraint_count(job); i++)
+        csv_values(&text, "constraint", ec_job_constraint(job, i)->name, &result->constraint[i], 1);
+    for (int32_t i = 0; result->found && i < ec_job_variable_count(job); i++)
+        csv_values(&text, "variable", ec_job_variable(job, i)->name, result->variable[i],
+                   result->variable_length[i]);
+    for (int32_t i = 0; result->found && i < ec_job_record_count(job); i++)
+        csv_values(&text, "recorded", ec_job_record(job, i)->name, result->record[i],
+                   result->record_length[i]);
+    return text_write(&text, folder, "best.csv");
+}
+
+int ec_output_history(const ec_result *result, const char *folder)
+{
+    text_buffer text = {NULL, 0, 0, false};
+
+    text_add(&text, "generation,evaluations,failed,seconds,best,median,spread,violation,feasible,"
+                    "population\n");
+    for (size_t i = 0; i < result->n_history; i++) {
+        const ec_history_row *row = &result->history[i];
+        text_add(&text, "%u,%" PRIu64 ",%" PRIu64 ",%.6f,%.17g,%.17g,%.17g,%.17g,%u,%u\n",
+                 row->generation, row->evaluations, row->failed, row->seconds, row->best,
+                 row->median, row->spread, row->violation, row->feasible, row->population);
+    }
+    return text_write(&text, folder, "history.csv");
+}
+
+/* ---- plots ---- */
+
+static int pattern_check(const ec_output_pattern *pattern)
+{
+    bool grid = pattern->axis[1] != NULL;
+
+    if (!pattern->name || !*pattern->name || strpbrk(pattern->name, "/'\"\\\n"))
+        return ec_fail(EC_ERR_ARGUMENT, "pattern: '%s' is no name for a file",
+                       pattern->name ? pattern->name : "");
+    if (!pattern->axis[0] || !pattern->at[0] || !pattern->value || !pattern->level ||
+        pattern->n[0] < 1 || (grid && (!pattern->at[1] || pattern->n[1] < 1)))
+        return ec_fail(EC_ERR_ARGUMENT, "pattern '%s': an axis or the values are missing",
+                       pattern->name);
+    return EC_OK;
+}
+
+static int pattern_csv(const ec_output_pattern *pattern, const char *folder, const char *file)
+{
+    text_buffer text = {NULL, 0, 0, false};
+    bool grid = pattern->axis[1] != NULL;
+    int32_t inner = grid ? pattern->n[1] : 1;
+
+    text_add(&text, grid ? "%s,%s,%s\n" : "%s%s,%s\n", pattern->axis[0],
+             grid ? pattern->axis[1] : "", pattern->value);
+    for (int32_t i = 0; i < pattern->n[0]; i++)
+        for (int32_t k = 0; k < inner; k++) {
+            text_add(&text, "%.17g,", pattern->at[0][i]);
+            if (grid)
+                text_add(&text, "%.17g,", pattern->at[1][k]);
+            text_add(&text, "%.17g\n", pattern->level[(size_t)i * (size_t)inner + (size_t)k]);
+        }
+    return text_write(&text, folder, file);
+}
+
+static void pattern_levels(const ec_output_pattern *pattern, double *low, double *high)
+{
+    size_t n = (size_t)pattern->n[0] * (pattern->axis[1] ? (size_t)pattern->n[1] : 1);
+    double top = -INFINITY;
+
+    for (size_t i = 0; i < n; i++)
+        if (pattern->level[i] > top && pattern->level[i] < INFINITY)
+            top = pattern->level[i];
+    if (top == -INFINITY)
+        top = 0;
+    *high = 10 * ceil(top / 10);
+    *low = isnan(pattern->floor) ? *high - 60 : pattern->floor;
+    if (!(*low < *high))
+        *low = *high - 10;
+}
+
+/* Text inside single quotes of gnuplot: a quote is doubled; no markup (noenhanced is set). */
+static void gnuplot_word(text_buffer *text, const char *word)
+{
+    text_add(text, "'");
+    for (; *word; word++)
+        if (*word == '\n' || *word == '\r')
+            text_add(text, " ");
+        else
+            text_add(text, *word == '\'' ? "''" : "%c", *word);
+    text_add(text, "'");
+}
+
+static int pattern_gp(const ec_output_pattern *pattern, const char *folder, const char *file)
+{
+    text_buffer text = {NULL, 0, 0, false};
+    bool grid = pattern->axis[1] != NULL;
+    double low, high;
+
+    pattern_levels(pattern, &low, &high);
+    text_add(&text,
+             "# gnuplot %s.gp\n"
+             "set terminal pngcairo noenhanced size %s font 'Sans,11'\n"
+             "set output '%s.png'\n"
+             "set datafile separator ','\n"
+             "set datafile missing 'nan'\n"
+             "set key off\n"
+             "set title ",
+             pattern->name, grid ? "900,800" : "1000,600", pattern->name);
+    gnuplot_word(&text, pattern->title ? pattern->title : pattern->name);
+    text_add(&text, "\nset xlabel ");
+    gnuplot_word(&text, pattern->axis[0]);
+    text_add(&text, "\nset ylabel ");
+    gnuplot_word(&text, grid ? pattern->axis[1] : pattern->value);
+    if (grid) {
+        text_add(&text, "\nset cblabel ");
+        gnuplot_word(&text, pattern->value);
+        text_add(&text, "\nset cbrange [%g:%g]\nset view map\nset size ratio -1\n"
+                        "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', "
+                        "3 '#5ec962', 4 '#fde725')\n"
+                        "plot '%s.csv' using 1:2:3 every ::1 with points pointtype 5 "
+                        "pointsize 0.4 linecolor palette\n",
+                 low, high, pattern->name);
+    } else {
+        text_add(&text, "\nset yrange [%g:%g]\nset grid\n"
+                        "plot '%s.csv' using 1:2 every ::1 with lines linewidth 1.5\n",
+                 low, high, pattern->name);
+    }
+    return text_write(&text, folder, file);
+}
+
+static bool find_program(const char *name)
+{
+    const char *path = getenv("PATH");
+    char file[4096];
+
+    while (path && *path) {
+        size_t length = strcspn(path, ":");
+        int printed = snprintf(file, sizeof file, "%.*s/%s", (int)length, path, name);
+        if (length > 0 && printed > 0 && (size_t)printed < sizeof file && access(file, X_OK) == 0)
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+/* Runs gnuplot on a file in the folder; false when it fails or does not come to an end. */
+static bool run_gnuplot(const char *folder, const char *file)
+{
+    pid_t child = fork();
+
+    if (child < 0)
+        return false;
+    if (child == 0) {
+        int null = open("/dev/null", O_RDWR);
+        if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
+            chdir(folder) != 0)
+            _exit(127);
+        execlp("gnuplot", "gnuplot", file, (char *)NULL);
+        _exit(127);
+    }
+    int state = 0;
+    struct timespec pause = {0, 5000000};
+    for (int i = 0; i < PLOT_SECONDS * 200; i++) {
+        pid_t done = waitpid(child, &state, WNOHANG);
+        if (done == child)
+            return WIFEXITED(state) && WEXITSTATUS(state) == 0;
+        if (done < 0 && errno != EINTR)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &state, 0);
+    return false;
+}
+
+int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *plotted, ec_log *log)
+{
+    char file[512], image[5000];
+
+    if (plotted)
+        *plotted = false;
+    int status = pattern_check(pattern);
+    if (status < 0)
+        return status;
+    snprintf(file, sizeof file, "%.400s.csv", pattern->name);
+    status = pattern_csv(pattern, folder, file);
+    if (status < 0)
+        return status;
+    snprintf(file, sizeof file, "%.400s.gp", pattern->name);
+    status = pattern_gp(pattern, folder, file);
+    if (status < 0)
+        return status;
+    if (!find_program("gnuplot")) {
+        ec_log_write(log, EC_LOG_INFO,
+                     "%s/%.400s.png was not drawn: there is no gnuplot on this machine (Debian "
+                     "package gnuplot-nox); `gnuplot %s` draws it later",
+                     folder, pattern->name, file);
+        return EC_OK;
+    }
+    snprintf(image, sizeof image, "%s/%.400s.png", folder, pattern->name);
+    bool drawn = run_gnuplot(folder, file) && access(image, R_OK) == 0;
+    if (!drawn)
+        ec_log_write(log, EC_LOG_WARNING, "%s was not drawn: gnuplot failed on %s", image, file);
+    if (plotted)
+        *plotted = drawn;
+    return EC_OK;
+}
+
+int ec_output_all(const ec_job *job, const ec_result *result, const char *folder,
+                  int32_t n_patterns, const ec_output_pattern *patterns, ec_log *log)
+{
+    int status = ec_output_folder(folder);
+    if (status == EC_OK)
+        status = ec_output_best(job, result, folder);
+    if (status == EC_OK)
+        status = ec_output_history(result, folder);
+    for (int32_t i = 0; i < n_patterns && status == EC_OK; i++)
+        status = ec_output_plot(&patterns[i], folder, NULL, log);
+    return status;
+}

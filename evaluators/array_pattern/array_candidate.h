@@ -1,0 +1,618 @@
+/* array_candidate.h: everything that a team does for one candidate: elements, row, metrics,
+ * adjoints. One source for the CPU (a team of one) and CUDA (a block).
+ *
+ * The file that includes it defines EC_PATTERN_ROW(team, args, el, tables, row), which fills the row.
+ */
+#ifndef EC_ARRAY_CANDIDATE_H
+#define EC_ARRAY_CANDIDATE_H
+
+#include "array_adjoint.h"
+#include "array_surface.h"
+
+typedef struct ec_pattern_work {
+    ec_pattern_elements el;
+    float *row;
+    uint8_t *flooded;
+    int32_t *queue;
+    void *tables;
+    ec_pattern_adjoint adjoint;
+} ec_pattern_work;
+
+EC_FN double ec_not_a_number(void)
+{
+    return (double)NAN;
+}
+
+EC_PATTERN_FN void ec_pattern_lay_out(const ec_pattern_args *args, char *memory,
+                                      ec_pattern_work *work)
+{
+    size_t stride = ec_round_up((size_t)args->elements, 8);
+    double *base = (double *)memory;
+
+    work->el.n = args->elements;
+    work->el.x = base;
+    work->el.y = base + stride;
+    work->el.z = base + 2 * stride;
+    work->el.amplitude = base + 3 * stride;
+    work->el.turn = base + 4 * stride;
+    work->row = (float *)(memory + args->at_row);
+    work->flooded = (uint8_t *)(memory + args->at_flood);
+    work->queue = (int32_t *)(memory + args->at_queue);
+    work->tables = memory + args->at_tables;
+    base = (double *)(memory + args->at_adjoint);
+    work->adjoint.x = base;
+    work->adjoint.y = base + stride;
+    work->adjoint.z = base + 2 * stride;
+    work->adjoint.amplitude = base + 3 * stride;
+    work->adjoint.turn = base + 4 * stride;
+}
+
+EC_PATTERN_FN void ec_pattern_set_status(const ec_team *team, uint8_t *status, size_t c, int bits)
+{
+    if (bits == 0 || team->rank != 0)
+        return;
+#ifdef __CUDA_ARCH__
+    /* the aligned word that holds the byte; allocations end on such a boundary */
+    size_t address = (size_t)(status + c);
+    atomicOr((unsigned *)(address & ~(size_t)3), (unsigned)bits << 8 * (address & 3));
+#else
+    __atomic_fetch_or(&status[c], (uint8_t)bits, __ATOMIC_RELAXED);
+#endif
+}
+
+/* A metric's value and the directions that its derivative comes from. */
+typedef struct ec_pattern_figure {
+    double value;   /* NAN: it does not exist */
+    int32_t points; /* of ln |F|^2 */
+    ec_direction d[3];
+    double weight[3];    /* d value / d ln |F(d)|^2 */
+    double scale;        /* d value / d ln scale */
+    double look_a, look_b; /* d value / d look */
+} ec_pattern_figure;
+
+EC_FN void ec_figure_add(ec_pattern_figure *figure, ec_direction d, double weight)
+{
+    figure->d[figure->points] = d;
+    figure->weight[figure->points] = weight;
+    figure->points++;
+}
+
+EC_PATTERN_FN void ec_figure_accumulate(const ec_team *team, const ec_pattern_args *args,
+                                        const ec_pattern_elements *el,
+                                        const ec_pattern_metric *metric,
+                                        const ec_pattern_figure *figure,
+                                        ec_pattern_adjoint *adjoint, double seed)
+{
+    for (int32_t k = 0; k < figure->points; k++)
+        ec_adjoint_log(team, el, adjoint, figure->d[k], seed * figure->weight[k]);
+    adjoint->scale += seed * figure->scale / el->scale;
+    (void)args;
+    if (metric->look_a != metric->look_a)
+        adjoint->u0 += seed * figure->look_a;
+    if (metric->look_b != metric->look_b)
+        adjoint->v0 += seed * figure->look_b;
+}
+
+/* ---- metrics of a cut ---- */
+
+/* Adds the point at t of the cut; a fixed point that moves with the look direction tells so. */
+EC_PATTERN_FN void ec_figure_add_cut(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                     ec_pattern_figure *figure, double t, double weight,
+                                     bool moves)
+{
+    ec_direction d[3];
+    double s[3];
+
+    ec_cut_direction(&args->grid, t, d);
+    ec_figure_add(figure, d[0], weight);
+    if (moves && args->vjp) {
+        ec_cut_exact(args, el, t, s);
+        figure->look_a += weight * s[1];
+    }
+}
+
+EC_FN bool ec_cut_on_edge(const ec_cut_beam *beam, double t)
+{
+    return beam->excluded &&
+           (fabs(t - beam->left) < 1e-12 || fabs(t - beam->right) < 1e-12) &&
+           t != beam->first && t != beam->last;
+}
+
+EC_PATTERN_FN void ec_figure_width(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                   const float *row, const ec_cut_beam *beam,
+                                   ec_pattern_figure *figure)
+{
+    double left = ec_cut_half_power(args, el, row, beam, -1);
+    double right = ec_cut_half_power(args, el, row, beam, 1);
+    double s[3], total = 0.0;
+
+    figure->value =
+        ec_cut_degrees(&args->grid, right) - ec_cut_degrees(&args->grid, left);
+    if (!args->vjp || !(figure->value == figure->value))
+        return;
+    /* ln P(t) - ln P(peak) = -ln 2: dt = -(d ln P(t) - d ln P(peak)) / slope(t) */
+    for (int side = 0; side < 2; side++) {
+        double t = side ? right : left;
+        ec_cut_exact(args, el, t, s);
+        double weight = -(side ? 1.0 : -1.0) * ec_cut_degrees_rate(&args->grid, t) / s[1];
+        ec_figure_add_cut(args, el, figure, t, weight, false);
+        total += weight;
+    }
+    ec_figure_add_cut(args, el, figure, beam->peak, -total, false);
+}
+
+EC_PATTERN_FN int ec_figure_cut(const ec_team *team, const ec_pattern_args *args,
+                                const ec_pattern_work *work, const ec_pattern_metric *metric,
+                                ec_pattern_figure *figure)
+{
+    const ec_pattern_elements *el = &work->el;
+    ec_cut_beam beam;
+    ec_pattern_best best;
+    bool sll = metric->kind == EC_METRIC_SLL;
+    int bad = 0;
+
+    beam.peak_log = beam.peak = 0.0;
+    beam.excluded = 0;
+    if (metric->kind != EC_METRIC_EXCESS || metric->relative)
+        bad = ec_cut_find_beam(args, el, work->row, metric, sll || metric->kind == EC_METRIC_FNBW,
+                               &beam);
+    if (bad)
+        return bad;
+    if (metric->kind == EC_METRIC_HPBW) {
+        ec_figure_width(args, el, work->row, &beam, figure);
+        return figure->value == figure->value ? 0 : EC_CANDIDATE_EVALUATOR;
+    }
+    if (metric->kind == EC_METRIC_FNBW) {
+        if (beam.excluded) { /* an exclusion region is no null */
+            beam.left = ec_cut_first_minimum(args, el, work->row, beam.sample, -1);
+            beam.right = ec_cut_first_minimum(args, el, work->row, beam.sample, 1);
+        }
+        figure->value =
+            ec_cut_degrees(&args->grid, beam.right) - ec_cut_degrees(&args->grid, beam.left);
+        return figure->value == figure->value ? 0 : EC_CANDIDATE_EVALUATOR;
+    }
+    double absolute = metric->relative || sll ? 0.0 : 2.0 * ec_det_log(el->scale);
+    if (sll)
+        best = ec_cut_side_lobe(team, args, el, work->row, &beam);
+    else
+        best = ec_cut_mask(team, args, el, work->row, metric, absolute - beam.peak_log);
+    if (best.score == EC_NO_SCORE) {
+        figure->value = sll ? -200.0 : ec_not_a_number();
+        return sll ? 0 : EC_CANDIDATE_EVALUATOR;
+    }
+    double sign = sll ? 1.0 : metric->lines[best.line].sign;
+    figure->value = best.score * EC_DB;
+    if (sll && figure->value < -200.0) {
+        figure->value = -200.0;
+        return 0;
+    }
+    ec_figure_add_cut(args, el, figure, best.a, sign * EC_DB,
+                      sll && best.curve == EC_CURVE_FIXED && ec_cut_on_edge(&beam, best.a));
+    if (metric->relative || sll)
+        ec_figure_add_cut(args, el, figure, beam.peak, -sign * EC_DB,
+                          ec_cut_on_edge(&beam, beam.peak));
+    else
+        figure->scale = 2.0 * sign * EC_DB;
+    return 0;
+}
+
+/* ---- metrics of a surface ---- */
+
+EC_PATTERN_FN void ec_figure_add_surface(const ec_pattern_args *args,
+                                         const ec_pattern_elements *el,
+                                         ec_pattern_figure *figure, double a, double b,
+                                         double weight, bool moves)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    ec_direction d[6];
+    double s[6];
+
+    if (grid->topology == EC_PATTERN_LIST) {
+        ec_figure_add(figure, ec_surface_point(grid, (int32_t)a), weight);
+        return;
+    }
+    ec_surface_direction(grid, a, b, d);
+    ec_figure_add(figure, d[0], weight);
+    if (moves && args->vjp) {
+        ec_surface_exact(args, el, a, b, s);
+        figure->look_a += weight * s[1];
+        figure->look_b += weight * s[2];
+    }
+}
+
+EC_PATTERN_FN int ec_figure_surface(const ec_team *team, const ec_pattern_args *args,
+                                    const ec_pattern_work *work, const ec_pattern_metric *metric,
+                                    ec_pattern_figure *figure)
+{
+    const ec_pattern_elements *el = &work->el;
+    bool sll = metric->kind == EC_METRIC_SLL;
+    ec_surface_beam beam;
+    ec_pattern_best best;
+
+    int bad = ec_surface_find_beam(team, args, el, work->row, metric, sll, work->flooded,
+                                   work->queue, &beam);
+    if (bad && (metric->relative || sll))
+        return bad;
+    bool relative = metric->relative || sll;
+    if (sll)
+        best = ec_surface_side_lobe(team, args, el, work->row, &beam);
+    else
+        best = ec_surface_mask(team, args, el, work->row, &beam, metric,
+                               relative ? -beam.peak_log : 2.0 * ec_det_log(el->scale));
+    if (best.score == EC_NO_SCORE) {
+        figure->value = sll ? -200.0 : ec_not_a_number();
+        return sll ? 0 : EC_CANDIDATE_EVALUATOR;
+    }
+    double sign = sll ? 1.0 : metric->lines[best.line].sign;
+    figure->value = best.score * EC_DB;
+    if (sll && figure->value < -200.0) {
+        figure->value = -200.0;
+        return 0;
+    }
+    ec_figure_add_surface(args, el, figure, best.a, best.b, sign * EC_DB,
+                          best.curve == EC_CURVE_EDGE);
+    if (!relative) {
+        figure->scale = 2.0 * sign * EC_DB;
+        return 0;
+    }
+    if (args->grid.topology == EC_PATTERN_LIST && beam.sample < 0)
+        ec_figure_add(figure, beam.look, -sign * EC_DB);
+    else
+        ec_figure_add_surface(args, el, figure, beam.peak_a, beam.peak_b, -sign * EC_DB, false);
+    return 0;
+}
+
+/* The beam's peak alone, for levels relative to it. */
+EC_PATTERN_FN int ec_figure_peak(const ec_team *team, const ec_pattern_args *args,
+                                 const ec_pattern_work *work, const ec_pattern_metric *metric,
+                                 double *peak_log, ec_direction *d)
+{
+    if (args->grid.topology == EC_PATTERN_CUT) {
+        ec_cut_beam beam;
+        ec_direction all[3];
+        int bad = ec_cut_find_beam(args, &work->el, work->row, metric, false, &beam);
+        if (bad)
+            return bad;
+        ec_cut_direction(&args->grid, beam.peak, all);
+        *peak_log = beam.peak_log;
+        *d = all[0];
+        return 0;
+    }
+    ec_surface_beam beam;
+    ec_direction all[6];
+    int bad = ec_surface_find_beam(team, args, &work->el, work->row, metric, false, work->flooded,
+                                   work->queue, &beam);
+    if (bad)
+        return bad;
+    *peak_log = beam.peak_log;
+    *d = beam.look;
+    if (args->grid.topology == EC_PATTERN_LIST) {
+        if (beam.sample >= 0)
+            *d = ec_surface_point(&args->grid, beam.sample);
+        return 0;
+    }
+    ec_surface_direction(&args->grid, beam.peak_a, beam.peak_b, all);
+    *d = all[0];
+    return 0;
+}
+
+/* ---- metrics of any grid ---- */
+
+EC_PATTERN_FN int ec_figure_directivity(const ec_team *team, const ec_pattern_args *args,
+                                        const ec_pattern_work *work,
+                                        const ec_pattern_metric *metric,
+                                        ec_pattern_figure *figure, double *mean)
+{
+    const ec_pattern_elements *el = &work->el;
+    ec_direction look;
+    double rate_a = 0.0, rate_b = 0.0;
+
+    if (args->grid.topology == EC_PATTERN_CUT) {
+        double t = ec_cut_look(args, el, metric), s[3];
+        ec_direction d[3];
+        ec_cut_direction(&args->grid, t, d);
+        look = d[0];
+        if (args->vjp && metric->look_a != metric->look_a) {
+            ec_cut_exact(args, el, t, s);
+            rate_a = s[1];
+        }
+    } else {
+        ec_surface_beam beam;
+        double s[6];
+        ec_surface_look(args, el, metric, &beam);
+        look = beam.look;
+        if (args->vjp) {
+            ec_surface_exact(args, el, beam.a, beam.b, s);
+            rate_a = s[1];
+            rate_b = s[2];
+        }
+    }
+    *mean = ec_power_mean(team, args, el);
+    double level = ec_surface_log(args, el, look);
+    if (!(*mean > 0.0) || !(level > -80.0))
+        return EC_CANDIDATE_EVALUATOR;
+    figure->value = EC_DB * (level - ec_det_log(*mean));
+    ec_figure_add(figure, look, EC_DB);
+    figure->look_a = EC_DB * rate_a;
+    figure->look_b = EC_DB * rate_b;
+    return 0;
+}
+
+EC_FN void ec_metric_write(const ec_team *team, const ec_pattern_metric *metric, size_t c, size_t s,
+                           int32_t e, double value)
+{
+    if (metric->out.data && team->rank == 0)
+        metric->out.data[s * metric->out.sample + (size_t)e * metric->out.element +
+                         c * metric->out.lane] = value;
+}
+
+EC_FN double ec_metric_seed(const ec_pattern_metric *metric, size_t c, size_t s, int32_t e)
+{
+    return ec_pattern_read(&metric->seed, c, s, e);
+}
+
+/* ln of the power pattern (over scale^2) towards prepared direction k. */
+EC_PATTERN_FN double ec_metric_level(const ec_pattern_elements *el,
+                                     const ec_pattern_metric *metric, int32_t k, ec_direction *d)
+{
+    const double *list = metric->directions;
+    int32_t n = metric->n;
+
+    d->u = list[k];
+    d->v = list[n + k];
+    d->w = list[2 * n + k];
+    ec_c128 f = ec_pattern_sum(el, *d);
+    double p = (f.re * f.re + f.im * f.im) * list[3 * n + k];
+    return ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
+}
+
+/* Levels at listed directions, or the highest of them. */
+EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *args,
+                                   ec_pattern_work *work, const ec_pattern_metric *metric,
+                                   size_t c, size_t s)
+{
+    const ec_pattern_elements *el = &work->el;
+    ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE};
+    ec_direction d = {0.0, 0.0, 0.0}, peak = d;
+    double offset = 2.0 * ec_det_log(el->scale), total = 0.0, peak_log = 0.0;
+    bool depth = metric->kind == EC_METRIC_NULL_DEPTH;
+
+    if (metric->relative) {
+        int bad = ec_figure_peak(team, args, work, metric, &peak_log, &peak);
+        if (bad)
+            return bad;
+        offset = -peak_log;
+    }
+    for (int32_t k = team->rank; k < metric->n; k += team->size) {
+        double level = ec_metric_level(el, metric, k, &d) + offset;
+        if (!depth && metric->out.data)
+            metric->out.data[s * metric->out.sample + (size_t)k * metric->out.element +
+                             c * metric->out.lane] = level * EC_DB;
+        if (level > best.score) {
+            best.score = level;
+            best.a = k;
+        }
+    }
+    ec_team_best(team, &best);
+    if (depth)
+        ec_metric_write(team, metric, c, s, 0, best.score * EC_DB);
+    if (!args->vjp)
+        return 0;
+    for (int32_t k = 0; k < metric->n; k++) {
+        if (depth && k != (int32_t)best.a)
+            continue;
+        double seed = ec_metric_seed(metric, c, s, depth ? 0 : k) * EC_DB;
+        ec_metric_level(el, metric, k, &d);
+        ec_adjoint_log(team, el, &work->adjoint, d, seed);
+        total += seed;
+    }
+    if (metric->relative)
+        ec_adjoint_log(team, el, &work->adjoint, peak, -total);
+    else
+        work->adjoint.scale += 2.0 * total / el->scale;
+    return 0;
+}
+
+/* The complex pattern at every grid point, and its adjoint. */
+EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *args,
+                                    ec_pattern_work *work, const ec_pattern_metric *metric,
+                                    size_t c, size_t s)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    const ec_pattern_elements *el = &work->el;
+    double scale = 0.0;
+
+    for (int32_t i = args->vjp ? 0 : team->rank; i < grid->points;
+         i += args->vjp ? 1 : team->size) {
+        double gain = grid->gain ? (double)grid->gain[i] : 1.0;
+        double g = gain > 0.0 ? sqrt(gain) * el->scale : 0.0;
+        ec_c128 f = ec_pattern_sum(el, ec_surface_point(grid, i));
+        size_t at = s * metric->out.sample + (size_t)i * metric->out.element +
+                    c * metric->out.lane;
+        if (metric->out.data) {
+            metric->out.data[2 * at] = f.re * g;
+            metric->out.data[2 * at + 1] = f.im * g;
+        }
+        if (!args->vjp)
+            continue;
+        const ec_pattern_view *view = &metric->seed;
+        at = s * view->sample + (size_t)i * view->element + c * view->lane;
+        ec_c128 seed = {view->data[2 * at] * g, view->data[2 * at + 1] * g};
+        ec_adjoint_field(team, el, &work->adjoint, ec_surface_point(grid, i), seed);
+        scale += (seed.re * f.re + seed.im * f.im) / el->scale;
+    }
+    work->adjoint.scale += scale;
+    return 0;
+}
+
+/* Followed maxima: the level of each over the first piece, which is the beam's own peak. */
+EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *args,
+                                   ec_pattern_work *work, const ec_pattern_metric *metric,
+                                   size_t c, size_t s)
+{
+    const ec_pattern_elements *el = &work->el;
+    const ec_pattern_grid *grid = &args->grid;
+    double peak_log = 0.0, total = 0.0;
+    double offset = metric->relative ? 0.0 : 2.0 * ec_det_log(el->scale);
+    ec_direction d[6], peak = {0.0, 0.0, 0.0};
+    ec_surface_beam beam;
+
+    if (grid->topology != EC_PATTERN_CUT)
+        ec_surface_look(args, el, metric, &beam);
+    /* In a first pass over the pieces the values, in a second the adjoints: the members share the
+     * pieces in the first and the elements in the second. */
+    for (int32_t k = 0; k <= metric->n; k++) {
+        const ec_pattern_piece *piece = &metric->pieces[k];
+        double a = piece->a, b = piece->b, score, sign = piece->line.sign;
+        bool mine = k == 0 || args->vjp || (k - 1) % team->size == team->rank;
+        if ((k == 0 && !metric->relative) || !mine)
+            continue;
+        if (grid->topology == EC_PATTERN_CUT) {
+            if (piece->curve == EC_CURVE_FIXED) {
+                double s3[3];
+                ec_cut_exact(args, el, a, s3);
+                ec_line_score(&piece->line, a, s3);
+                score = s3[0];
+            } else {
+                a = ec_cut_refine(args, el, &piece->line, piece->lo[0], piece->hi[0], a, &score);
+            }
+            ec_cut_direction(grid, a, d);
+        } else if (piece->curve == EC_CURVE_NONE) {
+            score = ec_surface_refine(args, el, &beam, &piece->line, piece->lo, piece->hi, &a, &b);
+            ec_surface_direction(grid, a, b, d);
+        } else {
+            double s6[6];
+            ec_surface_score(args, el, &beam, &piece->line, a, b, s6);
+            score = s6[0];
+            ec_surface_direction(grid, a, b, d);
+        }
+        if (k == 0) {
+            peak_log = score;
+            peak = d[0];
+            continue;
+        }
+        ec_pattern_metric one = *metric;
+        if (metric->out.data) {
+            one.out.data = metric->out.data;
+            one.out.data[s * one.out.sample + (size_t)(k - 1) * one.out.element +
+                         c * one.out.lane] = (score + sign * (offset - peak_log)) * EC_DB;
+        }
+        if (args->vjp) {
+            double seed = ec_metric_seed(metric, c, s, k - 1) * EC_DB * sign;
+            ec_adjoint_log(team, el, &work->adjoint, d[0], seed);
+            total += seed;
+        }
+    }
+    if (!args->vjp)
+        return 0;
+    if (metric->relative)
+        ec_adjoint_log(team, el, &work->adjoint, peak, -total);
+    else
+        work->adjoint.scale += 2.0 * total / el->scale;
+    return 0;
+}
+
+EC_PATTERN_FN int ec_metric_run(const ec_team *team, const ec_pattern_args *args,
+                                ec_pattern_work *work, const ec_pattern_metric *metric, size_t c,
+                                size_t s)
+{
+    ec_pattern_figure figure;
+    double mean = 1.0;
+    int bad;
+
+    if (metric->kind == EC_METRIC_PATTERN)
+        return ec_metric_pattern(team, args, work, metric, c, s);
+    if (metric->kind == EC_METRIC_LEVEL || metric->kind == EC_METRIC_NULL_DEPTH)
+        return ec_metric_levels(team, args, work, metric, c, s);
+    if (metric->kind == EC_METRIC_PIECES)
+        return ec_metric_pieces(team, args, work, metric, c, s);
+    figure.value = ec_not_a_number();
+    figure.points = 0;
+    figure.scale = figure.look_a = figure.look_b = 0.0;
+    if (metric->kind == EC_METRIC_DIRECTIVITY)
+        bad = ec_figure_directivity(team, args, work, metric, &figure, &mean);
+    else if (args->grid.topology == EC_PATTERN_CUT)
+        bad = ec_figure_cut(team, args, work, metric, &figure);
+    else
+        bad = ec_figure_surface(team, args, work, metric, &figure);
+    if (bad)
+        return bad;
+    ec_metric_write(team, metric, c, s, 0, figure.value);
+    if (args->vjp) {
+        double seed = ec_metric_seed(metric, c, s, 0);
+        ec_figure_accumulate(team, args, &work->el, metric, &figure, &work->adjoint, seed);
+        if (metric->kind == EC_METRIC_DIRECTIVITY)
+            ec_adjoint_power(team, args, &work->el, &work->adjoint, mean, -seed * EC_DB);
+    }
+    return 0;
+}
+
+/* NAN in every output of the metric. */
+EC_PATTERN_FN void ec_metric_fail(const ec_team *team, const ec_pattern_args *args,
+                                  const ec_pattern_metric *metric, size_t c, size_t s)
+{
+    int32_t count = metric->kind == EC_METRIC_PATTERN                                  ? args->grid.points
+                    : metric->kind == EC_METRIC_LEVEL || metric->kind == EC_METRIC_PIECES ? metric->n
+                                                                                       : 1;
+    int32_t words = metric->kind == EC_METRIC_PATTERN ? 2 : 1;
+
+    if (!metric->out.data)
+        return;
+    for (int32_t e = team->rank; e < count; e += team->size)
+        for (int32_t k = 0; k < words; k++)
+            metric->out.data[words * (s * metric->out.sample + (size_t)e * metric->out.element +
+                                      c * metric->out.lane) +
+                             (size_t)k] = ec_not_a_number();
+}
+
+EC_PATTERN_FN void ec_pattern_fail_gradient(const ec_team *team, const ec_pattern_args *args,
+                                            size_t c, size_t s)
+{
+    for (int k = 0; k < EC_PATTERN_INPUTS; k++) {
+        int32_t count = args->in[k].element ? args->elements : 1;
+        for (int32_t m = team->rank; args->grad[k].data && m < count; m += team->size)
+            ec_adjoint_write(args, k, c, s, m, ec_not_a_number());
+    }
+}
+
+EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_args *args, size_t c,
+                                        size_t s, char *memory)
+{
+    ec_pattern_work work;
+    int bad, status = 0;
+
+    ec_pattern_lay_out(args, memory, &work);
+    ec_team_sync(team);
+    bad = ec_pattern_gather(team, args, c, s, &work.el);
+    bad = (ec_team_any(team, bad & EC_CANDIDATE_EVALUATOR) ? EC_CANDIDATE_EVALUATOR : 0) |
+          (ec_team_any(team, bad & EC_CANDIDATE_OUT_OF_RANGE) ? EC_CANDIDATE_OUT_OF_RANGE : 0);
+    if (bad) {
+        for (int32_t k = 0; k < args->n_metrics; k++)
+            ec_metric_fail(team, args, &args->metric[k], c, s);
+        ec_pattern_fail_gradient(team, args, c, s);
+        ec_pattern_set_status(team, args->status, c, bad);
+        return;
+    }
+    if (args->vjp)
+        ec_adjoint_clear(team, &work.el, &work.adjoint);
+    if (args->row != EC_ROW_NONE) {
+        EC_PATTERN_ROW(team, args, &work.el, work.tables, work.row);
+        ec_team_sync(team);
+    }
+    for (int32_t k = 0; k < args->n_metrics; k++) {
+        bad = ec_metric_run(team, args, &work, &args->metric[k], c, s);
+        if (bad)
+            ec_metric_fail(team, args, &args->metric[k], c, s);
+        status |= bad;
+        ec_team_sync(team);
+    }
+    if (args->vjp) {
+        if (status)
+            ec_pattern_fail_gradient(team, args, c, s);
+        else
+            ec_adjoint_finish(team, args, c, s, &work.el, &work.adjoint);
+    }
+    ec_pattern_set_status(team, args->status, c, status);
+}
+
+#endif

@@ -1,0 +1,686 @@
+/* array_config.c: the array pattern's calls and outputs as a script makes them: checks with a
+ * sentence for each mistake, and the definitions that a result prints. */
+#include "array_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const ec_evaluator_def ec_evaluator_array_pattern = {
+    .name = "array_pattern",
+    .flags = EC_EVALUATOR_CAPTURABLE | EC_EVALUATOR_HAS_VJP,
+    .plan = ec_pattern_plan,
+    .run = ec_pattern_run,
+    .destroy = ec_pattern_destroy,
+    .memory = ec_pattern_memory_needs,
+    .describe = ec_pattern_describe,
+    .config_destroy = ec_pattern_setup_destroy,
+    .spec_destroy = ec_pattern_spec_destroy,
+    .pieces = ec_pattern_pieces,
+};
+
+static const char *const kind_names[] = {"u cut",   "u-v grid",       "theta cut",
+                                         "phi cut", "theta-phi grid", "list of directions"};
+
+void ec_array_config_default(ec_array_config *config)
+{
+    memset(config, 0, sizeof *config);
+    config->kind = EC_ARRAY_CUT_U;
+    config->element = EC_ELEMENT_ISOTROPIC;
+    config->precision = EC_PRECISION_AUTO;
+    config->method = EC_METHOD_AUTO;
+    config->integrate = EC_INTEGRATE_SPHERE;
+}
+
+void ec_array_beam_default(ec_array_beam *beam)
+{
+    beam->look_a = beam->look_b = (double)NAN;
+    beam->exclude_a = beam->exclude_b = (double)NAN;
+}
+
+void ec_pattern_setup_destroy(void *setup)
+{
+    ec_pattern_setup *own = (ec_pattern_setup *)setup;
+
+    if (!own)
+        return;
+    free(own->storage);
+    free(own);
+}
+
+void ec_pattern_spec_destroy(void *spec)
+{
+    ec_pattern_spec *own = (ec_pattern_spec *)spec;
+
+    if (!own)
+        return;
+    free(own->lines);
+    free(own->directions);
+    free(own->pieces);
+    free(own);
+}
+
+/* ---- the grid ---- */
+
+static int check_axis(const char *name, const double *a, int32_t n, double lo, double hi)
+{
+    if (n < 2 || !a)
+        return ec_fail(EC_ERR_ARGUMENT, "array: %s has %d values, it needs at least 2", name, n);
+    for (int32_t i = 0; i < n; i++) {
+        if (!isfinite(a[i]))
+            return ec_fail(EC_ERR_RANGE, "array: %s[%d] is not a finite number", name, i + 1);
+        if (i && !(a[i] > a[i - 1]))
+            return ec_fail(EC_ERR_RANGE, "array: %s must ascend, but value %d is %g and value %d is %g",
+                           name, i, a[i - 1], i + 1, a[i]);
+    }
+    if (a[0] < lo - 1e-9 || a[n - 1] > hi + 1e-9)
+        return ec_fail(EC_ERR_RANGE, "array: %s runs from %g to %g, allowed is %g to %g", name, a[0],
+                       a[n - 1], lo, hi);
+    return EC_OK;
+}
+
+static int check_turn(const char *name, const double *a, int32_t n)
+{
+    if (a[n - 1] - a[0] > 2.0 * EC_PI + 1e-9)
+        return ec_fail(EC_ERR_RANGE, "array: %s spans %g rad, at most a full turn is allowed", name,
+                       a[n - 1] - a[0]);
+    return EC_OK;
+}
+
+static int check_directions(const ec_array_config *config)
+{
+    if (config->na < 1 || !config->a || !config->b || !config->c)
+        return ec_fail(EC_ERR_ARGUMENT, "array: the list of directions is empty");
+    for (int32_t i = 0; i < config->na; i++) {
+        double u = config->a[i], v = config->b[i], w = config->c[i];
+        if (!(fabs(u * u + v * v + w * w - 1.0) < 1e-6))
+            return ec_fail(EC_ERR_RANGE, "array: direction %d is (%g, %g, %g), not a unit vector",
+                           i + 1, u, v, w);
+    }
+    return EC_OK;
+}
+
+static int check_grid(const ec_array_config *config)
+{
+    const double any = 1e6;
+    int status = EC_OK;
+
+    if (!isfinite(config->fixed))
+        return ec_fail(EC_ERR_RANGE, "array: the cut's own coordinate is not a finite number");
+    switch (config->kind) {
+    case EC_ARRAY_CUT_U:
+        if (!(fabs(config->fixed) < 1.0))
+            return ec_fail(EC_ERR_RANGE, "array: v = %g of the u cut is not between -1 and 1",
+                           config->fixed);
+        return check_axis("u", config->a, config->na, -any, any);
+    case EC_ARRAY_GRID_UV:
+        status = check_axis("u", config->a, config->na, -any, any);
+        return status < 0 ? status : check_axis("v", config->b, config->nb, -any, any);
+    case EC_ARRAY_CUT_THETA:
+        return check_axis("theta", config->a, config->na, -EC_PI, EC_PI);
+    case EC_ARRAY_CUT_PHI:
+        if (config->fixed < -1e-9 || config->fixed > EC_PI + 1e-9)
+            return ec_fail(EC_ERR_RANGE, "array: theta = %g rad of the phi cut is not in 0 to pi",
+                           config->fixed);
+        status = check_axis("phi", config->a, config->na, -4.0 * EC_PI, 4.0 * EC_PI);
+        return status < 0 ? status : check_turn("phi", config->a, config->na);
+    case EC_ARRAY_GRID_THETA_PHI:
+        status = check_axis("theta", config->a, config->na, 0.0, EC_PI);
+        if (status >= 0)
+            status = check_axis("phi", config->b, config->nb, -4.0 * EC_PI, 4.0 * EC_PI);
+        return status < 0 ? status : check_turn("phi", config->b, config->nb);
+    case EC_ARRAY_DIRECTIONS:
+        return check_directions(config);
+    }
+    return ec_fail(EC_ERR_ARGUMENT, "array: grid kind %d is unknown", (int)config->kind);
+}
+
+static int check_config(const ec_array_config *config)
+{
+    if (config->elements < 1)
+        return ec_fail(EC_ERR_ARGUMENT, "array: %d elements, it needs at least one",
+                       config->elements);
+    if (config->element != EC_ELEMENT_ISOTROPIC && config->element != EC_ELEMENT_COSQ)
+        return ec_fail(EC_ERR_ARGUMENT, "array: element %d is unknown", (int)config->element);
+    if (config->element == EC_ELEMENT_COSQ && !(config->q >= 0.0 && config->q <= 1000.0))
+        return ec_fail(EC_ERR_RANGE, "array: q = %g of the cosq element is not in 0 to 1000",
+                       config->q);
+    if (config->method == EC_METHOD_PRODUCT && config->kind != EC_ARRAY_CUT_U &&
+        config->kind != EC_ARRAY_GRID_UV)
+        return ec_fail(EC_ERR_ARGUMENT, "array: method 'product' needs a u cut or a u-v grid, not a %s",
+                       kind_names[config->kind]);
+    return check_grid(config);
+}
+
+/* A copy of the configuration with its lists. */
+static int copy_config(const ec_array_config *config, ec_pattern_setup **setup)
+{
+    size_t na = (size_t)config->na;
+    bool list = config->kind == EC_ARRAY_DIRECTIONS;
+    size_t nb = list ? na : config->b && config->nb > 0 ? (size_t)config->nb : 0;
+    ec_pattern_setup *own = calloc(1, sizeof *own);
+
+    if (own)
+        own->storage = malloc((na + nb + na) * sizeof *own->storage);
+    if (!own || !own->storage) {
+        free(own);
+        return ec_fail(EC_ERR_MEMORY, "array: no memory for its grid");
+    }
+    own->config = *config;
+    memcpy(own->storage, config->a, na * sizeof *own->storage);
+    own->config.a = own->storage;
+    if (nb)
+        memcpy(own->storage + na, config->b, nb * sizeof *own->storage);
+    own->config.b = nb ? own->storage + na : NULL;
+    own->config.nb = (int32_t)nb;
+    own->config.c = NULL;
+    if (list) {
+        memcpy(own->storage + na + nb, config->c, na * sizeof *own->storage);
+        own->config.c = own->storage + na + nb;
+        own->config.nb = 1;
+    } else if (ec_pattern_is_cut(config->kind)) {
+        own->config.nb = 1;
+    }
+    *setup = own;
+    return EC_OK;
+}
+
+/* ---- inputs ---- */
+
+static int check_input(const ec_graph *graph, const char *name, ec_expr e, int32_t elements,
+                       bool scalar)
+{
+    const ec_node *node = ec_graph_node(graph, e);
+
+    if (!node)
+        return ec_fail(EC_ERR_ARGUMENT, "array: %s is not an expression of this graph", name);
+    if (node->dtype == EC_C64 || node->dtype == EC_C128)
+        return ec_fail(EC_ERR_TYPE, "array: %s is complex, it must be real%s", name,
+                       strcmp(name, "amplitude") == 0 ? " (the angle goes into phase)" : "");
+    if (node->elements == 1 && node->rank <= 1)
+        return EC_OK;
+    if (scalar)
+        return ec_fail(EC_ERR_SHAPE, "array: %s has %d elements, it must be one number", name,
+                       node->elements);
+    if (node->rank != 1 || node->elements != elements)
+        return ec_fail(EC_ERR_SHAPE, "array: %s has %d elements, the array has %d", name,
+                       node->elements, elements);
+    return EC_OK;
+}
+
+/* sqrt(1 - u0^2 - v0^2) where w0 is not given. */
+static ec_expr forward(ec_graph *graph, ec_expr u0, ec_expr v0)
+{
+    ec_expr u = ec_graph_unary(graph, EC_OP_SQUARE, u0), v = ec_graph_unary(graph, EC_OP_SQUARE, v0);
+    ec_expr flat = ec_graph_binary(graph, EC_OP_ADD, u, v);
+    ec_expr rest = ec_graph_binary(graph, EC_OP_SUB, ec_graph_number(graph, 1.0), flat);
+
+    return ec_graph_unary(graph, EC_OP_SQRT,
+                          ec_graph_binary(graph, EC_OP_MAX, rest, ec_graph_number(graph, 0.0)));
+}
+
+static int check_values(const ec_graph *graph, const ec_expr *in)
+{
+    const ec_node *wavelength = ec_graph_node(graph, in[EC_PATTERN_WAVELENGTH]);
+    const ec_node *amplitude = ec_graph_node(graph, in[EC_PATTERN_AMPLITUDE]);
+
+    if (!(wavelength->range.hi > 0.0) ||
+        (wavelength->op == EC_OP_CONSTANT && !(wavelength->range.lo > 0.0)))
+        return ec_fail(EC_ERR_RANGE, "array: wavelength is %g to %g, it must be above 0",
+                       wavelength->range.lo, wavelength->range.hi);
+    if (amplitude->range.lo == 0.0 && amplitude->range.hi == 0.0)
+        return ec_fail(EC_ERR_RANGE, "array: all amplitudes are zero");
+    return EC_OK;
+}
+
+int ec_array_call(ec_graph *graph, const ec_array_config *config, const ec_array_inputs *inputs,
+                  ec_call **call)
+{
+    static const char *const names[EC_PATTERN_INPUTS] = {
+        "x", "y", "z", "amplitude", "phase", "wavelength", "u0", "v0", "w0"};
+    static const double absent[EC_PATTERN_INPUTS] = {0, 0, 0, 1, 0, 0, 0, 0, 1};
+    ec_expr in[EC_PATTERN_INPUTS] = {inputs->x,     inputs->y,          inputs->z,
+                                     inputs->amplitude, inputs->phase,  inputs->wavelength,
+                                     inputs->u0,    inputs->v0,         inputs->w0};
+    ec_pattern_setup *setup = NULL;
+
+    int status = check_config(config);
+    if (status < 0)
+        return status;
+    if (in[EC_PATTERN_WAVELENGTH] < 0)
+        return ec_fail(EC_ERR_ARGUMENT, "array: wavelength is missing");
+    bool steered = in[EC_PATTERN_U0] >= 0 || in[EC_PATTERN_V0] >= 0;
+    for (int i = 0; i < EC_PATTERN_INPUTS; i++) {
+        if (in[i] < 0)
+            in[i] = i == EC_PATTERN_W0 && steered
+                        ? forward(graph, in[EC_PATTERN_U0], in[EC_PATTERN_V0])
+                        : ec_graph_number(graph, absent[i]);
+        status = check_input(graph, names[i], in[i], config->elements, i >= EC_PATTERN_WAVELENGTH);
+        if (status < 0)
+            return status;
+    }
+    status = check_values(graph, in);
+    if (status < 0)
+        return status;
+    status = copy_config(config, &setup);
+    if (status < 0)
+        return status;
+    return ec_graph_call(graph, &ec_evaluator_array_pattern, setup, EC_PATTERN_INPUTS, in, call);
+}
+
+const ec_array_config *ec_array_call_config(const ec_call *call)
+{
+    return &((const ec_pattern_setup *)call->config)->config;
+}
+
+/* ---- outputs ---- */
+
+/* The look direction's value on axis 0 or 1 where it is known at build time; NAN: it varies. */
+static double known_look(const ec_graph *graph, const ec_call *call, const ec_array_beam *beam,
+                         int axis)
+{
+    const ec_array_config *config = ec_array_call_config(call);
+    double look = axis ? beam->look_b : beam->look_a, steer[3];
+
+    if (!isnan(look))
+        return look;
+    for (int k = 0; k < 3; k++) {
+        const ec_node *node = ec_graph_node(graph, call->in[EC_PATTERN_U0 + k]);
+        if (node->range.lo != node->range.hi)
+            return (double)NAN;
+        steer[k] = node->range.lo;
+    }
+    double sine;
+    switch (config->kind) {
+    case EC_ARRAY_CUT_THETA:
+        sine = steer[0] * cos(config->fixed) + steer[1] * sin(config->fixed);
+        return atan2(sine, copysign(sqrt(fmax(0.0, 1.0 - sine * sine)), steer[2]));
+    case EC_ARRAY_CUT_PHI:
+        return atan2(steer[1], steer[0]);
+    case EC_ARRAY_GRID_THETA_PHI:
+        if (axis)
+            return atan2(steer[1], steer[0]);
+        sine = hypot(steer[0], steer[1]);
+        return atan2(sine, copysign(sqrt(fmax(0.0, 1.0 - sine * sine)), steer[2]));
+    default:
+        return steer[axis];
+    }
+}
+
+static int check_beam(const ec_graph *graph, const ec_call *call, const char *metric,
+                      const ec_array_beam *beam)
+{
+    const ec_array_config *config = ec_array_call_config(call);
+    bool cut = ec_pattern_is_cut(config->kind);
+    double lo, hi, look = known_look(graph, call, beam, 0);
+
+    if ((!isnan(beam->look_a) && !isfinite(beam->look_a)) ||
+        (!isnan(beam->look_b) && !isfinite(beam->look_b)))
+        return ec_fail(EC_ERR_RANGE, "%s: the look direction is not finite", metric);
+    if (!isnan(beam->exclude_a) && !(beam->exclude_a > 0.0 && isfinite(beam->exclude_a)))
+        return ec_fail(EC_ERR_RANGE, "%s: exclude is %g, it must be above 0", metric,
+                       beam->exclude_a);
+    if (!isnan(beam->exclude_b) && !(beam->exclude_b > 0.0 && isfinite(beam->exclude_b)))
+        return ec_fail(EC_ERR_RANGE, "%s: the second half width of exclude is %g, it must be above 0",
+                       metric, beam->exclude_b);
+    if (isnan(beam->exclude_a) && !isnan(beam->exclude_b))
+        return ec_fail(EC_ERR_ARGUMENT, "%s: exclude has its second half width without its first",
+                       metric);
+    if (!cut || isnan(look))
+        return EC_OK;
+    ec_pattern_visible(config, &lo, &hi);
+    bool circle = config->kind != EC_ARRAY_CUT_U &&
+                  config->a[config->na - 1] - config->a[0] > 1.9 * EC_PI;
+    if (lo <= hi && !circle && (look < lo - 1e-9 || look > hi + 1e-9))
+        return ec_fail(EC_ERR_RANGE, "%s: the look direction %g is outside the visible grid, %g to %g",
+                       metric, look, lo, hi);
+    return EC_OK;
+}
+
+static ec_pattern_spec *new_spec(ec_pattern_kind kind, const ec_array_beam *beam, bool relative)
+{
+    ec_pattern_spec *spec = calloc(1, sizeof *spec);
+
+    if (!spec) {
+        ec_fail(EC_ERR_MEMORY, "array: no memory for an output");
+        return NULL;
+    }
+    spec->kind = kind;
+    spec->relative = relative;
+    if (beam)
+        spec->beam = *beam;
+    else
+        ec_array_beam_default(&spec->beam);
+    return spec;
+}
+
+static ec_expr add_output(ec_graph *graph, ec_call *call, const char *name, ec_pattern_spec *spec,
+                          int32_t n, double lo, double hi)
+{
+    ec_call_output output = {
+        .name = name, .spec = spec, .rank = n ? 1 : 0, .dtype = EC_F64, .range = {lo, hi}};
+
+    output.shape[0] = n;
+    return ec_graph_call_output(graph, call, &output);
+}
+
+static ec_expr add_metric(ec_graph *graph, ec_call *call, const char *name, ec_pattern_kind kind,
+                          const ec_array_beam *beam, double lo, double hi)
+{
+    ec_array_beam none;
+
+    ec_array_beam_default(&none);
+    int status = check_beam(graph, call, name, beam ? beam : &none);
+    if (status < 0)
+        return status;
+    ec_pattern_spec *spec = new_spec(kind, beam, true);
+    return spec ? add_output(graph, call, name, spec, 0, lo, hi) : EC_ERR_MEMORY;
+}
+
+ec_expr ec_array_pattern(ec_graph *graph, ec_call *call)
+{
+    const ec_array_config *config = ec_array_call_config(call);
+    const ec_node *amplitude = ec_graph_node(graph, call->in[EC_PATTERN_AMPLITUDE]);
+    double most = fmax(fabs(amplitude->range.lo), fabs(amplitude->range.hi)) * config->elements;
+    ec_pattern_spec *spec = new_spec(EC_METRIC_PATTERN, NULL, false);
+
+    if (!spec)
+        return EC_ERR_MEMORY;
+    ec_call_output output = {.name = "pattern",
+                             .spec = spec,
+                             .rank = config->nb > 1 ? 2 : 1,
+                             .shape = {config->na, config->nb},
+                             .dtype = EC_C128,
+                             .range = {-most, most}};
+    return ec_graph_call_output(graph, call, &output);
+}
+
+ec_expr ec_array_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
+{
+    const ec_array_config *config = ec_array_call_config(call);
+
+    if (config->kind == EC_ARRAY_DIRECTIONS && (!beam || isnan(beam->exclude_a)))
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "sll_db: a list of directions has no neighbours, so the main beam needs exclude");
+    return add_metric(graph, call, "sll_db", EC_METRIC_SLL, beam, -200.0, 200.0);
+}
+
+static ec_expr add_width(ec_graph *graph, ec_call *call, const char *name, ec_pattern_kind kind,
+                         const ec_array_beam *beam)
+{
+    const ec_array_config *config = ec_array_call_config(call);
+
+    if (!ec_pattern_is_cut(config->kind))
+        return ec_fail(EC_ERR_UNSUPPORTED, "%s: a beam width needs a cut, not a %s", name,
+                       kind_names[config->kind]);
+    return add_metric(graph, call, name, kind, beam, 0.0, 720.0);
+}
+
+ec_expr ec_array_hpbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
+{
+    return add_width(graph, call, "hpbw_deg", EC_METRIC_HPBW, beam);
+}
+
+ec_expr ec_array_fnbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
+{
+    return add_width(graph, call, "fnbw_deg", EC_METRIC_FNBW, beam);
+}
+
+ec_expr ec_array_directivity_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
+{
+    return add_metric(graph, call, "directivity_db", EC_METRIC_DIRECTIVITY, beam, -500.0, 200.0);
+}
+
+/* ---- masks ---- */
+
+/* True when the line covers a visible direction of the grid (or might, for an unknown look). */
+static bool covers(const ec_graph *graph, const ec_call *call, const ec_array_beam *beam,
+                   const ec_array_mask_line *line)
+{
+    const ec_array_config *config = ec_array_call_config(call);
+    double lo, hi, look[3], d[3];
+
+    if (ec_pattern_is_cut(config->kind)) {
+        ec_pattern_visible(config, &lo, &hi);
+        return fmax(lo, line->from) <= fmin(hi, line->to);
+    }
+    double a = known_look(graph, call, beam, 0), b = known_look(graph, call, beam, 1);
+    if (isnan(a) || isnan(b))
+        return line->from <= 2.0;
+    ec_pattern_direct(config, a, b, look);
+    for (int32_t i = 0; i < config->na; i++) {
+        for (int32_t k = 0; k < config->nb; k++) {
+            bool list = config->kind == EC_ARRAY_DIRECTIONS;
+            if (list) {
+                d[0] = config->a[i];
+                d[1] = config->b[i];
+            } else if (!ec_pattern_direct(config, config->a[i], config->b[k], d)) {
+                continue;
+            }
+            double r = hypot(d[0] - look[0], d[1] - look[1]);
+            if (r >= line->from - 1e-9 && r <= line->to + 1e-9)
+                return true;
+        }
+    }
+    return false;
+}
+
+static int check_line(const ec_graph *graph, const ec_call *call, const ec_array_beam *beam,
+                      const ec_array_mask_line *line, int32_t number)
+{
+    bool surface = !ec_pattern_is_cut(ec_array_call_config(call)->kind);
+
+    if (!isfinite(line->from) || !isfinite(line->to) || !(line->from <= line->to))
+        return ec_fail(EC_ERR_RANGE, "excess_db: line %d of the mask runs from %g to %g", number,
+                       line->from, line->to);
+    if (surface && line->from < 0.0)
+        return ec_fail(EC_ERR_RANGE, "excess_db: line %d of the mask starts at the distance %g, which "
+                       "is below 0", number, line->from);
+    for (int k = 0; k < 2; k++) {
+        bool no_max = line->max[k] == (double)INFINITY, no_min = line->min[k] == -(double)INFINITY;
+        if ((!no_max && !isfinite(line->max[k])) || (!no_min && !isfinite(line->min[k])))
+            return ec_fail(EC_ERR_RANGE, "excess_db: a limit of line %d of the mask is not a number",
+                           number);
+    }
+    if ((line->max[0] == (double)INFINITY) != (line->max[1] == (double)INFINITY) ||
+        (line->min[0] == -(double)INFINITY) != (line->min[1] == -(double)INFINITY))
+        return ec_fail(EC_ERR_RANGE,
+                       "excess_db: line %d of the mask has a limit at one end and none at the other",
+                       number);
+    if (line->max[0] == (double)INFINITY && line->min[0] == -(double)INFINITY)
+        return ec_fail(EC_ERR_ARGUMENT, "excess_db: line %d of the mask has neither min nor max",
+                       number);
+    if (!covers(graph, call, beam, line))
+        return ec_fail(EC_ERR_ARGUMENT, "excess_db: line %d of the mask, %g to %g, covers no visible "
+                       "direction of the grid", number, line->from, line->to);
+    return EC_OK;
+}
+
+ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, bool relative,
+                           int32_t n, const ec_array_mask_line *lines)
+{
+    ec_array_beam plain;
+
+    ec_array_beam_default(&plain);
+    const ec_array_beam *used = beam ? beam : &plain;
+    if (n < 1 || !lines)
+        return ec_fail(EC_ERR_ARGUMENT, "excess_db: the mask has no line");
+    int status = relative ? check_beam(graph, call, "excess_db", used) : EC_OK;
+    for (int32_t i = 0; i < n && status >= 0; i++)
+        status = check_line(graph, call, used, &lines[i], i + 1);
+    if (status < 0)
+        return status;
+    ec_pattern_spec *spec = new_spec(EC_METRIC_EXCESS, used, relative);
+    if (!spec)
+        return EC_ERR_MEMORY;
+    spec->lines = calloc(2 * (size_t)n, sizeof *spec->lines);
+    if (!spec->lines) {
+        ec_pattern_spec_destroy(spec);
+        return ec_fail(EC_ERR_MEMORY, "excess_db: no memory for the mask");
+    }
+    for (int32_t i = 0; i < n; i++) {
+        for (int side = 0; side < 2; side++) {
+            const double *limit = side ? lines[i].min : lines[i].max;
+            if (!isfinite(limit[0]))
+                continue;
+            ec_pattern_line line = {
+                lines[i].from, lines[i].to, {limit[0], limit[1]}, side ? -1 : 1};
+            spec->lines[spec->n++] = line;
+        }
+    }
+    return add_output(graph, call, "excess_db", spec, 0, -1000.0, 1000.0);
+}
+
+/* ---- levels ---- */
+
+static int fill_directions(const ec_array_config *config, const char *name, ec_pattern_spec *spec,
+                           int32_t n, const double *a, const double *b)
+{
+    bool needs_b = !ec_pattern_is_cut(config->kind);
+
+    if (n < 1 || !a || (needs_b && !b))
+        return ec_fail(EC_ERR_ARGUMENT, "%s: no direction is given%s", name,
+                       n > 0 && a ? " in the second coordinate" : "");
+    spec->n = n;
+    spec->directions = calloc(4 * (size_t)n, sizeof *spec->directions);
+    if (!spec->directions)
+        return ec_fail(EC_ERR_MEMORY, "%s: no memory for its directions", name);
+    for (int32_t k = 0; k < n; k++) {
+        double d[3], x = a[k], y = b ? b[k] : config->fixed;
+        if (!b && config->kind == EC_ARRAY_CUT_PHI) {
+            x = config->fixed;
+            y = a[k];
+        }
+        if (!isfinite(x) || !isfinite(y) || !ec_pattern_direct(config, x, y, d))
+            return ec_fail(EC_ERR_RANGE, "%s: direction %d, (%g, %g), is not visible", name, k + 1, x,
+                           y);
+        for (int32_t i = 0; i < 3; i++)
+            spec->directions[(size_t)i * (size_t)n + (size_t)k] = d[i];
+        spec->directions[3 * (size_t)n + (size_t)k] = ec_pattern_gain(config, d[2]);
+    }
+    return EC_OK;
+}
+
+static ec_expr add_levels(ec_graph *graph, ec_call *call, const char *name, ec_pattern_kind kind,
+                          const ec_array_beam *beam, bool relative, int32_t n, const double *a,
+                          const double *b)
+{
+    ec_array_beam plain;
+
+    ec_array_beam_default(&plain);
+    int status = relative ? check_beam(graph, call, name, beam ? beam : &plain) : EC_OK;
+    if (status < 0)
+        return status;
+    ec_pattern_spec *spec = new_spec(kind, beam, relative);
+    if (!spec)
+        return EC_ERR_MEMORY;
+    status = fill_directions(ec_array_call_config(call), name, spec, n, a, b);
+    if (status < 0) {
+        ec_pattern_spec_destroy(spec);
+        return status;
+    }
+    return add_output(graph, call, name, spec, kind == EC_METRIC_LEVEL ? n : 0, -1000.0, 1000.0);
+}
+
+ec_expr ec_array_level_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, bool relative,
+                          int32_t n, const double *a, const double *b)
+{
+    return add_levels(graph, call, "level_db", EC_METRIC_LEVEL, beam, relative, n, a, b);
+}
+
+ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, int32_t n,
+                               const double *a, const double *b)
+{
+    return add_levels(graph, call, "null_depth_db", EC_METRIC_NULL_DEPTH, beam, true, n, a, b);
+}
+
+/* ---- definitions ---- */
+
+static void describe_look(const ec_array_config *config, const ec_array_beam *beam, char *text,
+                          size_t size)
+{
+    bool surface = !ec_pattern_is_cut(config->kind);
+    bool angle = config->kind != EC_ARRAY_CUT_U && config->kind != EC_ARRAY_GRID_UV &&
+                 config->kind != EC_ARRAY_DIRECTIONS;
+    double unit = angle ? 180.0 / EC_PI : 1.0;
+
+    if (isnan(beam->look_a))
+        snprintf(text, size, "the steering direction");
+    else if (surface)
+        snprintf(text, size, "(%.6g, %.6g)%s", beam->look_a * unit, beam->look_b * unit,
+                 angle ? " deg" : "");
+    else
+        snprintf(text, size, "%.6g%s", beam->look_a * unit, angle ? " deg" : "");
+}
+
+static void describe_beam(const ec_array_config *config, const ec_array_beam *beam, char *text,
+                          size_t size)
+{
+    static const char *const names[] = {"u", "(u, v)", "theta", "phi", "(theta, phi)", "(u, v)"};
+    bool angle = config->kind != EC_ARRAY_CUT_U && config->kind != EC_ARRAY_GRID_UV &&
+                 config->kind != EC_ARRAY_DIRECTIONS;
+    double unit = angle ? 180.0 / EC_PI : 1.0;
+    char look[80];
+
+    describe_look(config, beam, look, sizeof look);
+    if (isnan(beam->exclude_a))
+        snprintf(text, size, "%s of the lobe that contains %s",
+                 ec_pattern_is_cut(config->kind) ? "outside the first minima"
+                                                 : "outside what a descending flood reaches",
+                 look);
+    else if (isnan(beam->exclude_b))
+        snprintf(text, size, "outside |%s - %s| > %.6g%s", names[config->kind], look,
+                 beam->exclude_a * unit, angle ? " deg" : "");
+    else
+        snprintf(text, size, "outside the ellipse of half widths %.6g and %.6g%s about %s",
+                 beam->exclude_a * unit, beam->exclude_b * unit, angle ? " deg" : "", look);
+}
+
+void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size_t size)
+{
+    const ec_node *node = ec_graph_node(graph, metric);
+    char beam[240];
+
+    if (size)
+        text[0] = '\0';
+    if (!node || node->op != EC_OP_CALL_OUTPUT || node->call->def != &ec_evaluator_array_pattern ||
+        node->call->mode != EC_MODE_RUN)
+        return;
+    const ec_array_config *config = ec_array_call_config(node->call);
+    const ec_pattern_spec *spec =
+        (const ec_pattern_spec *)node->call->out[node->output].spec;
+    describe_beam(config, &spec->beam, beam, sizeof beam);
+    const char *over = spec->relative ? "over the beam's peak" : "absolute, 20 log10 |F|";
+    switch (spec->kind) {
+    case EC_METRIC_SLL:
+        snprintf(text, size, "side lobes %s, grating lobes included, over the beam's peak", beam);
+        break;
+    case EC_METRIC_HPBW:
+        snprintf(text, size, "width between the half-power points of the main beam");
+        break;
+    case EC_METRIC_FNBW:
+        snprintf(text, size, "width between the first minima on either side of the main beam");
+        break;
+    case EC_METRIC_DIRECTIVITY:
+        describe_look(config, &spec->beam, beam, sizeof beam);
+        snprintf(text, size, "directivity towards %s, power over the %s", beam,
+                 config->integrate == EC_INTEGRATE_SPHERE ? "sphere" : "hemisphere");
+        break;
+    case EC_METRIC_EXCESS:
+        snprintf(text, size, "highest excess over a mask of %d limits, levels %s", spec->n, over);
+        break;
+    case EC_METRIC_LEVEL:
+        snprintf(text, size, "level at %d directions, %s", spec->n, over);
+        break;
+    case EC_METRIC_NULL_DEPTH:
+        snprintf(text, size, "highest level at %d directions, %s", spec->n, over);
+        break;
+    case EC_METRIC_PATTERN:
+        snprintf(text, size, "complex pattern, element factor included");
+        break;
+    case EC_METRIC_PIECES:
+        snprintf(text, size, "%d followed maxima, %s", spec->n, over);
+        break;
+    }
+}

@@ -1,0 +1,590 @@
+/* array_grids.c: directions, tensor decompositions and quadratures that a plan needs. */
+#include "array_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shipped costs of the paths, in multiply-adds of one lane (measured once on AVX2 cores): a sine and
+ * cosine with its float64 phase, and a complex product for two points. */
+static const double COST_SINCOS = 16.0, COST_PRODUCT = 4.0;
+
+enum {
+    /* Final grids: samples a 1/aperture; a |F|^2 of that aperture has no detail below half of it,
+     * and every lobe is refined on the true function afterwards. */
+    FINAL_CUT_DENSITY = 16,
+    FINAL_SURFACE_DENSITY = 8,
+    FINAL_CUT_LIMIT = 1 << 20,
+    FINAL_AXIS_LIMIT = 2048,
+    SIMD_COLUMNS = 32,
+    LONGEST_BLOCK = 512
+};
+
+/* ---- memory of a plan ---- */
+
+int ec_pattern_reserve(ec_pattern_memory *memory, size_t bytes, void **to)
+{
+    if (memory->count == EC_PATTERN_MEMORY_MAX)
+        return ec_fail(EC_ERR_UNSUPPORTED, "array_pattern: more than %d outputs of one array",
+                       EC_PATTERN_MEMORY_MAX / 2);
+    int status = memory->backend->ops->alloc(memory->backend, bytes ? bytes : 1, to);
+    if (status >= 0)
+        memory->block[memory->count++] = *to;
+    return status;
+}
+
+int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes, const void **to)
+{
+    void *block;
+
+    int status = ec_pattern_reserve(memory, bytes, &block);
+    if (status < 0)
+        return status;
+    *to = block;
+    return bytes ? memory->backend->ops->upload(memory->backend, block, from, bytes) : EC_OK;
+}
+
+void ec_pattern_forget(ec_pattern_memory *memory)
+{
+    for (int32_t i = 0; i < memory->count; i++)
+        memory->backend->ops->release(memory->backend, memory->block[i]);
+    memory->count = 0;
+}
+
+static int no_memory(void)
+{
+    return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for its grid");
+}
+
+/* ---- directions ---- */
+
+bool ec_pattern_is_cut(ec_array_grid_kind kind)
+{
+    return kind == EC_ARRAY_CUT_U || kind == EC_ARRAY_CUT_THETA || kind == EC_ARRAY_CUT_PHI;
+}
+
+bool ec_pattern_direct(const ec_array_config *config, double a, double b, double direction[3])
+{
+    double theta = a, phi = b;
+
+    switch (config->kind) {
+    case EC_ARRAY_CUT_U:
+    case EC_ARRAY_GRID_UV:
+    case EC_ARRAY_DIRECTIONS: {
+        double square = 1.0 - a * a - b * b;
+        direction[0] = a;
+        direction[1] = b;
+        direction[2] = square > 0.0 ? sqrt(square) : 0.0;
+        return square >= -1e-12;
+    }
+    default:
+        direction[0] = sin(theta) * cos(phi);
+        direction[1] = sin(theta) * sin(phi);
+        direction[2] = cos(theta);
+        return true;
+    }
+}
+
+/* Direction of point (a, b) of a grid, where a cut has its own second coordinate. */
+static bool grid_direction(const ec_array_config *config, double a, double b, double direction[3])
+{
+    switch (config->kind) {
+    case EC_ARRAY_CUT_U:
+    case EC_ARRAY_CUT_THETA:
+        return ec_pattern_direct(config, a, config->fixed, direction);
+    case EC_ARRAY_CUT_PHI:
+        return ec_pattern_direct(config, config->fixed, a, direction);
+    default:
+        return ec_pattern_direct(config, a, b, direction);
+    }
+}
+
+double ec_pattern_gain(const ec_array_config *config, double w)
+{
+    if (config->element == EC_ELEMENT_ISOTROPIC)
+        return 1.0;
+    if (w <= 1e-12) /* the horizon belongs to the back half */
+        return 0.0;
+    return pow(w, 2.0 * config->q);
+}
+
+void ec_pattern_visible(const ec_array_config *config, double *lo, double *hi)
+{
+    *lo = config->a[0];
+    *hi = config->a[config->na - 1];
+    if (config->kind == EC_ARRAY_CUT_U) {
+        double edge = sqrt(1.0 - config->fixed * config->fixed);
+        *lo = fmax(*lo, -edge);
+        *hi = fmin(*hi, edge);
+    }
+}
+
+/* ---- extents ---- */
+
+static bool is_single(const ec_plan_info *info, int input)
+{
+    return info->in[input].elements == 1 || info->range[input].lo == info->range[input].hi;
+}
+
+static bool is_value(const ec_plan_info *info, int input, double value)
+{
+    return info->range[input].lo == value && info->range[input].hi == value;
+}
+
+void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
+                        ec_pattern_extent *extent)
+{
+    double *along[3] = {&extent->x, &extent->y, &extent->z};
+    double shortest = info->range[EC_PATTERN_WAVELENGTH].lo;
+
+    for (int k = 0; k < 3; k++) {
+        double width = info->range[EC_PATTERN_X + k].hi - info->range[EC_PATTERN_X + k].lo;
+        *along[k] = is_single(info, EC_PATTERN_X + k) ? 0.0
+                    : shortest > 0.0                  ? width / shortest
+                                                      : (double)INFINITY;
+        if (!(*along[k] <= 1e9))
+            *along[k] = (double)INFINITY;
+    }
+    extent->planar = is_single(info, EC_PATTERN_Z);
+    bool one_x = is_single(info, EC_PATTERN_X), one_y = is_single(info, EC_PATTERN_Y);
+    extent->real = extent->planar && is_single(info, EC_PATTERN_PHASE) &&
+                   (one_x || is_value(info, EC_PATTERN_U0, 0.0)) &&
+                   (one_y || is_value(info, EC_PATTERN_V0, 0.0));
+    extent->real_v = extent->real && (one_y || config->fixed == 0.0);
+}
+
+/* ---- axes ---- */
+
+/* A full circle of phi (or theta from -pi to pi), its end given twice or once. */
+static bool is_circle(const double *a, int32_t n, bool *repeats)
+{
+    double span = a[n - 1] - a[0], step = span / (n - 1);
+
+    *repeats = fabs(span - 2.0 * EC_PI) < 1e-9;
+    return *repeats || (n > 2 && fabs(span + step - 2.0 * EC_PI) < 1e-9);
+}
+
+static bool is_uniform(const double *a, int32_t n)
+{
+    double span = a[n - 1] - a[0];
+
+    for (int32_t i = 1; i < n - 1; i++)
+        if (fabs(a[i] - (a[0] + span * i / (n - 1))) > 1e-11 * (span + fabs(a[0])))
+            return false;
+    return true;
+}
+
+/* 1/apertures between two points of axis `axis`, the other coordinate at its worst. */
+static double phase_length(const ec_array_config *config, const ec_pattern_extent *e, int axis,
+                           double from, double to)
+{
+    double step = to - from, flat = sqrt(e->x * e->x + e->y * e->y);
+
+    switch (config->kind) {
+    case EC_ARRAY_CUT_U: {
+        double w0 = sqrt(fmax(0.0, 1.0 - from * from - config->fixed * config->fixed));
+        double w1 = sqrt(fmax(0.0, 1.0 - to * to - config->fixed * config->fixed));
+        return e->x * step + e->z * fabs(w1 - w0);
+    }
+    case EC_ARRAY_GRID_UV:
+        return (axis == 0 ? e->x : e->y) * step + e->z * step;
+    case EC_ARRAY_CUT_PHI:
+        return flat * fabs(sin(config->fixed)) * step;
+    case EC_ARRAY_GRID_THETA_PHI:
+        return axis == 0 ? (flat + e->z) * step : flat * step;
+    default: {
+        double across = fabs(e->x * cos(config->fixed)) + fabs(e->y * sin(config->fixed));
+        return (across + e->z) * step;
+    }
+    }
+}
+
+/* Copies an axis, each interval cut into enough parts; a uniform axis stays uniform. */
+static int make_axis(const ec_array_config *config, const ec_pattern_extent *extent, int axis,
+                     const double *from, int32_t n, bool uniform, bool closes, double wanted,
+                     int64_t limit, double **to, int32_t *count, double *density)
+{
+    double period_end = closes ? from[0] + 2.0 * EC_PI : 0.0;
+    int32_t intervals = closes ? n : n - 1;
+    int32_t *parts = malloc(((size_t)intervals + 1) * sizeof *parts);
+    double shrink = 1.0, total_length = 0.0;
+    int64_t total = 0;
+
+    if (!parts)
+        return no_memory();
+    for (int pass = 0; pass < 2; pass++) {
+        int32_t most = 1;
+        total = 1;
+        total_length = 0.0;
+        for (int32_t i = 0; i < intervals; i++) {
+            double end = i + 1 < n ? from[i + 1] : period_end;
+            double length = phase_length(config, extent, axis, from[i], end);
+            total_length += length;
+            double p = wanted > 0.0 ? ceil(wanted * shrink * length - 1e-9) : 1.0;
+            parts[i] = !(p > 1.0) ? 1 : isinf(p) ? 4 : p > 1e6 ? 1000000 : (int32_t)p;
+            most = parts[i] > most ? parts[i] : most;
+        }
+        for (int32_t i = 0; i < intervals; i++) {
+            parts[i] = uniform ? most : parts[i];
+            total += parts[i];
+        }
+        if (total <= limit || wanted <= 0.0)
+            break;
+        shrink = (double)limit / (double)total * 0.9;
+    }
+    *density = total_length > 0.0 ? (double)(total - 1) / total_length : (double)INFINITY;
+    double *list = malloc(((size_t)total + 1) * sizeof *list);
+    if (!list) {
+        free(parts);
+        return no_memory();
+    }
+    int32_t at = 0;
+    for (int32_t i = 0; i < intervals; i++) {
+        double end = i + 1 < n ? from[i + 1] : period_end;
+        for (int32_t k = 0; k < parts[i]; k++)
+            list[at++] = from[i] + (end - from[i]) * k / parts[i];
+    }
+    if (!closes)
+        list[at++] = from[n - 1];
+    free(parts);
+    *to = list;
+    *count = at;
+    return EC_OK;
+}
+
+int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent, bool refine,
+                         ec_pattern_axes *axes)
+{
+    bool cut = ec_pattern_is_cut(config->kind), repeats = false;
+    int32_t na = config->na, nb = config->nb;
+    double density_b = (double)INFINITY;
+
+    memset(axes, 0, sizeof *axes);
+    axes->density = (double)INFINITY;
+    axes->na = na;
+    axes->nb = 1;
+    if (config->kind == EC_ARRAY_DIRECTIONS)
+        return EC_OK;
+    if (config->kind == EC_ARRAY_CUT_PHI || config->kind == EC_ARRAY_CUT_THETA) {
+        axes->circular = is_circle(config->a, na, &repeats);
+        na -= axes->circular && repeats;
+    } else if (config->kind == EC_ARRAY_GRID_THETA_PHI) {
+        axes->circular = is_circle(config->b, nb, &repeats);
+        nb -= axes->circular && repeats;
+    }
+    axes->uniform = is_uniform(config->a, config->na);
+    int status = make_axis(config, extent, 0, config->a, na, axes->uniform, cut && axes->circular,
+                           refine ? (cut ? FINAL_CUT_DENSITY : FINAL_SURFACE_DENSITY) : 0.0,
+                           cut ? FINAL_CUT_LIMIT : FINAL_AXIS_LIMIT, &axes->a, &axes->na,
+                           &axes->density);
+    if (status < 0 || cut)
+        return status;
+    status = make_axis(config, extent, 1, config->b, nb, is_uniform(config->b, config->nb),
+                       axes->circular, refine ? FINAL_SURFACE_DENSITY : 0.0, FINAL_AXIS_LIMIT,
+                       &axes->b, &axes->nb, &density_b);
+    axes->density = fmin(axes->density, density_b);
+    if (status < 0)
+        ec_pattern_axes_free(axes);
+    return status;
+}
+
+void ec_pattern_axes_free(ec_pattern_axes *axes)
+{
+    free(axes->a);
+    free(axes->b);
+    axes->a = axes->b = NULL;
+}
+
+/* ---- the grid on the backend ---- */
+
+static int upload_points(ec_pattern_memory *memory, const ec_array_config *config,
+                         const ec_pattern_axes *axes, ec_pattern_args *args)
+{
+    ec_pattern_grid *grid = &args->grid;
+    bool list = config->kind == EC_ARRAY_DIRECTIONS, cut = ec_pattern_is_cut(config->kind);
+    size_t points = (size_t)grid->points, padded = ec_round_up(points, 64);
+    double *d = calloc(3 * padded, sizeof *d);
+    float *gain = malloc(padded * sizeof *gain);
+    bool plain = true;
+    int status = EC_OK;
+
+    if (!d || !gain) {
+        free(d);
+        free(gain);
+        return no_memory();
+    }
+    for (size_t i = 0; i < points; i++) {
+        double direction[3];
+        bool visible = true;
+        if (list) {
+            direction[0] = config->a[i];
+            direction[1] = config->b[i];
+            direction[2] = config->c[i];
+        } else {
+            visible = grid_direction(config, axes->a[i / (size_t)grid->nb],
+                                     cut ? 0.0 : axes->b[i % (size_t)grid->nb], direction);
+        }
+        for (size_t k = 0; k < 3; k++)
+            d[k * padded + i] = direction[k];
+        double g = ec_pattern_gain(config, direction[2]);
+        /* on a cut the visible stretch says what counts, and interpolation reads beyond it */
+        gain[i] = visible || cut ? (float)g : -1.0f;
+        plain = plain && gain[i] == 1.0f;
+    }
+    const double **to[3] = {&grid->u, &grid->v, &grid->w};
+    for (size_t k = 0; k < 3 && status >= 0; k++)
+        status = ec_pattern_upload(memory, d + k * padded, padded * sizeof *d,
+                                   (const void **)to[k]);
+    if (status >= 0 && !plain)
+        status = ec_pattern_upload(memory, gain, padded * sizeof *gain, (const void **)&grid->gain);
+    free(d);
+    free(gain);
+    return status;
+}
+
+static bool is_symmetric(const double *a, int32_t n, double centre)
+{
+    double span = a[n - 1] - a[0];
+
+    for (int32_t i = 0; i < n; i++)
+        if (fabs(a[i] + a[n - 1 - i] - 2.0 * centre) > 1e-11 * (span + fabs(centre)))
+            return false;
+    return true;
+}
+
+/* A uniform cut as blocks of 2 C points: C from the least cost. Fills product, row_u, column_s. */
+static void divide_line(const ec_pattern_axes *axes, bool mirrored, ec_pattern_product *product,
+                        double *row_u, double *column_s)
+{
+    int32_t n = axes->na, first = mirrored ? n / 2 : 0, count = n - first;
+    double step = (axes->a[n - 1] - axes->a[0]) / (n - 1), best = (double)INFINITY;
+
+    product->paired = 1;
+    product->mirrored = mirrored;
+    product->first = first;
+    product->centre_v = 0.0;
+    for (int32_t columns = 8; columns <= LONGEST_BLOCK; columns += 8) {
+        int32_t rows = (count + 2 * columns - 1) / (2 * columns);
+        int32_t padded = (int32_t)ec_round_up((size_t)columns, SIMD_COLUMNS);
+        double cost = COST_PRODUCT * rows * padded + COST_SINCOS * (rows + padded);
+        if (cost >= best)
+            continue;
+        best = cost;
+        product->rows = rows;
+        product->columns = columns;
+        product->padded = padded;
+    }
+    for (int32_t r = 0; row_u && r < product->rows; r++)
+        row_u[r] = axes->a[0] +
+                   step * (first + (2.0 * r + 1.0) * product->columns - 0.5);
+    for (int32_t b = 0; column_s && b < product->padded; b++)
+        column_s[b] = step * (b + 0.5);
+}
+
+static void divide_surface(const ec_pattern_axes *axes, bool real, ec_pattern_product *product,
+                           double *row_u, double *column_s)
+{
+    double centre = 0.5 * (axes->b[0] + axes->b[axes->nb - 1]);
+
+    product->paired = is_symmetric(axes->b, axes->nb, centre);
+    product->centre_v = product->paired ? centre : 0.0;
+    product->mirrored = real && product->paired && fabs(centre) < 1e-12 &&
+                        is_symmetric(axes->a, axes->na, 0.0);
+    product->first = product->mirrored ? axes->na / 2 : 0;
+    product->rows = axes->na - product->first;
+    product->columns = product->paired ? (axes->nb + 1) / 2 : axes->nb;
+    product->padded = (int32_t)ec_round_up((size_t)product->columns, SIMD_COLUMNS);
+    for (int32_t r = 0; row_u && r < product->rows; r++)
+        row_u[r] = axes->a[product->first + r];
+    for (int32_t b = 0; column_s && b < product->padded; b++) {
+        int32_t ib = axes->nb - product->columns + b;
+        column_s[b] = ib < axes->nb ? axes->b[ib] - product->centre_v : 0.0;
+    }
+}
+
+/* True when the tensor decomposition exists. */
+static bool is_tensor(const ec_array_config *config, const ec_pattern_extent *extent,
+                      const ec_pattern_axes *axes)
+{
+    if (!extent->planar)
+        return false;
+    return config->kind == EC_ARRAY_GRID_UV ||
+           (config->kind == EC_ARRAY_CUT_U && axes->uniform && axes->na > 2);
+}
+
+static int make_product(ec_pattern_memory *memory, const ec_array_config *config,
+                        const ec_pattern_extent *extent, const ec_pattern_axes *axes,
+                        ec_pattern_args *args)
+{
+    ec_pattern_product *product = &args->product;
+    bool line = config->kind == EC_ARRAY_CUT_U;
+    size_t longest = (size_t)(axes->na > axes->nb ? axes->na : axes->nb) + LONGEST_BLOCK + 64;
+    double *list = calloc(2 * longest, sizeof *list);
+
+    if (!list)
+        return no_memory();
+    if (line) {
+        divide_line(axes, extent->real_v && is_symmetric(axes->a, axes->na, 0.0), product, list,
+                    list + longest);
+        product->centre_v = config->fixed;
+    } else {
+        divide_surface(axes, extent->real, product, list, list + longest);
+    }
+    int status = ec_pattern_upload(memory, list, (size_t)product->rows * sizeof *list,
+                                   (const void **)&product->row_u);
+    if (status >= 0)
+        status = ec_pattern_upload(memory, list + longest,
+                                   (size_t)product->padded * sizeof *list,
+                                   (const void **)&product->column_s);
+    free(list);
+    return status;
+}
+
+int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *config,
+                         const ec_pattern_extent *extent, const ec_pattern_axes *axes, bool needs_row,
+                         ec_pattern_args *args, char *text, size_t size)
+{
+    ec_pattern_grid *grid = &args->grid;
+    int status = EC_OK;
+
+    memset(grid, 0, sizeof *grid);
+    grid->kind = config->kind;
+    grid->topology = config->kind == EC_ARRAY_DIRECTIONS ? EC_PATTERN_LIST
+                     : ec_pattern_is_cut(config->kind)   ? EC_PATTERN_CUT
+                                                         : EC_PATTERN_SURFACE;
+    grid->na = axes->na;
+    grid->nb = axes->nb;
+    grid->points = axes->na * axes->nb;
+    grid->circular = axes->circular;
+    grid->uniform = axes->uniform;
+    grid->period = axes->circular ? 2.0 * EC_PI : 0.0;
+    grid->fixed = config->fixed;
+    grid->fixed_sin = sin(config->fixed);
+    grid->fixed_cos = cos(config->fixed);
+    if (ec_pattern_is_cut(config->kind))
+        ec_pattern_visible(config, &grid->lo, &grid->hi);
+    if (axes->a)
+        status = ec_pattern_upload(memory, axes->a, (size_t)axes->na * sizeof *axes->a,
+                                   (const void **)&grid->a);
+    if (status >= 0 && axes->b)
+        status = ec_pattern_upload(memory, axes->b, (size_t)axes->nb * sizeof *axes->b,
+                                   (const void **)&grid->b);
+    if (status >= 0)
+        status = upload_points(memory, config, axes, args);
+    args->row = EC_ROW_NONE;
+    memset(&args->product, 0, sizeof args->product);
+    if (status < 0 || !needs_row)
+        return status;
+
+    double points = grid->points, elements = config->elements;
+    double direct = COST_SINCOS * points * elements, product = (double)INFINITY;
+    bool tensor = config->method != EC_METHOD_DIRECT && is_tensor(config, extent, axes);
+    if (tensor) {
+        status = make_product(memory, config, extent, axes, args);
+        if (status < 0)
+            return status;
+        const ec_pattern_product *p = &args->product;
+        product = elements * (COST_PRODUCT * p->rows * p->padded +
+                              COST_SINCOS * (p->rows + p->padded));
+    } else if (config->method == EC_METHOD_PRODUCT) {
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       "array: method 'product' needs a uniform u cut or a u-v grid, and elements in "
+                       "one plane of constant z");
+    }
+    bool use = tensor && (config->method == EC_METHOD_PRODUCT || product < direct);
+    args->row = use ? EC_ROW_PRODUCT : EC_ROW_DIRECT;
+    if (use)
+        snprintf(text, size, "%s product %d x %d%s, %s, %d points: %.3g multiply-adds a design "
+                 "(direct sum: %.3g)",
+                 grid->topology == EC_PATTERN_CUT ? "line" : "u-v", args->product.rows,
+                 args->product.columns,
+                 args->product.mirrored ? ", half by symmetry" : "",
+                 args->double_precision ? "float64" : "float32", grid->points, product, direct);
+    else
+        snprintf(text, size, "direct sum, %s, %d points: %.3g multiply-adds a design",
+                 args->double_precision ? "float64" : "float32", grid->points, direct);
+    return EC_OK;
+}
+
+/* ---- radiated power ---- */
+
+/* Nodes and weights of Gauss-Legendre quadrature on [0, 1] (Newton's method on the recurrence). */
+static void gauss_legendre(int32_t n, double *x, double *weight)
+{
+    for (int32_t i = 0; i < (n + 1) / 2; i++) {
+        double t = cos(EC_PI * (i + 0.75) / (n + 0.5)), slope = 1.0;
+        for (int round = 0; round < 60; round++) {
+            double p0 = 1.0, p1 = t;
+            for (int32_t k = 2; k <= n; k++) {
+                double p = ((2.0 * k - 1.0) * t * p1 - (k - 1.0) * p0) / k;
+                p0 = p1;
+                p1 = p;
+            }
+            slope = n * (t * p1 - p0) / (t * t - 1.0);
+            double move = p1 / slope;
+            t -= move;
+            if (fabs(move) < 1e-15)
+                break;
+        }
+        double w = 1.0 / ((1.0 - t * t) * slope * slope);
+        x[i] = 0.5 * (1.0 - t);
+        x[n - 1 - i] = 0.5 * (1.0 + t);
+        weight[i] = weight[n - 1 - i] = w;
+    }
+}
+
+int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
+                          const ec_pattern_extent *extent, ec_pattern_args *args)
+{
+    ec_pattern_power *power = &args->power;
+    bool isotropic = config->element == EC_ELEMENT_ISOTROPIC;
+    bool half = config->integrate == EC_INTEGRATE_HEMISPHERE;
+
+    memset(power, 0, sizeof *power);
+    if (isotropic && (!half || extent->planar)) {
+        power->closed = 1;
+        power->factor = half ? 0.5 : 1.0;
+        return EC_OK;
+    }
+    /* The elements look forward or only the front half counts: w in [0, 1]. With w = s^2 the pattern
+     * w^2q is smooth at the horizon. |F|^2 has the phases of pair distances. */
+    double across = 2.0 * EC_PI * sqrt(extent->x * extent->x + extent->y * extent->y);
+    double deep = across + 2.0 * EC_PI * extent->z;
+    if (!(deep < 6000.0))
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       "directivity_db: a %s needs quadrature over the hemisphere, which an array of "
+                       "%g wavelengths makes too long; bound the positions",
+                       isotropic ? "hemisphere of an array that is not planar" : "cosq element",
+                       deep / (2.0 * EC_PI));
+    int32_t nw = (int32_t)(0.75 * deep) + 24;
+    int32_t np = (int32_t)(across + 8.0 * cbrt(across)) + 12;
+    np += np & 1;
+    size_t nodes = (size_t)nw * (size_t)np;
+    double *x = malloc(2 * (size_t)nw * sizeof *x), *list = malloc(4 * nodes * sizeof *list);
+    if (!x || !list) {
+        free(x);
+        free(list);
+        return no_memory();
+    }
+    gauss_legendre(nw, x, x + nw);
+    for (int32_t i = 0; i < nw; i++)
+        for (int32_t k = 0; k < np; k++) {
+            double w = x[i] * x[i], r = sqrt(1.0 - w * w), phi = 2.0 * EC_PI * (k + 0.5) / np;
+            size_t at = (size_t)i * (size_t)np + (size_t)k;
+            list[at] = r * cos(phi);
+            list[nodes + at] = r * sin(phi);
+            list[2 * nodes + at] = w;
+            /* mean over the sphere: dw dphi / (4 pi) with dw = 2 s ds */
+            list[3 * nodes + at] = x[nw + i] * 2.0 * x[i] * 0.5 / np * ec_pattern_gain(config, w);
+        }
+    power->nodes = (int32_t)nodes;
+    const double **to[4] = {&power->u, &power->v, &power->w, &power->weight};
+    int status = EC_OK;
+    for (size_t k = 0; k < 4 && status >= 0; k++)
+        status = ec_pattern_upload(memory, list + k * nodes, nodes * sizeof *list,
+                                   (const void **)to[k]);
+    free(x);
+    free(list);
+    return status;
+}

@@ -1,0 +1,105 @@
+/* array_internal.h: what the host files of the array pattern share.
+ *
+ * A call owns an ec_pattern_setup (the configuration with its lists), an output owns an
+ * ec_pattern_spec. Plan turns both into ec_pattern_args (array_types.h), whose pointers lie on the
+ * backend: array_grids.c builds the directions and paths, array_plan.c the rest.
+ */
+#ifndef EC_ARRAY_INTERNAL_H
+#define EC_ARRAY_INTERNAL_H
+
+#include "array_pattern.h"
+#include "array_types.h"
+
+typedef struct ec_pattern_setup {
+    ec_array_config config; /* its lists point into storage */
+    double *storage;
+} ec_pattern_setup;
+
+typedef struct ec_pattern_spec {
+    ec_pattern_kind kind;
+    bool relative;
+    ec_array_beam beam;
+    int32_t n;
+    ec_pattern_line *lines;   /* excess: n */
+    double *directions;       /* level, null depth: u[n], v[n], w[n], gain[n] */
+    ec_pattern_piece *pieces; /* pieces: the beam's and n more */
+} ec_pattern_spec;
+
+/* Memory of a plan: everything that was allocated on its backend. */
+enum { EC_PATTERN_MEMORY_MAX = 96 };
+
+typedef struct ec_pattern_memory {
+    ec_backend *backend;
+    int32_t count;
+    void *block[EC_PATTERN_MEMORY_MAX];
+} ec_pattern_memory;
+
+int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes, const void **to);
+int ec_pattern_reserve(ec_pattern_memory *memory, size_t bytes, void **to);
+void ec_pattern_forget(ec_pattern_memory *memory);
+
+/* Extents of the array over all designs, in wavelengths; INFINITY when a range is unbounded. */
+typedef struct ec_pattern_extent {
+    double x, y, z;
+    bool planar;      /* one z for all elements */
+    bool real;        /* weights are real up to a common phase, so |F(-d)| = |F(d)| in the plane */
+    bool real_v;      /* also the cut's own v adds no phase */
+} ec_pattern_extent;
+
+void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
+                        ec_pattern_extent *extent);
+
+/* Coordinates of a grid after refinement, host memory; free with ec_pattern_axes_free. */
+typedef struct ec_pattern_axes {
+    int32_t na, nb;
+    double *a, *b;
+    bool circular, uniform;
+    double density; /* samples a 1/aperture along the coarser axis; INFINITY for a point */
+} ec_pattern_axes;
+
+int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent, bool refine,
+                         ec_pattern_axes *axes);
+void ec_pattern_axes_free(ec_pattern_axes *axes);
+
+/* Fills args->grid and, if tensor, args->product; chooses args->row for single or double precision.
+ * text describes the path. */
+int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *config,
+                         const ec_pattern_extent *extent, const ec_pattern_axes *axes, bool needs_row,
+                         ec_pattern_args *args, char *text, size_t size);
+int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
+                          const ec_pattern_extent *extent, ec_pattern_args *args);
+
+/* Direction of coordinates (a, b) of the configuration's kind; false: not visible. */
+bool ec_pattern_direct(const ec_array_config *config, double a, double b, double direction[3]);
+/* Power pattern of the element towards direction cosine w; -1: invisible, 0: behind the element. */
+double ec_pattern_gain(const ec_array_config *config, double w);
+/* The visible stretch of a cut, intersected with its grid. */
+void ec_pattern_visible(const ec_array_config *config, double *lo, double *hi);
+bool ec_pattern_is_cut(ec_array_grid_kind kind);
+
+typedef struct ec_pattern_evaluator {
+    ec_evaluator head;
+    ec_pattern_memory memory;
+    int32_t n_in, n_out, elements;
+    bool vjp;
+    const bool *adjoint;      /* VJP: copies of the plan's lists */
+    int32_t n_adjoint;        /* outputs of the call that could have one */
+    bool *flags;              /* storage of adjoint */
+    int32_t n_batches;        /* launches a run: the pattern's, then groups of metrics */
+    ec_pattern_args *batch;
+    int32_t *batch_output;    /* [n_batches][EC_PATTERN_METRICS_MAX]: output of each metric */
+    char path[320];
+} ec_pattern_evaluator;
+
+int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator);
+int ec_pattern_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
+                   ec_array *const *out, uint8_t *status, size_t n);
+void ec_pattern_destroy(ec_evaluator **evaluator);
+void ec_pattern_memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t *fixed);
+void ec_pattern_describe(const ec_evaluator *evaluator, char *text, size_t size);
+int ec_pattern_pieces(ec_graph *graph, ec_call *call, int32_t output, const double *const *at,
+                      ec_expr *pieces);
+void ec_pattern_spec_destroy(void *spec);
+void ec_pattern_setup_destroy(void *setup);
+
+#endif

@@ -1,0 +1,32 @@
+/* array_kernels.c: the array pattern on the CPU, compiled once per ISA level. A task of its own
+ * threads: each is a team of one with its own workspace and takes candidates as it gets free. */
+#include "array_rows.h"
+
+#define EC_PATTERN_ROW(team, args, el, tables, row) ec_row_compute(args, el, tables, row)
+#include "array_candidate.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static void array_pattern_body(const ec_pattern_args *args, size_t lane0, size_t y)
+{
+    (void)lane0;
+    (void)y;
+    if (args->stop && *args->stop)
+        return;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) if (args->n * args->samples > 1)
+#endif
+    for (size_t task = 0; task < args->n * args->samples; task++) {
+        int thread = 0;
+#ifdef _OPENMP
+        thread = omp_get_thread_num();
+#endif
+        ec_team team = {0, 1, NULL};
+        ec_pattern_candidate(&team, args, task % args->n, task / args->n,
+                             args->workspace + (size_t)thread * args->workspace_bytes);
+    }
+}
+
+EC_KERNEL_CPU(array_pattern, ec_pattern_args, array_pattern_body)

@@ -1,0 +1,424 @@
+/* array_plan.c: turns a call's configuration and outputs into kernel arguments, and runs them. */
+#include "array_internal.h"
+
+#include "array_field.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+EC_KERNEL_DECLARE_FLAGS(array_pattern, ec_pattern_args, EC_KERNEL_SERIAL)
+
+enum {
+    CUDA_TEAMS_PER_PROCESSOR = 4, /* blocks of the general kernel: each has a workspace */
+    ROW_ALIGNMENT = 256
+};
+
+static const ec_array_config *config_of(const ec_call *call)
+{
+    return &((const ec_pattern_setup *)call->config)->config;
+}
+
+static bool reads_row(const ec_pattern_spec *spec)
+{
+    switch (spec->kind) {
+    case EC_METRIC_PATTERN:
+    case EC_METRIC_DIRECTIVITY:
+    case EC_METRIC_PIECES:
+        return false;
+    case EC_METRIC_LEVEL:
+    case EC_METRIC_NULL_DEPTH:
+        return spec->relative;
+    default:
+        return true;
+    }
+}
+
+/* ---- what is asked for ---- */
+
+static bool output_is_active(const ec_plan_info *info, int32_t i)
+{
+    return info->mode == EC_MODE_VJP ? info->adjoint[i] : info->wanted[i];
+}
+
+static int check_inputs(const ec_plan_info *info)
+{
+    if (info->n_in < EC_PATTERN_INPUTS)
+        return ec_fail(EC_ERR_INTERNAL, "array_pattern: %d inputs, expected at least %d",
+                       info->n_in, EC_PATTERN_INPUTS);
+    for (int32_t i = 0; i < EC_PATTERN_INPUTS; i++)
+        if (info->in[i].dtype != EC_F64)
+            return ec_fail(EC_ERR_TYPE, "array_pattern: input %d is not a real number", i + 1);
+    return EC_OK;
+}
+
+static bool wants(const ec_plan_info *info, int input)
+{
+    return info->mode == EC_MODE_VJP && info->wanted[input];
+}
+
+/* Metrics whose derivative is not offered. */
+static int check_gradient(const ec_plan_info *info)
+{
+    const ec_call *call = info->call;
+    const ec_array_config *config = config_of(call);
+    bool steering = wants(info, EC_PATTERN_U0) || wants(info, EC_PATTERN_V0) ||
+                    wants(info, EC_PATTERN_W0);
+
+    for (int32_t i = 0; i < call->n_out; i++) {
+        if (!info->adjoint[i])
+            continue;
+        const ec_pattern_spec *spec = (const ec_pattern_spec *)call->out[i].spec;
+        if (spec->kind == EC_METRIC_FNBW)
+            return ec_fail(EC_ERR_NO_GRADIENT, "fnbw_deg has no gradient; hpbw_deg has one");
+        bool follows = isnan(spec->beam.look_a) || isnan(spec->beam.look_b);
+        bool moves = spec->kind == EC_METRIC_SLL || spec->kind == EC_METRIC_DIRECTIVITY ||
+                     (spec->kind == EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);
+        bool simple = config->kind == EC_ARRAY_CUT_U ||
+                      (spec->kind != EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);
+        if (steering && follows && moves && !simple)
+            return ec_fail(EC_ERR_NO_GRADIENT,
+                           "%s has no gradient over the steering direction while the look direction "
+                           "follows it; give look_* a number",
+                           call->out[i].name);
+    }
+    return EC_OK;
+}
+
+/* ---- metrics ---- */
+
+static int upload_spec(ec_pattern_memory *memory, const ec_pattern_spec *spec,
+                       ec_pattern_metric *metric)
+{
+    int status = EC_OK;
+
+    memset(metric, 0, sizeof *metric);
+    metric->kind = (int32_t)spec->kind;
+    metric->relative = spec->relative;
+    metric->n = spec->n;
+    metric->look_a = spec->beam.look_a;
+    metric->look_b = spec->beam.look_b;
+    metric->exclude_a = spec->beam.exclude_a;
+    metric->exclude_b = spec->beam.exclude_b;
+    if (spec->lines)
+        status = ec_pattern_upload(memory, spec->lines, (size_t)spec->n * sizeof *spec->lines,
+                                   (const void **)&metric->lines);
+    if (status >= 0 && spec->directions)
+        status = ec_pattern_upload(memory, spec->directions,
+                                   4 * (size_t)spec->n * sizeof *spec->directions,
+                                   (const void **)&metric->directions);
+    if (status >= 0 && spec->pieces)
+        status = ec_pattern_upload(memory, spec->pieces,
+                                   ((size_t)spec->n + 1) * sizeof *spec->pieces,
+                                   (const void **)&metric->pieces);
+    return status;
+}
+
+/* Bytes of one team's workspace; sets the offsets in args. */
+static size_t lay_out(ec_pattern_args *args, bool flood, bool cuda)
+{
+    size_t elements = ec_pattern_elements_bytes(args->elements);
+    size_t points = args->row == EC_ROW_NONE ? 0 : (size_t)args->grid.points;
+    size_t at = ec_round_up(elements, ROW_ALIGNMENT), tables = 0;
+
+    args->at_row = at;
+    at += ec_round_up(points * sizeof(float), ROW_ALIGNMENT);
+    args->at_adjoint = at;
+    at += args->vjp ? ec_round_up(elements, ROW_ALIGNMENT) : 0;
+    args->at_flood = at;
+    at += flood ? ec_round_up(points, ROW_ALIGNMENT) : 0;
+    args->at_queue = at;
+    at += flood && !cuda ? ec_round_up(points * sizeof(int32_t), ROW_ALIGNMENT) : 0;
+    args->at_tables = at;
+    if (args->row == EC_ROW_PRODUCT) {
+        size_t stride = ec_round_up((size_t)args->elements, 8);
+        size_t size = args->double_precision ? sizeof(double) : sizeof(float);
+        tables = 2 * stride *
+                 ((size_t)args->product.rows + (size_t)args->product.padded) * size;
+    }
+    return at + ec_round_up(tables, ROW_ALIGNMENT);
+}
+
+typedef struct plan_state {
+    const ec_plan_info *info;
+    const ec_array_config *config;
+    ec_pattern_extent extent;
+    ec_pattern_evaluator *evaluator;
+} plan_state;
+
+static void init_args(const plan_state *state, ec_pattern_args *args)
+{
+    const ec_array_config *config = state->config;
+
+    memset(args, 0, sizeof *args);
+    for (int32_t i = 0; i < EC_PATTERN_INPUTS; i++) {
+        args->in[i].lo = state->info->range[i].lo;
+        args->in[i].hi = state->info->range[i].hi;
+    }
+    args->elements = config->elements;
+    args->q = config->q;
+    args->cosq = config->element == EC_ELEMENT_COSQ;
+    args->planar = state->extent.planar;
+    args->vjp = state->info->mode == EC_MODE_VJP;
+    args->exact = args->vjp || state->info->fidelity == EC_FINAL;
+    args->double_precision =
+        config->precision == EC_PRECISION_DOUBLE ||
+        (config->precision == EC_PRECISION_AUTO && args->exact);
+}
+
+static void warn_density(const plan_state *state, const ec_pattern_axes *axes)
+{
+    if (axes->density < 4.0)
+        ec_log_write(state->info->log, EC_LOG_WARNING,
+                     "array: the grid has %.2g samples per wavelength/aperture; side lobes between "
+                     "them go unseen in the search, give it at least 4",
+                     axes->density);
+    else if (isinf(state->extent.x) || isinf(state->extent.y) || isinf(state->extent.z))
+        ec_log_write(state->info->log, EC_LOG_WARNING,
+                     "array: a position has no finite range; final grids cannot be sized from it");
+}
+
+static bool batch_floods(const plan_state *state, const int32_t *output, int32_t count)
+{
+    bool flood = false;
+
+    if (state->config->kind != EC_ARRAY_GRID_UV && state->config->kind != EC_ARRAY_GRID_THETA_PHI)
+        return false;
+    for (int32_t k = 0; k < count; k++) {
+        const ec_pattern_spec *spec =
+            (const ec_pattern_spec *)state->info->call->out[output[k]].spec;
+        flood = flood || (spec->kind == EC_METRIC_SLL && isnan(spec->beam.exclude_a));
+    }
+    return flood;
+}
+
+/* Metrics output[0 .. count) as one launch. shared: grid and path of an earlier batch, or NULL. */
+static int add_batch(plan_state *state, const int32_t *output, int32_t count, bool pattern,
+                     const ec_pattern_args *shared, bool needs_row)
+{
+    ec_pattern_evaluator *ev = state->evaluator;
+    ec_pattern_args *args = &ev->batch[ev->n_batches];
+    int32_t *index = ev->batch_output + (size_t)ev->n_batches * EC_PATTERN_METRICS_MAX;
+    ec_pattern_axes axes;
+    int status = EC_OK;
+
+    init_args(state, args);
+    if (shared) {
+        *args = *shared;
+    } else {
+        args->planar = args->planar && !pattern; /* z turns the phase of the pattern itself */
+        status = ec_pattern_axes_make(state->config, &state->extent, args->exact && !pattern, &axes);
+        if (status < 0)
+            return status;
+        if (needs_row && !args->exact)
+            warn_density(state, &axes);
+        status = ec_pattern_grid_make(&ev->memory, state->config, &state->extent, &axes, needs_row,
+                                      args, ev->path, sizeof ev->path);
+        ec_pattern_axes_free(&axes);
+    }
+    args->n_metrics = count;
+    args->accumulate = ev->n_batches > 0;
+    bool directivity = false;
+    for (int32_t k = 0; k < count && status >= 0; k++) {
+        const ec_pattern_spec *spec =
+            (const ec_pattern_spec *)state->info->call->out[output[k]].spec;
+        index[k] = output[k];
+        directivity = directivity || spec->kind == EC_METRIC_DIRECTIVITY;
+        status = upload_spec(&ev->memory, spec, &args->metric[k]);
+    }
+    if (status >= 0 && directivity)
+        status = ec_pattern_power_make(&ev->memory, state->config, &state->extent, args);
+    if (status < 0)
+        return status;
+    const ec_backend *backend = ev->memory.backend;
+    size_t teams = backend->is_cuda
+                       ? (size_t)backend->multiprocessors * CUDA_TEAMS_PER_PROCESSOR
+                       : (size_t)backend->threads;
+    args->workspace_bytes = lay_out(args, batch_floods(state, output, count), backend->is_cuda);
+    args->teams = (int32_t)teams;
+    status = ec_pattern_reserve(&ev->memory, teams * args->workspace_bytes,
+                                (void **)&args->workspace);
+    if (status >= 0)
+        ev->n_batches++;
+    return status;
+}
+
+/* Groups the active outputs: the patterns (on the grid as given), then metrics. */
+static int make_batches(plan_state *state)
+{
+    const ec_plan_info *info = state->info;
+    ec_pattern_evaluator *ev = state->evaluator;
+    int32_t n = info->call->n_out, count = 0, at = 0, first_metric = -1;
+    int32_t *output = malloc(((size_t)n + 1) * sizeof *output);
+    int32_t groups = 2 + n / EC_PATTERN_METRICS_MAX + 1;
+    bool needs_row = false;
+    int status = EC_OK;
+
+    ev->batch = calloc((size_t)groups + 1, sizeof *ev->batch);
+    ev->batch_output = calloc(((size_t)groups + 1) * EC_PATTERN_METRICS_MAX, sizeof(int32_t));
+    if (!output || !ev->batch || !ev->batch_output) {
+        free(output);
+        return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
+    }
+    for (int pass = 0; pass < 2 && status >= 0; pass++) {
+        count = 0;
+        for (int32_t i = 0; i < n; i++) {
+            const ec_pattern_spec *spec = (const ec_pattern_spec *)info->call->out[i].spec;
+            if (!output_is_active(info, i) || (spec->kind == EC_METRIC_PATTERN) != (pass == 0))
+                continue;
+            output[count++] = i;
+            needs_row = needs_row || reads_row(spec);
+        }
+        for (at = 0; at < count && status >= 0; at += EC_PATTERN_METRICS_MAX) {
+            int32_t left = count - at;
+            const ec_pattern_args *shared =
+                pass == 1 && first_metric >= 0 ? &ev->batch[first_metric] : NULL;
+            if (pass == 1 && first_metric < 0)
+                first_metric = ev->n_batches;
+            status = add_batch(state, output + at,
+                               left < EC_PATTERN_METRICS_MAX ? left : EC_PATTERN_METRICS_MAX,
+                               pass == 0, shared, needs_row && pass == 1);
+        }
+    }
+    free(output);
+    return status;
+}
+
+int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator)
+{
+    plan_state state = {.info = info, .config = config_of(info->call)};
+    int status = check_inputs(info);
+
+    if (status >= 0 && info->mode == EC_MODE_VJP)
+        status = check_gradient(info);
+    if (status < 0)
+        return status;
+    ec_pattern_evaluator *ev = calloc(1, sizeof *ev);
+    if (!ev)
+        return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
+    ev->head.def = &ec_evaluator_array_pattern;
+    ev->head.backend = backend;
+    ev->memory.backend = backend;
+    ev->n_in = info->n_in;
+    ev->n_out = info->n_out;
+    ev->elements = state.config->elements;
+    ev->vjp = info->mode == EC_MODE_VJP;
+    ev->n_adjoint = ev->vjp ? info->call->n_out : 0;
+    ev->flags = calloc((size_t)ev->n_adjoint + 1, sizeof *ev->flags);
+    if (ev->flags && ev->vjp)
+        memcpy(ev->flags, info->adjoint, (size_t)ev->n_adjoint * sizeof *ev->flags);
+    ev->adjoint = ev->flags;
+    state.evaluator = ev;
+    snprintf(ev->path, sizeof ev->path, "float64 sums over %d elements", ev->elements);
+    ec_pattern_measure(info, state.config, &state.extent);
+    status = ev->flags ? make_batches(&state)
+                       : ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
+    if (status < 0) {
+        ec_evaluator *handle = &ev->head;
+        ec_pattern_destroy(&handle);
+        return status;
+    }
+    ec_log_write(info->log, EC_LOG_INFO, "array_pattern: %s", ev->path);
+    *evaluator = &ev->head;
+    return EC_OK;
+}
+
+void ec_pattern_destroy(ec_evaluator **evaluator)
+{
+    ec_pattern_evaluator *ev = (ec_pattern_evaluator *)*evaluator;
+
+    if (!ev)
+        return;
+    ec_pattern_forget(&ev->memory);
+    free(ev->batch);
+    free(ev->batch_output);
+    free(ev->flags);
+    free(ev);
+    *evaluator = NULL;
+}
+
+void ec_pattern_describe(const ec_evaluator *evaluator, char *text, size_t size)
+{
+    snprintf(text, size, "%s", ((const ec_pattern_evaluator *)evaluator)->path);
+}
+
+void ec_pattern_memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t *fixed)
+{
+    const ec_array_config *config = config_of(info->call);
+    size_t points = (size_t)config->na * (size_t)(config->nb > 0 ? config->nb : 1);
+
+    /* Workspaces belong to teams (threads, blocks), not to candidates: 64 of them, and the grid. */
+    *per_candidate = 0;
+    *fixed = 28 * points +
+             64 * (9 * points + 2 * ec_pattern_elements_bytes(config->elements));
+}
+
+/* ---- run ---- */
+
+static size_t lane_stride(const ec_array *array)
+{
+    return array->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP) ? 1 : 0;
+}
+
+static void bind_view(const ec_array *array, ec_pattern_view *view)
+{
+    view->data = (const double *)array->data;
+    view->element = array->elements > 1 ? array->ld : 0;
+    view->lane = lane_stride(array);
+    view->sample = array->sample_stride;
+}
+
+static void bind_target(const ec_array *array, ec_pattern_target *target)
+{
+    target->data = array ? (double *)array->data : NULL;
+    target->element = array ? array->ld : 0;
+    target->lane = array ? lane_stride(array) : 0;
+    target->sample = array ? array->sample_stride : 0;
+}
+
+static size_t count_samples(const ec_pattern_evaluator *ev, const ec_array *const *in)
+{
+    size_t samples = 1;
+
+    for (int32_t i = 0; i < ev->n_in; i++)
+        samples = in[i]->samples > samples ? in[i]->samples : samples;
+    return samples;
+}
+
+/* Position of output i's adjoint among the inputs (they follow the call's own, in order). */
+static int32_t adjoint_input(const ec_pattern_evaluator *ev, int32_t output)
+{
+    int32_t at = EC_PATTERN_INPUTS;
+
+    for (int32_t i = 0; i < output; i++)
+        at += ev->adjoint[i];
+    return at;
+}
+
+int ec_pattern_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
+                   ec_array *const *out, uint8_t *status, size_t n)
+{
+    ec_pattern_evaluator *ev = (ec_pattern_evaluator *)evaluator;
+    ec_backend *backend = evaluator->backend;
+    int result = EC_OK;
+
+    for (int32_t b = 0; b < ev->n_batches && result >= 0; b++) {
+        ec_pattern_args args = ev->batch[b];
+        const int32_t *output = ev->batch_output + (size_t)b * EC_PATTERN_METRICS_MAX;
+        args.n = n;
+        args.samples = count_samples(ev, in);
+        args.status = status;
+        args.stop = exec ? exec->stop : NULL;
+        for (int32_t i = 0; i < EC_PATTERN_INPUTS; i++)
+            bind_view(in[i], &args.in[i]);
+        for (int32_t k = 0; k < args.n_metrics; k++) {
+            bind_target(ev->vjp ? NULL : out[output[k]], &args.metric[k].out);
+            if (ev->vjp)
+                bind_view(in[adjoint_input(ev, output[k])], &args.metric[k].seed);
+        }
+        for (int32_t i = 0; i < EC_PATTERN_INPUTS; i++)
+            bind_target(ev->vjp ? out[i] : NULL, &args.grad[i]);
+        result = backend->ops->launch(backend, &ec_kernel_array_pattern, &args, n, 1);
+    }
+    return result;
+}

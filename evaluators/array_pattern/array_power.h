@@ -1,0 +1,61 @@
+/* array_power.h: radiated power and directivity.
+ *
+ * Isotropic elements over the sphere: the power of an array is, up to 4 pi,
+ *   sum_mn a_m conj(a_n) sinc(2 d_mn / wavelength)
+ * (exact; e.g. Balanis, Antenna Theory, 4th ed., section 6.4; half of it over a hemisphere that the array's
+ * plane bounds). Everything else by quadrature over directions prepared at plan time.
+ */
+#ifndef EC_ARRAY_POWER_H
+#define EC_ARRAY_POWER_H
+
+#include "array_field.h"
+
+/* sin(2 pi d) / (2 pi d) and its derivative over d. */
+EC_FN double ec_pair_sinc(double d, double *slope)
+{
+    double s, c, x = EC_TURN * d;
+
+    if (x < 1e-3) {
+        *slope = EC_TURN * x * (-1.0 / 3.0 + x * x / 30.0);
+        return 1.0 - x * x / 6.0 + x * x * x * x / 120.0;
+    }
+    ec_sincos_turns_f64(ec_turns_reduce(d), &s, &c);
+    *slope = (c - s / x) / d;
+    return s / x;
+}
+
+EC_FN double ec_pair_distance(const ec_pattern_elements *el, int32_t m, int32_t n)
+{
+    double x = el->x[m] - el->x[n], y = el->y[m] - el->y[n], z = el->z[m] - el->z[n];
+    return sqrt(x * x + y * y + z * z);
+}
+
+/* Mean of |F|^2 g^2 over the full sphere of directions (what |F(look)|^2 g^2 is divided by). */
+EC_PATTERN_FN double ec_power_mean(const ec_team *team, const ec_pattern_args *args,
+                                   const ec_pattern_elements *el)
+{
+    const ec_pattern_power *power = &args->power;
+    double sum = 0.0;
+
+    if (!power->closed) {
+        for (int32_t k = team->rank; k < power->nodes; k += team->size) {
+            ec_direction d = {power->u[k], power->v[k], power->w[k]};
+            ec_c128 f = ec_pattern_sum(el, d);
+            sum += power->weight[k] * (f.re * f.re + f.im * f.im);
+        }
+        return ec_team_sum(team, sum);
+    }
+    for (int32_t m = team->rank; m < el->n; m += team->size) {
+        double pairs = 0.0;
+        EC_PATTERN_SIMD_SUM(pairs)
+        for (int32_t n = 0; n < m; n++) {
+            double s, c, slope;
+            ec_sincos_turns_f64(ec_turns_reduce(el->turn[m] - el->turn[n]), &s, &c);
+            pairs += el->amplitude[n] * c * ec_pair_sinc(ec_pair_distance(el, m, n), &slope);
+        }
+        sum += el->amplitude[m] * (el->amplitude[m] + 2.0 * pairs);
+    }
+    return ec_team_sum(team, sum) * power->factor;
+}
+
+#endif

@@ -1,0 +1,181 @@
+/* array_row_template.h: |F|^2 over a grid for one candidate on the CPU, for one real type.
+ *
+ * Included twice by array_rows.h, with EC_REAL, EC_ROW(name) and EC_ROW_SINCOS defined.
+ *
+ * direct: one sine and cosine a point and element, EC_ROW_BLOCK points in SIMD lanes.
+ *
+ * product: on a tensor grid exp(2 pi j (U + s) x) = exp(2 pi j U x) exp(2 pi j s x), so a row of points
+ * about U is a matrix product of complex row weights W with cosines and sines of the columns:
+ *   F(U +- s) = (W.cos -+ Wi.sin terms): with rc = Re W . cos, rs = Re W . sin, ic, is alike,
+ *   |F(U + s)|^2 = (rc - is)^2 + (ic + rs)^2,  |F(U - s)|^2 = (rc + is)^2 + (ic - rs)^2:
+ * four multiply-adds an element give two points. The grid of a uniform cut of a line is a tensor
+ * grid as well: blocks of 2 C points about their centres. With real weights |F(-d)| = |F(d)| and
+ * only half of the rows is computed. Operations: 4 rows columns elements multiply-adds and
+ * (rows + columns) elements sines and cosines; traffic: the row is written once.
+ */
+
+/* The point's |F|^2 with the element's gain, where it belongs in the row. */
+static inline void EC_ROW(store)(const ec_pattern_grid *grid, float *row, int32_t i, EC_REAL power)
+{
+    if (!grid->gain)
+        row[i] = (float)power;
+    else
+        row[i] = grid->gain[i] < 0.0f ? -1.0f : (float)(power * (EC_REAL)grid->gain[i]);
+}
+
+static inline void EC_ROW(direct)(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                  float *row)
+{
+    const ec_pattern_grid *grid = &args->grid;
+
+    for (int32_t first = 0; first < grid->points; first += EC_ROW_BLOCK) {
+        EC_REAL re[EC_ROW_BLOCK], im[EC_ROW_BLOCK];
+        const double *u = grid->u + first, *v = grid->v + first, *w = grid->w + first;
+        int32_t count = grid->points - first;
+        count = count < EC_ROW_BLOCK ? count : EC_ROW_BLOCK;
+        for (int l = 0; l < EC_ROW_BLOCK; l++)
+            re[l] = im[l] = (EC_REAL)0;
+        for (int32_t m = 0; m < el->n; m++) {
+            double x = el->x[m], y = el->y[m], z = el->z[m], turn = el->turn[m];
+            EC_REAL amplitude = (EC_REAL)el->amplitude[m];
+#pragma omp simd
+            for (int l = 0; l < EC_ROW_BLOCK; l++) {
+                double t = ec_fma(x, u[l], ec_fma(y, v[l], ec_fma(z, w[l], turn)));
+                EC_REAL s, c;
+                EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s, &c);
+                re[l] += amplitude * c;
+                im[l] += amplitude * s;
+            }
+        }
+        for (int32_t l = 0; l < count; l++)
+            EC_ROW(store)(grid, row, first + l, re[l] * re[l] + im[l] * im[l]);
+    }
+}
+
+/* Row weights [rows][elements] and column cosines and sines [elements][padded]. */
+static inline void EC_ROW(tables)(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                  int32_t stride, EC_REAL *wr, EC_REAL *wi, EC_REAL *cosines,
+                                  EC_REAL *sines)
+{
+    const ec_pattern_product *product = &args->product;
+    bool line = args->grid.topology == EC_PATTERN_CUT;
+    const double *along = line ? el->x : el->y;
+
+    for (int32_t r = 0; r < product->rows; r++) {
+        double u = product->row_u[r], v = product->centre_v;
+        EC_REAL *re = wr + (size_t)r * stride, *im = wi + (size_t)r * stride;
+#pragma omp simd
+        for (int32_t m = 0; m < el->n; m++) {
+            double t = ec_fma(el->x[m], u, ec_fma(el->y[m], v, el->turn[m]));
+            EC_REAL s, c, amplitude = (EC_REAL)el->amplitude[m];
+            EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s, &c);
+            re[m] = amplitude * c;
+            im[m] = amplitude * s;
+        }
+        for (int32_t m = el->n; m < stride; m++)
+            re[m] = im[m] = (EC_REAL)0;
+    }
+    for (int32_t m = 0; m < stride; m++) {
+        double x = m < el->n ? along[m] : 0.0;
+        EC_REAL *c = cosines + (size_t)m * product->padded;
+        EC_REAL *s = sines + (size_t)m * product->padded;
+#pragma omp simd
+        for (int32_t b = 0; b < product->padded; b++)
+            EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(x * product->column_s[b]), &s[b], &c[b]);
+    }
+}
+
+/* acc += W[0..stride) times the block's cosines and sines; four elements a pass keep the
+ * accumulators' loads and stores below the multiply-adds. */
+static inline void EC_ROW(multiply)(int32_t stride, int32_t padded, const EC_REAL *wr,
+                                    const EC_REAL *wi, const EC_REAL *cosines,
+                                    const EC_REAL *sines, EC_REAL acc[4][EC_ROW_BLOCK])
+{
+    EC_REAL *rc = acc[0], *rs = acc[1], *ic = acc[2], *is = acc[3];
+
+    for (int32_t m = 0; m < stride; m += 4) {
+        const EC_REAL *c0 = cosines + (size_t)m * padded, *c1 = c0 + padded, *c2 = c1 + padded,
+                      *c3 = c2 + padded;
+        const EC_REAL *s0 = sines + (size_t)m * padded, *s1 = s0 + padded, *s2 = s1 + padded,
+                      *s3 = s2 + padded;
+        EC_REAL r0 = wr[m], r1 = wr[m + 1], r2 = wr[m + 2], r3 = wr[m + 3];
+        EC_REAL i0 = wi[m], i1 = wi[m + 1], i2 = wi[m + 2], i3 = wi[m + 3];
+#pragma omp simd
+        for (int l = 0; l < EC_ROW_BLOCK; l++) {
+            rc[l] = EC_ROW_FMA(r3, c3[l],
+                               EC_ROW_FMA(r2, c2[l], EC_ROW_FMA(r1, c1[l],
+                                                                EC_ROW_FMA(r0, c0[l], rc[l]))));
+            rs[l] = EC_ROW_FMA(r3, s3[l],
+                               EC_ROW_FMA(r2, s2[l], EC_ROW_FMA(r1, s1[l],
+                                                                EC_ROW_FMA(r0, s0[l], rs[l]))));
+            ic[l] = EC_ROW_FMA(i3, c3[l],
+                               EC_ROW_FMA(i2, c2[l], EC_ROW_FMA(i1, c1[l],
+                                                                EC_ROW_FMA(i0, c0[l], ic[l]))));
+            is[l] = EC_ROW_FMA(i3, s3[l],
+                               EC_ROW_FMA(i2, s2[l], EC_ROW_FMA(i1, s1[l],
+                                                                EC_ROW_FMA(i0, s0[l], is[l]))));
+        }
+    }
+}
+
+/* Places the two points of (row, column block) and, mirrored, their opposites. */
+static inline void EC_ROW(place)(const ec_pattern_args *args, int32_t r, int32_t column,
+                                 EC_REAL acc[4][EC_ROW_BLOCK], float *row)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    const ec_pattern_product *product = &args->product;
+    EC_REAL plus[EC_ROW_BLOCK], minus[EC_ROW_BLOCK];
+    int32_t columns = product->columns, count = columns - column;
+
+    count = count < EC_ROW_BLOCK ? count : EC_ROW_BLOCK;
+#pragma omp simd
+    for (int l = 0; l < EC_ROW_BLOCK; l++) {
+        EC_REAL pr = acc[0][l] - acc[3][l], pi = acc[2][l] + acc[1][l];
+        EC_REAL mr = acc[0][l] + acc[3][l], mi = acc[2][l] - acc[1][l];
+        plus[l] = pr * pr + pi * pi;
+        minus[l] = mr * mr + mi * mi;
+    }
+    int32_t up, down; /* grid index of the first column's two points; they part from there */
+    if (grid->topology == EC_PATTERN_CUT) {
+        up = product->first + r * 2 * columns + columns + column;
+        down = up - 2 * column - 1;
+    } else {
+        int32_t start = (product->first + r) * grid->nb;
+        up = start + (product->paired ? grid->nb - columns : 0) + column;
+        down = start + columns - 1 - column;
+    }
+    int32_t last = grid->points - 1;
+    for (int32_t l = 0; l < count; l++) {
+        if (up + l <= last) {
+            EC_ROW(store)(grid, row, up + l, plus[l]);
+            if (product->mirrored)
+                EC_ROW(store)(grid, row, last - up - l, plus[l]);
+        }
+        if (product->paired && down - l <= last) {
+            EC_ROW(store)(grid, row, down - l, minus[l]);
+            if (product->mirrored)
+                EC_ROW(store)(grid, row, last - down + l, minus[l]);
+        }
+    }
+}
+
+static inline void EC_ROW(product)(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                   void *memory, float *row)
+{
+    const ec_pattern_product *product = &args->product;
+    int32_t stride = (int32_t)ec_round_up((size_t)el->n, 8);
+    EC_REAL *wr = (EC_REAL *)memory;
+    EC_REAL *wi = wr + (size_t)product->rows * stride;
+    EC_REAL *cosines = wi + (size_t)product->rows * stride;
+    EC_REAL *sines = cosines + (size_t)stride * product->padded;
+
+    EC_ROW(tables)(args, el, stride, wr, wi, cosines, sines);
+    for (int32_t column = 0; column < product->columns; column += EC_ROW_BLOCK)
+        for (int32_t r = 0; r < product->rows; r++) {
+            EC_REAL acc[4][EC_ROW_BLOCK];
+            memset(acc, 0, sizeof acc);
+            EC_ROW(multiply)(stride, product->padded, wr + (size_t)r * stride,
+                             wi + (size_t)r * stride, cosines + column, sines + column, acc);
+            EC_ROW(place)(args, r, column, acc, row);
+        }
+}

@@ -1,0 +1,48 @@
+/* array_rows.h: the pattern row of one candidate on the CPU, in float32 and float64 (the text is
+ * array_row_template.h). Grid directions are padded to whole blocks of EC_ROW_BLOCK points. */
+#ifndef EC_ARRAY_ROWS_H
+#define EC_ARRAY_ROWS_H
+
+#include "array_field.h"
+
+#include <string.h>
+
+enum { EC_ROW_BLOCK = 32 };
+
+#define EC_REAL         float
+#define EC_ROW(name)    ec_row_##name##_f32
+#define EC_ROW_SINCOS   ec_sincos_turns_f32
+#define EC_ROW_FMA      ec_fmaf
+#include "array_row_template.h"
+#undef EC_REAL
+#undef EC_ROW
+#undef EC_ROW_SINCOS
+#undef EC_ROW_FMA
+
+#define EC_REAL         double
+#define EC_ROW(name)    ec_row_##name##_f64
+#define EC_ROW_SINCOS   ec_sincos_turns_f64
+#define EC_ROW_FMA      ec_fma
+#include "array_row_template.h"
+#undef EC_REAL
+#undef EC_ROW
+#undef EC_ROW_SINCOS
+#undef EC_ROW_FMA
+
+/* |F|^2 over the grid by the planned path. tables: ec_row_table_bytes of memory. */
+static inline void ec_row_compute(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                  void *tables, float *row)
+{
+    if (args->row == EC_ROW_PRODUCT) {
+        if (args->double_precision)
+            ec_row_product_f64(args, el, tables, row);
+        else
+            ec_row_product_f32(args, el, tables, row);
+    } else if (args->double_precision) {
+        ec_row_direct_f64(args, el, row);
+    } else {
+        ec_row_direct_f32(args, el, row);
+    }
+}
+
+#endif

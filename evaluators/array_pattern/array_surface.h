@@ -1,0 +1,726 @@
+/* array_surface.h: metrics of a pattern over two coordinates (u-v, theta-phi) or over a list.
+ *
+ * Point i = ia * nb + ib of a row of |F|^2; -1 marks an invisible point, so that it is never a peak.
+ * In the search a peak is interpolated by the quadratic through its 3 x 3 samples; with args->exact
+ * local maxima are refined by Newton's method on the true function in float64, and the rims of
+ * the region (the visible circle, the edge of an excluded or masked region) are searched as
+ * curves. A list has no neighbours: its samples are what counts.
+ */
+#ifndef EC_ARRAY_SURFACE_H
+#define EC_ARRAY_SURFACE_H
+
+#include "array_cut.h"
+
+/* ---- geometry ---- */
+
+/* Direction at (a, b) and its derivatives: d, d/da, d/db, d2/da2, d2/dadb, d2/db2. */
+EC_PATTERN_FN void ec_surface_direction(const ec_pattern_grid *grid, double a, double b,
+                                        ec_direction d[6])
+{
+    if (grid->kind == EC_ARRAY_GRID_THETA_PHI) {
+        double st, ct, sp, cp;
+        ec_det_sincos(a, &st, &ct);
+        ec_det_sincos(b, &sp, &cp);
+        d[0].u = st * cp, d[0].v = st * sp, d[0].w = ct;
+        d[1].u = ct * cp, d[1].v = ct * sp, d[1].w = -st;
+        d[2].u = -st * sp, d[2].v = st * cp, d[2].w = 0.0;
+        d[3].u = -st * cp, d[3].v = -st * sp, d[3].w = -ct;
+        d[4].u = -ct * sp, d[4].v = ct * cp, d[4].w = 0.0;
+        d[5].u = -st * cp, d[5].v = -st * sp, d[5].w = 0.0;
+        return;
+    }
+    double square = 1.0 - a * a - b * b;
+    double w = sqrt(square > 0.0 ? square : 0.0);
+    double f = 1.0 / (w > 1e-7 ? w : 1e-7), cube = f * f * f;
+    d[0].u = a, d[0].v = b, d[0].w = w;
+    d[1].u = 1.0, d[1].v = 0.0, d[1].w = -a * f;
+    d[2].u = 0.0, d[2].v = 1.0, d[2].w = -b * f;
+    d[3].u = d[3].v = 0.0, d[3].w = -(1.0 - b * b) * cube;
+    d[4].u = d[4].v = 0.0, d[4].w = -a * b * cube;
+    d[5].u = d[5].v = 0.0, d[5].w = -(1.0 - a * a) * cube;
+}
+
+/* ln |F|^2 g^2 in a direction. */
+EC_PATTERN_FN double ec_surface_log(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                    ec_direction d)
+{
+    ec_c128 f = ec_pattern_sum(el, d);
+    double p = f.re * f.re + f.im * f.im;
+    double level = ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
+
+    if (!args->cosq)
+        return level;
+    return d.w > 1e-12 ? level + 2.0 * args->q * ec_det_log(d.w) : -92.1;
+}
+
+/* s: ln |F|^2 g^2 at (a, b), its gradient and Hessian in the order of ec_surface_direction. */
+EC_PATTERN_FN void ec_surface_exact(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                    double a, double b, double s[6])
+{
+    ec_direction d[6];
+    double re[6] = {0.0}, im[6] = {0.0};
+
+    ec_surface_direction(&args->grid, a, b, d);
+    for (int32_t m = 0; m < el->n; m++) {
+        double rate[6], sine, cosine;
+        for (int k = 1; k < 6; k++)
+            rate[k] = EC_TURN * (el->x[m] * d[k].u + el->y[m] * d[k].v + el->z[m] * d[k].w);
+        ec_sincos_turns_f64(ec_pattern_phase(el, d[0], m), &sine, &cosine);
+        sine *= el->amplitude[m];
+        cosine *= el->amplitude[m];
+        double square[6] = {0.0, 0.0, 0.0, rate[1] * rate[1], rate[1] * rate[2],
+                            rate[2] * rate[2]};
+        re[0] += cosine;
+        im[0] += sine;
+        for (int k = 1; k < 6; k++) {
+            re[k] -= rate[k] * sine + square[k] * cosine;
+            im[k] += rate[k] * cosine - square[k] * sine;
+        }
+    }
+    double p = re[0] * re[0] + im[0] * im[0];
+    p = p > EC_POWER_MIN ? p : EC_POWER_MIN;
+    s[0] = ec_det_log(p);
+    for (int k = 1; k < 6; k++)
+        s[k] = 2.0 * (re[0] * re[k] + im[0] * im[k]) / p;
+    s[3] += 2.0 * (re[1] * re[1] + im[1] * im[1]) / p - s[1] * s[1];
+    s[4] += 2.0 * (re[1] * re[2] + im[1] * im[2]) / p - s[1] * s[2];
+    s[5] += 2.0 * (re[2] * re[2] + im[2] * im[2]) / p - s[2] * s[2];
+    if (!args->cosq)
+        return;
+    double w = d[0].w > 1e-12 ? d[0].w : 1e-12, q = 2.0 * args->q;
+    s[0] += q * ec_det_log(w);
+    s[1] += q * d[1].w / w;
+    s[2] += q * d[2].w / w;
+    s[3] += q * (d[3].w / w - d[1].w * d[1].w / (w * w));
+    s[4] += q * (d[4].w / w - d[1].w * d[2].w / (w * w));
+    s[5] += q * (d[5].w / w - d[2].w * d[2].w / (w * w));
+}
+
+/* ---- the main beam ---- */
+
+typedef struct ec_surface_beam {
+    double a, b;            /* look direction */
+    ec_direction look;
+    double peak_a, peak_b;  /* the beam's peak (of a list: peak_a is its index, -1: look itself) */
+    double peak_log;
+    double half_a, half_b;  /* of the excluded ellipse; of a cone half_b is NAN */
+    int32_t excluded, sample;
+    const uint8_t *flooded; /* without exclusion: points of the main beam */
+} ec_surface_beam;
+
+EC_FN void ec_surface_coordinates(const ec_pattern_grid *grid, int32_t i, double *a, double *b)
+{
+    if (grid->topology == EC_PATTERN_LIST) {
+        *a = grid->u[i];
+        *b = grid->v[i];
+        return;
+    }
+    *a = grid->a[i / grid->nb];
+    *b = grid->b[i % grid->nb];
+}
+
+EC_FN double ec_surface_wrap(const ec_pattern_grid *grid, double difference)
+{
+    return grid->circular
+               ? difference - grid->period * ec_det_rint(difference / grid->period)
+               : difference;
+}
+
+/* Below or equal to 1 inside the exclusion region. A theta-phi grid with one half width has a
+ * cone of that angle. */
+EC_PATTERN_FN double ec_surface_measure(const ec_pattern_grid *grid, const ec_surface_beam *beam,
+                                        double a, double b, ec_direction d)
+{
+    if (beam->half_b == beam->half_b) {
+        double x = (a - beam->a) / beam->half_a;
+        double y = ec_surface_wrap(grid, b - beam->b) / beam->half_b;
+        return x * x + y * y;
+    }
+    double du = d.u - beam->look.u, dv = d.v - beam->look.v, dw = d.w - beam->look.w;
+    double half = ec_det_sin(0.5 * beam->half_a);
+    return (du * du + dv * dv + dw * dw) / (4.0 * half * half);
+}
+
+EC_FN ec_direction ec_surface_point(const ec_pattern_grid *grid, int32_t i)
+{
+    ec_direction d = {grid->u[i], grid->v[i], grid->w[i]};
+    return d;
+}
+
+/* Tolerance of the edge of a region: a sample on the edge of an exclusion belongs inside. */
+#define EC_EDGE_SLACK 1e-9
+
+EC_PATTERN_FN bool ec_surface_in_beam(const ec_pattern_grid *grid, const ec_surface_beam *beam,
+                                      int32_t i)
+{
+    double a, b;
+
+    if (!beam->excluded)
+        return beam->flooded && beam->flooded[i];
+    ec_surface_coordinates(grid, i, &a, &b);
+    return ec_surface_measure(grid, beam, a, b, ec_surface_point(grid, i)) <= 1.0 + EC_EDGE_SLACK;
+}
+
+/* Neighbour k (0..7) of point i; -1: there is none. */
+EC_FN int32_t ec_surface_neighbour(const ec_pattern_grid *grid, int32_t i, int32_t k)
+{
+    int32_t ia = i / grid->nb, ib = i % grid->nb;
+    int32_t step = k < 4 ? k : k + 1; /* 3 x 3 without the middle */
+    int32_t ja = ia + step / 3 - 1, jb = ib + step % 3 - 1;
+
+    if (grid->circular)
+        jb = jb < 0 ? jb + grid->nb : jb >= grid->nb ? jb - grid->nb : jb;
+    if (ja < 0 || ja >= grid->na || jb < 0 || jb >= grid->nb)
+        return -1;
+    return ja * grid->nb + jb;
+}
+
+EC_FN bool ec_surface_is_peak(const ec_pattern_grid *grid, const float *row, int32_t i)
+{
+    for (int32_t k = 0; k < 8; k++) {
+        int32_t j = ec_surface_neighbour(grid, i, k);
+        if (j >= 0 && row[j] > row[i])
+            return false;
+    }
+    return true;
+}
+
+/* Box of the cells around point i, inside the grid; b may leave a circle's period. */
+EC_PATTERN_FN void ec_surface_box(const ec_pattern_grid *grid, int32_t i, double lo[2],
+                                  double hi[2])
+{
+    int32_t ia = i / grid->nb, ib = i % grid->nb;
+
+    lo[0] = grid->a[ia > 0 ? ia - 1 : 0];
+    hi[0] = grid->a[ia < grid->na - 1 ? ia + 1 : grid->na - 1];
+    lo[1] = ib > 0 ? grid->b[ib - 1] : grid->circular ? grid->b[grid->nb - 1] - grid->period
+                                                      : grid->b[0];
+    hi[1] = ib < grid->nb - 1 ? grid->b[ib + 1]
+            : grid->circular  ? grid->b[0] + grid->period
+                              : grid->b[grid->nb - 1];
+}
+
+/* Peak near sample i by the quadratic through its 3 x 3 samples; one-dimensional where a
+ * neighbour is missing or invisible. */
+EC_PATTERN_FN double ec_surface_interpolate(const ec_pattern_grid *grid, const float *row,
+                                            int32_t i, double *a, double *b)
+{
+    int32_t ia = i / grid->nb, ib = i % grid->nb;
+    double lo[2], hi[2], p[8], p0 = row[i], ga = 0.0, gb = 0.0, haa = 0.0, hbb = 0.0, hab = 0.0;
+    bool all = true;
+
+    *a = grid->a[ia];
+    *b = grid->b[ib];
+    ec_surface_box(grid, i, lo, hi);
+    for (int32_t k = 0; k < 8; k++) {
+        int32_t j = ec_surface_neighbour(grid, i, k);
+        p[k] = j >= 0 ? (double)row[j] : -1.0;
+        all = all && p[k] >= 0.0;
+    }
+    double am = *a - lo[0], ap = hi[0] - *a, bm = *b - lo[1], bp = hi[1] - *b;
+    if (p[1] >= 0.0 && p[6] >= 0.0) { /* neighbours along a */
+        double left = (p0 - p[1]) / am, right = (p[6] - p0) / ap;
+        ga = (left * ap + right * am) / (am + ap);
+        haa = 2.0 * (right - left) / (am + ap);
+    }
+    if (p[3] >= 0.0 && p[4] >= 0.0) {
+        double left = (p0 - p[3]) / bm, right = (p[4] - p0) / bp;
+        gb = (left * bp + right * bm) / (bm + bp);
+        hbb = 2.0 * (right - left) / (bm + bp);
+    }
+    if (all)
+        hab = (p[7] - p[5] - p[2] + p[0]) / ((am + ap) * (bm + bp));
+    double determinant = haa * hbb - hab * hab, da, db;
+    if (all && haa < 0.0 && determinant > 0.1 * haa * hbb) {
+        da = -(hbb * ga - hab * gb) / determinant;
+        db = -(haa * gb - hab * ga) / determinant;
+    } else {
+        hab = 0.0;
+        da = haa < 0.0 ? -ga / haa : 0.0;
+        db = hbb < 0.0 ? -gb / hbb : 0.0;
+    }
+    da = da < -am ? -am : da > ap ? ap : da;
+    db = db < -bm ? -bm : db > bp ? bp : db;
+    double gain = ga * da + gb * db + 0.5 * (haa * da * da + hbb * db * db) + hab * da * db;
+    if (!(gain > 0.0))
+        return p0;
+    *a += da;
+    *b += db;
+    return p0 + gain;
+}
+
+/* Mask line's coordinate: distance from the look direction in the u-v plane. */
+EC_FN double ec_surface_distance(const ec_surface_beam *beam, ec_direction d)
+{
+    double du = d.u - beam->look.u, dv = d.v - beam->look.v;
+    return sqrt(du * du + dv * dv);
+}
+
+/* Score of ln power against a line at (a, b); flat lines have no gradient of their own. */
+EC_PATTERN_FN void ec_surface_score(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                    const ec_surface_beam *beam, const ec_pattern_line *line,
+                                    double a, double b, double s[6])
+{
+    ec_surface_exact(args, el, a, b, s);
+    double rate, limit = ec_line_limit(line, line->from, &rate);
+    if (rate != 0.0) {
+        ec_direction d[6];
+        double e[6];
+        ec_surface_direction(&args->grid, a, b, d);
+        double du = d[0].u - beam->look.u, dv = d[0].v - beam->look.v;
+        double r = sqrt(du * du + dv * dv), f = r > 1e-9 ? 1.0 / r : 1e9;
+        limit = ec_line_limit(line, r, &rate);
+        for (int k = 1; k < 6; k++)
+            e[k] = (du * d[k].u + dv * d[k].v) * f;
+        e[3] += (d[1].u * d[1].u + d[1].v * d[1].v - e[1] * e[1]) * f;
+        e[4] += (d[1].u * d[2].u + d[1].v * d[2].v - e[1] * e[2]) * f;
+        e[5] += (d[2].u * d[2].u + d[2].v * d[2].v - e[2] * e[2]) * f;
+        for (int k = 1; k < 6; k++)
+            s[k] -= rate * e[k];
+    }
+    s[0] -= limit;
+    for (int k = 0; k < 6; k++)
+        s[k] *= line->sign;
+}
+
+/* Climbs to the highest score in the box, from (a, b): Newton's step where the function is
+ * concave, a step along the gradient elsewhere, halved until the score does not fall. */
+EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                       const ec_surface_beam *beam, const ec_pattern_line *line,
+                                       const double lo[2], const double hi[2], double *a,
+                                       double *b)
+{
+    double s[6], t[6], wa = hi[0] - lo[0], wb = hi[1] - lo[1];
+
+    ec_surface_score(args, el, beam, line, *a, *b, s);
+    for (int round = 0; round < 40; round++) {
+        double ga = s[1], gb = s[2], determinant = s[3] * s[5] - s[4] * s[4], da, db;
+        /* on an edge of the box the outward derivative counts as zero */
+        bool fix_a = (*a <= lo[0] && ga < 0.0) || (*a >= hi[0] && ga > 0.0);
+        bool fix_b = (*b <= lo[1] && gb < 0.0) || (*b >= hi[1] && gb > 0.0);
+        if (fix_a && fix_b)
+            break;
+        if (!fix_a && !fix_b && s[3] < 0.0 && determinant > 0.0) {
+            da = -(s[5] * ga - s[4] * gb) / determinant;
+            db = -(s[3] * gb - s[4] * ga) / determinant;
+        } else {
+            da = fix_a ? 0.0 : s[3] < 0.0 ? -ga / s[3] : copysign(0.25 * wa, ga);
+            db = fix_b ? 0.0 : s[5] < 0.0 ? -gb / s[5] : copysign(0.25 * wb, gb);
+        }
+        double cut = fabs(da) > 0.5 * wa ? 0.5 * wa / fabs(da) : 1.0;
+        double cut_b = fabs(db) > 0.5 * wb ? 0.5 * wb / fabs(db) : 1.0;
+        cut = cut_b < cut ? cut_b : cut;
+        da *= cut;
+        db *= cut;
+        double na = *a, nb = *b;
+        bool moved = false;
+        for (int half = 0; half < 24 && !moved; half++, da *= 0.5, db *= 0.5) {
+            na = *a + da;
+            nb = *b + db;
+            na = na < lo[0] ? lo[0] : na > hi[0] ? hi[0] : na;
+            nb = nb < lo[1] ? lo[1] : nb > hi[1] ? hi[1] : nb;
+            if (args->grid.kind == EC_ARRAY_GRID_UV && na * na + nb * nb > 1.0)
+                continue;
+            ec_surface_score(args, el, beam, line, na, nb, t);
+            moved = t[0] >= s[0];
+        }
+        if (!moved)
+            break;
+        double change = fabs(na - *a) / wa + fabs(nb - *b) / wb;
+        *a = na;
+        *b = nb;
+        for (int k = 0; k < 6; k++)
+            s[k] = t[k];
+        if (change < 1e-12)
+            break;
+    }
+    return s[0];
+}
+
+/* Marks what a descending flood reaches from the peak: each point that has a marked neighbour that
+ * is not lower. The set does not depend on the order. */
+EC_PATTERN_FN void ec_surface_flood(const ec_team *team, const ec_pattern_grid *grid,
+                                    const float *row, int32_t peak, uint8_t *flooded,
+                                    int32_t *queue)
+{
+    for (int32_t i = team->rank; i < grid->points; i += team->size)
+        flooded[i] = i == peak;
+    ec_team_sync(team);
+#ifdef __CUDA_ARCH__
+    (void)queue;
+    bool changed = true;
+    while (ec_team_any(team, changed)) {
+        changed = false;
+        for (int32_t i = team->rank; i < grid->points; i += team->size) {
+            if (((volatile uint8_t *)flooded)[i] || row[i] < 0.0f)
+                continue;
+            bool reached = false;
+            for (int32_t k = 0; k < 8 && !reached; k++) {
+                int32_t j = ec_surface_neighbour(grid, i, k);
+                reached = j >= 0 && ((volatile uint8_t *)flooded)[j] && row[j] >= row[i];
+            }
+            if (reached) {
+                ((volatile uint8_t *)flooded)[i] = 1;
+                changed = true;
+            }
+        }
+    }
+#else
+    int32_t count = 1;
+    queue[0] = peak;
+    for (int32_t next = 0; next < count; next++) {
+        int32_t i = queue[next];
+        for (int32_t k = 0; k < 8; k++) {
+            int32_t j = ec_surface_neighbour(grid, i, k);
+            if (j >= 0 && !flooded[j] && row[j] >= 0.0f && row[j] <= row[i]) {
+                flooded[j] = 1;
+                queue[count++] = j;
+            }
+        }
+    }
+#endif
+}
+
+/* Sample uphill from the one nearest to the look direction. */
+EC_PATTERN_FN int32_t ec_surface_climb(const ec_pattern_grid *grid, const float *row,
+                                       const ec_surface_beam *beam)
+{
+    int32_t best_a = 0, best_b = 0;
+
+    for (int32_t k = 1; k < grid->na; k++)
+        if (fabs(grid->a[k] - beam->a) < fabs(grid->a[best_a] - beam->a))
+            best_a = k;
+    for (int32_t k = 1; k < grid->nb; k++)
+        if (fabs(ec_surface_wrap(grid, grid->b[k] - beam->b)) <
+            fabs(ec_surface_wrap(grid, grid->b[best_b] - beam->b)))
+            best_b = k;
+    int32_t i = best_a * grid->nb + best_b;
+    for (int32_t count = 0; count < grid->points; count++) {
+        int32_t next = i;
+        for (int32_t k = 0; k < 8; k++) {
+            int32_t j = ec_surface_neighbour(grid, i, k);
+            if (j >= 0 && row[j] > row[next])
+                next = j;
+        }
+        if (next == i)
+            break;
+        i = next;
+    }
+    return i;
+}
+
+EC_PATTERN_FN void ec_surface_look(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                   const ec_pattern_metric *metric, ec_surface_beam *beam)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    ec_direction d[6];
+
+    beam->a = metric->look_a;
+    beam->b = metric->look_b;
+    if (grid->kind == EC_ARRAY_GRID_THETA_PHI) {
+        double flat = sqrt(el->u0 * el->u0 + el->v0 * el->v0);
+        double square = 1.0 - flat * flat, up = sqrt(square > 0.0 ? square : 0.0);
+        if (beam->a != beam->a)
+            beam->a = ec_det_atan2(flat, el->w0 < 0.0 ? -up : up);
+        if (beam->b != beam->b)
+            beam->b = ec_det_atan2(el->v0, el->u0);
+    } else {
+        beam->a = beam->a == beam->a ? beam->a : el->u0;
+        beam->b = beam->b == beam->b ? beam->b : el->v0;
+    }
+    ec_surface_direction(grid, beam->a, beam->b, d);
+    beam->look = d[0];
+}
+
+/* Finds the main beam; candidate status. flooded and queue may be NULL with an exclusion. */
+EC_PATTERN_FN int ec_surface_find_beam(const ec_team *team, const ec_pattern_args *args,
+                                       const ec_pattern_elements *el, const float *row,
+                                       const ec_pattern_metric *metric, bool edges,
+                                       uint8_t *flooded, int32_t *queue, ec_surface_beam *beam)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    ec_pattern_line none = {0.0, 0.0, {0.0, 0.0}, 1};
+    double lo[2], hi[2];
+
+    ec_surface_look(args, el, metric, beam);
+    beam->half_a = metric->exclude_a;
+    beam->half_b = metric->exclude_b;
+    beam->excluded = beam->half_a == beam->half_a;
+    beam->flooded = NULL;
+    if (beam->half_b != beam->half_b && grid->kind != EC_ARRAY_GRID_THETA_PHI)
+        beam->half_b = beam->half_a;
+    beam->sample = -1;
+    if (beam->excluded) {
+        ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, -1, 0};
+        for (int32_t i = team->rank; i < grid->points; i += team->size)
+            if ((double)row[i] > best.score && row[i] >= 0.0f &&
+                ec_surface_in_beam(grid, beam, i)) {
+                best.score = row[i];
+                best.a = i;
+            }
+        ec_team_best(team, &best);
+        if (best.score > EC_NO_SCORE)
+            beam->sample = (int32_t)best.a;
+    } else if (grid->topology == EC_PATTERN_SURFACE) {
+        beam->sample = ec_surface_climb(grid, row, beam);
+    }
+    if (beam->sample < 0 || grid->topology == EC_PATTERN_LIST) {
+        beam->peak_a = beam->sample;
+        beam->peak_log = beam->sample < 0 ? ec_surface_log(args, el, beam->look)
+                                          : ec_det_log((double)row[beam->sample] > EC_POWER_MIN
+                                                           ? (double)row[beam->sample]
+                                                           : EC_POWER_MIN);
+        if (grid->topology == EC_PATTERN_SURFACE) {
+            beam->peak_a = beam->a;
+            beam->peak_b = beam->b;
+        }
+    } else if (row[beam->sample] < 0.0f) {
+        return EC_CANDIDATE_EVALUATOR; /* nothing visible about the look direction */
+    } else if (args->exact) {
+        ec_surface_box(grid, beam->sample, lo, hi);
+        ec_surface_coordinates(grid, beam->sample, &beam->peak_a, &beam->peak_b);
+        beam->peak_log = ec_surface_refine(args, el, beam, &none, lo, hi, &beam->peak_a,
+                                           &beam->peak_b);
+    } else {
+        double p = ec_surface_interpolate(grid, row, beam->sample, &beam->peak_a, &beam->peak_b);
+        beam->peak_log = ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
+    }
+    if (edges && !beam->excluded && grid->topology == EC_PATTERN_SURFACE) {
+        ec_surface_flood(team, grid, row, beam->sample, flooded, queue);
+        beam->flooded = flooded;
+    }
+    return beam->peak_log > -80.0 ? 0 : EC_CANDIDATE_EVALUATOR;
+}
+
+/* ---- side lobes and masks ---- */
+
+/* True where the region of a line or of the side lobes (line->to < 0) holds the point. */
+EC_PATTERN_FN bool ec_surface_in_region(const ec_pattern_grid *grid, const ec_surface_beam *beam,
+                                        const ec_pattern_line *line, int32_t i)
+{
+    if (line->to < 0.0)
+        return !ec_surface_in_beam(grid, beam, i);
+    double r = ec_surface_distance(beam, ec_surface_point(grid, i));
+    return r >= line->from - EC_EDGE_SLACK && r <= line->to + EC_EDGE_SLACK;
+}
+
+EC_PATTERN_FN bool ec_surface_point_in_region(const ec_pattern_grid *grid,
+                                              const ec_surface_beam *beam,
+                                              const ec_pattern_line *line, double a, double b)
+{
+    ec_direction d[6];
+
+    ec_surface_direction(grid, a, b, d);
+    if (line->to < 0.0)
+        return !beam->excluded || ec_surface_measure(grid, beam, a, b, d[0]) >= 1.0;
+    double r = ec_surface_distance(beam, d[0]);
+    return r >= line->from && r <= line->to;
+}
+
+/* Highest score of the samples (and interpolated or refined peaks) in a line's region. */
+EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *args,
+                                   const ec_pattern_elements *el, const float *row,
+                                   const ec_surface_beam *beam, const ec_pattern_line *line,
+                                   int32_t number, double offset, ec_pattern_best *best)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    bool flat = line->limit[0] == line->limit[1] && line->sign > 0;
+    bool surface = grid->topology == EC_PATTERN_SURFACE;
+    double bar = 0.0, rate, lo[2], hi[2];
+    ec_pattern_best found;
+
+    found.line = number;
+    found.curve = EC_CURVE_NONE;
+    for (int32_t i = team->rank; i < grid->points; i += team->size) {
+        double p = row[i];
+        /* a peak is at most 1.5 dB above its sample on any usable grid */
+        if (p < 0.0 || (flat && !(1.4 * p > bar)))
+            continue;
+        bool peak = surface && line->sign > 0 && ec_surface_is_peak(grid, row, i);
+        if (flat && !peak && !(p > bar))
+            continue;
+        if (!ec_surface_in_region(grid, beam, line, i))
+            continue;
+        ec_surface_coordinates(grid, i, &found.a, &found.b);
+        if (!surface) {
+            found.a = i;
+            found.b = 0.0;
+        }
+        double limit =
+            ec_line_limit(line, ec_surface_distance(beam, ec_surface_point(grid, i)), &rate);
+        double level = ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
+        found.score = line->sign * (level + offset - limit);
+        bar = flat && p > bar ? p : bar;
+        if (ec_pattern_better(&found, best))
+            *best = found;
+        if (!peak)
+            continue;
+        if (args->exact) {
+            ec_surface_box(grid, i, lo, hi);
+            found.score = ec_surface_refine(args, el, beam, line, lo, hi, &found.a, &found.b) +
+                          line->sign * offset;
+        } else {
+            double top = ec_surface_interpolate(grid, row, i, &found.a, &found.b);
+            top = top > EC_POWER_MIN ? top : EC_POWER_MIN;
+            found.score = line->sign * (ec_det_log(top) + offset - limit);
+            if (flat && top > bar && ec_surface_point_in_region(grid, beam, line, found.a, found.b))
+                bar = top;
+        }
+        if (ec_surface_point_in_region(grid, beam, line, found.a, found.b) &&
+            ec_pattern_better(&found, best))
+            *best = found;
+    }
+}
+
+/* Point of a curve at angle tau: its coordinates and direction; false outside the grid. */
+EC_PATTERN_FN bool ec_surface_curve(const ec_pattern_grid *grid, const ec_surface_beam *beam,
+                                    int32_t curve, double radius, double tau, double *a, double *b,
+                                    ec_direction *d)
+{
+    double s, c;
+    ec_direction all[6];
+
+    ec_det_sincos(tau, &s, &c);
+    if (curve == EC_CURVE_RIM) {
+        *a = c;
+        *b = s;
+    } else if (radius > 0.0) { /* circle in the u-v plane about the look direction */
+        *a = beam->look.u + radius * c;
+        *b = beam->look.v + radius * s;
+        if (*a * *a + *b * *b > 1.0)
+            return false;
+        if (grid->kind == EC_ARRAY_GRID_THETA_PHI) {
+            double flat = sqrt(*a * *a + *b * *b);
+            double phi = ec_det_atan2(*b, *a);
+            *a = ec_det_asin(flat > 1.0 ? 1.0 : flat);
+            *b = phi;
+        }
+    } else if (beam->half_b == beam->half_b) {
+        *a = beam->a + beam->half_a * c;
+        *b = beam->b + beam->half_b * s;
+    } else { /* a cone about the look direction */
+        double sa, ca, sl, cl, sp, cp;
+        ec_det_sincos(beam->half_a, &sa, &ca);
+        ec_det_sincos(beam->a, &sl, &cl);
+        ec_det_sincos(beam->b, &sp, &cp);
+        double x = sa * c, y = sa * s;
+        double u = ca * sl * cp + x * cl * cp - y * sp;
+        double v = ca * sl * sp + x * cl * sp + y * cp;
+        double w = ca * cl - x * sl;
+        *a = ec_det_acos(w > 1.0 ? 1.0 : w < -1.0 ? -1.0 : w);
+        *b = ec_det_atan2(v, u);
+    }
+    if (grid->kind == EC_ARRAY_GRID_UV && *a * *a + *b * *b > 1.0 + 1e-12)
+        return false;
+    if (grid->circular)
+        *b -= grid->period * ec_det_floor((*b - grid->b[0]) / grid->period);
+    if (*a < grid->a[0] || *a > grid->a[grid->na - 1] || *b < grid->b[0] ||
+        (!grid->circular && *b > grid->b[grid->nb - 1]))
+        return false;
+    ec_surface_direction(grid, *a, *b, all);
+    *d = all[0];
+    return true;
+}
+
+/* Highest score on a curve that bounds the region, by samples and golden sections. */
+EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_args *args,
+                                         const ec_pattern_elements *el,
+                                         const ec_surface_beam *beam, int32_t curve,
+                                         double radius, const ec_pattern_line *line,
+                                         int32_t number, double offset, ec_pattern_best *best)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    int32_t count = 4 * (grid->na > grid->nb ? grid->na : grid->nb);
+    double step = EC_TURN / count, rate;
+    ec_pattern_best found;
+    ec_direction d;
+
+    found.line = number;
+    found.curve = curve == EC_CURVE_RIM ? EC_CURVE_RIM : EC_CURVE_EDGE;
+    for (int32_t k = team->rank; k < count; k += team->size) {
+        double score[3];
+        double a = 0.0, b = 0.0;
+        for (int j = 0; j < 3; j++) {
+            score[j] = EC_NO_SCORE;
+            if (ec_surface_curve(grid, beam, curve, radius, (k + j - 1) * step, &a, &b, &d))
+                score[j] = line->sign * (ec_surface_log(args, el, d) + offset -
+                                         ec_line_limit(line, ec_surface_distance(beam, d), &rate));
+        }
+        if (score[1] == EC_NO_SCORE || score[1] < score[0] || score[1] < score[2] ||
+            score[1] < best->score - 0.7)
+            continue;
+        double lo = (k - 1) * step, hi = (k + 1) * step;
+        const double golden = 0.3819660112501051;
+        double t1 = lo + golden * (hi - lo), t2 = hi - golden * (hi - lo), f[2];
+        for (int round = 0; round < 45; round++) {
+            for (int j = 0; j < 2; j++) {
+                f[j] = EC_NO_SCORE;
+                if (ec_surface_curve(grid, beam, curve, radius, j ? t2 : t1, &a, &b, &d))
+                    f[j] = line->sign *
+                           (ec_surface_log(args, el, d) + offset -
+                            ec_line_limit(line, ec_surface_distance(beam, d), &rate));
+                found.score = f[j];
+                found.a = a;
+                found.b = b;
+                bool inside = line->to >= 0.0 || !beam->excluded || curve == EC_CURVE_EDGE ||
+                              ec_surface_measure(grid, beam, a, b, d) >= 1.0;
+                if (inside && ec_pattern_better(&found, best))
+                    *best = found;
+            }
+            if (f[0] > f[1])
+                hi = t2;
+            else
+                lo = t1;
+            t1 = lo + golden * (hi - lo);
+            t2 = hi - golden * (hi - lo);
+        }
+    }
+}
+
+/* The highest side lobe: score relative to the beam's peak. */
+EC_PATTERN_FN ec_pattern_best ec_surface_side_lobe(const ec_team *team,
+                                                   const ec_pattern_args *args,
+                                                   const ec_pattern_elements *el, const float *row,
+                                                   const ec_surface_beam *beam)
+{
+    ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE};
+    ec_pattern_line side = {0.0, -1.0, {0.0, 0.0}, 1};
+
+    ec_surface_scan(team, args, el, row, beam, &side, 0, -beam->peak_log, &best);
+    if (args->exact && args->grid.topology == EC_PATTERN_SURFACE) {
+        /* A rim point inside the flooded beam is no side lobe; only an exclusion tells it. */
+        if (args->grid.kind == EC_ARRAY_GRID_UV && beam->excluded)
+            ec_surface_scan_curve(team, args, el, beam, EC_CURVE_RIM, 0.0, &side, 0,
+                                  -beam->peak_log, &best);
+        if (beam->excluded)
+            ec_surface_scan_curve(team, args, el, beam, EC_CURVE_EDGE, 0.0, &side, 0,
+                                  -beam->peak_log, &best);
+    }
+    ec_team_best(team, &best);
+    return best;
+}
+
+EC_PATTERN_FN ec_pattern_best ec_surface_mask(const ec_team *team, const ec_pattern_args *args,
+                                              const ec_pattern_elements *el, const float *row,
+                                              const ec_surface_beam *beam,
+                                              const ec_pattern_metric *metric, double offset)
+{
+    ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE};
+
+    for (int32_t k = 0; k < metric->n; k++) {
+        const ec_pattern_line *line = &metric->lines[k];
+        ec_surface_scan(team, args, el, row, beam, line, k, offset, &best);
+        if (!args->exact || args->grid.topology == EC_PATTERN_LIST)
+            continue;
+        if (line->from > 0.0)
+            ec_surface_scan_curve(team, args, el, beam, EC_CURVE_EDGE, line->from, line, k, offset,
+                                  &best);
+        if (line->to < 2.0)
+            ec_surface_scan_curve(team, args, el, beam, EC_CURVE_EDGE, line->to, line, k, offset,
+                                  &best);
+    }
+    ec_team_best(team, &best);
+    return best;
+}
+
+#endif

@@ -1,0 +1,167 @@
+/* array_types.h: the plain data that the array pattern's kernels work on (C17 and CUDA).
+ *
+ * A candidate's elements are brought into wavelengths and turns in float64 once (array_field.h), its
+ * pattern |F|^2 over the grid is a row of floats in a workspace that belongs to a team (one CPU
+ * thread, one CUDA block), metrics read the row, and exact values come from float64 direct sums.
+ *
+ * Invariants: amplitudes are divided by their absolute sum, so a row lies in [0, 1]; an invisible
+ * grid point of a surface holds -1; coordinates are u, v or radians.
+ */
+#ifndef EC_ARRAY_TYPES_H
+#define EC_ARRAY_TYPES_H
+
+#include "../../core/kernel.h"
+
+/* Like EC_FN, for functions too long to be inlined by force. */
+#ifdef __CUDACC__
+#define EC_PATTERN_FN static __host__ __device__
+#else
+#define EC_PATTERN_FN static inline __attribute__((unused))
+#endif
+
+/* A loop over elements or grid points in SIMD lanes. */
+#ifdef __CUDACC__
+#define EC_PATTERN_SIMD
+#define EC_PATTERN_SIMD_SUM(...)
+#else
+#define EC_PATTERN_PRAGMA(text) _Pragma(#text)
+#define EC_PATTERN_SIMD         EC_PATTERN_PRAGMA(omp simd)
+#define EC_PATTERN_SIMD_SUM(...) EC_PATTERN_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#endif
+
+enum {
+    EC_PATTERN_X,
+    EC_PATTERN_Y,
+    EC_PATTERN_Z,
+    EC_PATTERN_AMPLITUDE,
+    EC_PATTERN_PHASE,
+    EC_PATTERN_WAVELENGTH,
+    EC_PATTERN_U0,
+    EC_PATTERN_V0,
+    EC_PATTERN_W0,
+    EC_PATTERN_INPUTS
+};
+
+/* An input or output: entry e of candidate c in sample s is data[s sample + e element + c lane];
+ * a stride is 0 along an axis that the value does not have. */
+typedef struct ec_pattern_view {
+    const double *data;
+    size_t element, lane, sample;
+    double lo, hi; /* the range it was planned for */
+} ec_pattern_view;
+
+typedef struct ec_pattern_target {
+    double *data; /* NULL: not wanted */
+    size_t element, lane, sample;
+} ec_pattern_target;
+
+enum { EC_PATTERN_CUT, EC_PATTERN_SURFACE, EC_PATTERN_LIST };
+
+/* Directions with the topology that metrics need. Point i = ia * nb + ib. */
+typedef struct ec_pattern_grid {
+    int32_t kind;      /* ec_array_grid_kind: what the coordinates mean */
+    int32_t topology;  /* EC_PATTERN_CUT: nb = 1 */
+    int32_t na, nb, points;
+    int32_t circular;  /* the cut, or b of a surface, is a full circle (each direction once) */
+    int32_t uniform;   /* a is uniform (cuts) */
+    double period;     /* 2 pi where circular */
+    double lo, hi;     /* cut: the visible stretch of a; empty when lo > hi */
+    double fixed;      /* cut: v, phi or theta */
+    double fixed_sin, fixed_cos;
+    const double *a, *b;
+    const double *u, *v, *w; /* one a point */
+    const float *gain;       /* element power pattern a point, -1: invisible; NULL: 1 everywhere */
+} ec_pattern_grid;
+
+typedef enum ec_pattern_kind {
+    EC_METRIC_PATTERN,
+    EC_METRIC_SLL,
+    EC_METRIC_HPBW,
+    EC_METRIC_FNBW,
+    EC_METRIC_DIRECTIVITY,
+    EC_METRIC_EXCESS,
+    EC_METRIC_LEVEL,
+    EC_METRIC_NULL_DEPTH,
+    EC_METRIC_PIECES
+} ec_pattern_kind;
+
+/* Limit of a mask on one side: dB, linear from `from` to `to`. sign +1: the pattern stays below it,
+ * -1: above. */
+typedef struct ec_pattern_line {
+    double from, to, limit[2];
+    int32_t sign;
+} ec_pattern_line;
+
+/* One maximum that is followed as the design moves: its box and where it was. */
+typedef struct ec_pattern_piece {
+    double a, b;             /* position where it was made */
+    double lo[2], hi[2];     /* box that it stays in */
+    ec_pattern_line line;
+    int32_t curve;           /* EC_CURVE_* */
+} ec_pattern_piece;
+
+/* What a point of a surface may move along: the surface, the rim u^2 + v^2 = 1, the edge of the
+ * excluded ellipse, or nothing. */
+enum { EC_CURVE_NONE, EC_CURVE_RIM, EC_CURVE_EDGE, EC_CURVE_FIXED };
+
+typedef struct ec_pattern_metric {
+    int32_t kind, relative, n;
+    double look_a, look_b;       /* NAN: the steering direction */
+    double exclude_a, exclude_b; /* NAN: none */
+    const ec_pattern_line *lines;
+    const double *directions;    /* u[n], v[n], w[n], gain[n] */
+    const ec_pattern_piece *pieces; /* n of them after the beam's own */
+    ec_pattern_target out;
+    ec_pattern_view seed;        /* adjoint of the output (VJP) */
+} ec_pattern_metric;
+
+/* Work of the product path: point (row r, column c, side) of the tensor grid. See array_rows.h. */
+typedef struct ec_pattern_product {
+    int32_t rows, columns, padded;  /* columns rounded up for SIMD */
+    int32_t paired;                 /* a column stands for +s and -s */
+    int32_t mirrored;               /* P(-d) = P(d): only half of the rows are computed */
+    int32_t first;                  /* line: grid index of the first computed point */
+    const double *row_u;            /* direction cosine u of a row (line: the row's centre) */
+    const double *column_s;         /* offset of a column (in u for a line, in v for a surface) */
+    double centre_v;
+} ec_pattern_product;
+
+/* Radial kernel of the radiated power of a planar array with cos^q elements, or of quadrature. */
+typedef struct ec_pattern_power {
+    int32_t closed;          /* sum over pairs with sinc: isotropic; factor gives the solid angle */
+    double factor;
+    int32_t nodes;           /* else quadrature: directions with weights (element pattern inside) */
+    const double *u, *v, *w, *weight;
+} ec_pattern_power;
+
+enum { EC_PATTERN_METRICS_MAX = 16 };
+
+enum { EC_ROW_NONE, EC_ROW_DIRECT, EC_ROW_PRODUCT };
+
+typedef struct ec_pattern_args {
+    size_t n, samples;
+    ec_pattern_view in[EC_PATTERN_INPUTS];
+    ec_pattern_grid grid;
+    ec_pattern_product product;
+    ec_pattern_power power;
+    int32_t elements;
+    int32_t planar;           /* all elements have one z: a common phase, taken as 0 */
+    int32_t row;              /* EC_ROW_* */
+    int32_t double_precision; /* of the row */
+    int32_t exact;            /* refine peaks and crossings by float64 sums */
+    int32_t vjp;
+    int32_t accumulate;       /* adjoints are added to what is there */
+    double q;                 /* cosq exponent; 0: isotropic */
+    int32_t cosq;
+    int32_t n_metrics;
+    ec_pattern_metric metric[EC_PATTERN_METRICS_MAX];
+    ec_pattern_target grad[EC_PATTERN_INPUTS];
+    uint8_t *status;
+    const int32_t *stop;
+    int32_t teams;            /* workspaces there are */
+    char *workspace;          /* of all teams */
+    size_t workspace_bytes;   /* of one team; in it, after the elements: */
+    size_t at_row, at_flood, at_queue, at_adjoint, at_tables;
+} ec_pattern_args;
+
+#endif

@@ -1,0 +1,817 @@
+/* de.c: the host's side of differential evolution: memory, launches, save and load.
+ *
+ * Two blocks of memory on the backend: `state`, which a blob holds byte for byte, and `work`. Host
+ * memory mirrors only what the grid sizes follow from (generation, evaluations, population): both
+ * sides compute it by ec_de_schedule. */
+#include "de_kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+EC_KERNEL_DECLARE(de_trial, ec_de_args)
+EC_KERNEL_DECLARE(de_group_trial, ec_de_args)
+EC_KERNEL_DECLARE_FLAGS(de_judge, ec_de_args, EC_KERNEL_SERIAL)
+EC_KERNEL_DECLARE(de_group_judge, ec_de_args)
+EC_KERNEL_DECLARE(de_select, ec_de_args)
+EC_KERNEL_DECLARE_FLAGS(de_finish, ec_de_args, EC_KERNEL_SERIAL)
+
+typedef struct ec_de {
+    ec_optimizer base;
+    ec_de_args args;
+    char *state, *work; /* on the backend */
+    size_t state_bytes, work_bytes;
+    /* mirror of the control block */
+    uint64_t generation, evaluations;
+    uint32_t n;
+    uint32_t bucket; /* lanes of the last generation's launches, 0: none yet */
+    bool whole;      /* the last take was not cut */
+} ec_de;
+
+static ec_de *self(ec_optimizer *optimizer)
+{
+    return (ec_de *)optimizer;
+}
+
+static const ec_de *self_const(const ec_optimizer *optimizer)
+{
+    return (const ec_de *)optimizer;
+}
+
+/* ---- what the caller asked for ---- */
+
+static double option(const ec_optimizer_def *def, const ec_optimizer_info *info, const char *key,
+                     double absent)
+{
+    for (size_t i = 0; i < def->n_options; i++)
+        if (strcmp(def->options[i].key, key) == 0)
+            return info->options ? info->options[i] : def->options[i].initial;
+    return absent;
+}
+
+static int check_options(const ec_optimizer_def *def, const ec_optimizer_info *info)
+{
+    for (size_t i = 0; i < def->n_options && info->options; i++) {
+        const ec_option_def *o = &def->options[i];
+        double value = info->options[i];
+
+        if (!(value >= o->min && value <= o->max))
+            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g, allowed are %g to %g", def->name, o->key,
+                           value, o->min, o->max);
+        if (o->kind != EC_OPTION_NUMBER && value != floor(value))
+            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g is not an integer", def->name, o->key,
+                           value);
+    }
+    return EC_OK;
+}
+
+static int check_genes(const ec_optimizer_def *def, const char *kind, const ec_gene *genes,
+                       size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(genes[i].min <= genes[i].max) || !isfinite(genes[i].min) || !isfinite(genes[i].max))
+            return ec_fail(EC_ERR_RANGE,
+                           "%s: %s %zu has the bounds %g and %g; both are finite numbers, the "
+                           "first not above the second",
+                           def->name, kind, i + 1, genes[i].min, genes[i].max);
+    return EC_OK;
+}
+
+/* Literature's sizes: 10 D for the classic methods (Storn and Price), 18 D for L-SHADE, and JADE's
+ * 30 to 100 for D up to 30; never below 20. */
+static size_t default_population(ec_de_method method, size_t genes, size_t groups)
+{
+    size_t n = method == EC_DE_LSHADE ? 18 * genes : method == EC_DE_PBEST ? 5 * genes : 10 * genes;
+    size_t least = groups * 10 > 20 ? groups * 10 : 20;
+
+    n = n < least ? least : n;
+    return n < EC_DE_POPULATION_MAX ? n : EC_DE_POPULATION_MAX;
+}
+
+static int check_groups(const ec_optimizer_def *def, const ec_optimizer_info *info, size_t groups,
+                        size_t population)
+{
+    if (info->n_group_genes == 0)
+        return EC_OK;
+    if (strcmp(def->name, "rand1bin") != 0)
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       "method '%s' does not evolve group variables; use 'rand1bin'", def->name);
+    if (groups < def->min_population)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "groups = %zu is too few for %s; the smallest allowed is %zu", groups,
+                       def->name, def->min_population);
+    if (population < groups * def->min_population)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "population = %zu is too small for %s with %zu groups; the smallest allowed "
+                       "is %zu (%zu a group)",
+                       population, def->name, groups, groups * def->min_population,
+                       def->min_population);
+    return EC_OK;
+}
+
+static ec_de_method method_of(const ec_optimizer_def *def)
+{
+    const ec_optimizer_def *const table[] = {&ec_de_rand1bin, &ec_de_best1bin, &ec_de_jde,
+                                             &ec_de_current_to_pbest, &ec_de_lshade};
+
+    for (int i = 0; i < 5; i++)
+        if (table[i] == def)
+            return (ec_de_method)i;
+    return EC_DE_RAND1;
+}
+
+/* Sizes and constants of args from info; no memory yet. */
+static int configure(ec_de *de, const ec_optimizer_def *def, const ec_optimizer_info *info)
+{
+    ec_de_args *a = &de->args;
+    ec_de_method method = method_of(def);
+    size_t groups = info->n_group_genes ? info->groups ? info->groups : 10 : 0;
+    size_t genes = info->n_genes + info->n_group_genes;
+    size_t population =
+        info->population ? info->population : default_population(method, genes, groups);
+
+    if (info->n_genes == 0)
+        return ec_fail(EC_ERR_ARGUMENT, "%s: there is no variable to search over%s", def->name,
+                       info->n_group_genes ? " within the groups" : "");
+    if (info->n_genes > 1u << 20 || info->n_group_genes > 1u << 20)
+        return ec_fail(EC_ERR_ARGUMENT, "%s: %zu variables, at most %u are allowed", def->name,
+                       genes, 1u << 20);
+    if (population < def->min_population)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "population = %zu is too small for %s; the smallest allowed is %zu",
+                       population, def->name, def->min_population);
+    if (population > EC_DE_POPULATION_MAX)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "population = %zu is too large for %s; at most %d are allowed", population,
+                       def->name, EC_DE_POPULATION_MAX);
+    int status = check_options(def, info);
+    if (status == EC_OK)
+        status = check_genes(def, "variable", info->genes, info->n_genes);
+    if (status == EC_OK)
+        status = check_genes(def, "group variable", info->group_genes, info->n_group_genes);
+    if (status == EC_OK)
+        status = check_groups(def, info, groups, population);
+    if (status != EC_OK)
+        return status;
+
+    a->method = (uint32_t)method;
+    a->seed = info->seed;
+    a->island = info->island;
+    a->genes = (uint32_t)info->n_genes;
+    a->pitch = (uint32_t)ec_round_up(info->n_genes, EC_DE_PAD);
+    a->group_genes = (uint32_t)info->n_group_genes;
+    a->group_pitch = (uint32_t)ec_round_up(info->n_group_genes, EC_DE_PAD);
+    a->groups = (uint32_t)groups;
+    a->ld = (uint32_t)ec_lane_ld(population);
+    a->group_ld = (uint32_t)ec_lane_ld(groups);
+    a->n_max = (uint32_t)population;
+    a->n_start = (uint32_t)(info->n_start < population ? info->n_start : population);
+    a->bounds = (uint32_t)option(def, info, "bounds", EC_DE_HALFWAY);
+    a->F = option(def, info, "F", 0.5);
+    a->CR = option(def, info, "CR", 0.9);
+    a->tau_f = option(def, info, "tau_F", 0.0);
+    a->tau_cr = option(def, info, "tau_CR", 0.0);
+    a->p = option(def, info, "p", 0.0);
+    a->archive_rate = option(def, info, "archive", 0.0);
+    a->learning_rate = option(def, info, "c", 0.0);
+    a->adapt = option(def, info, "adapt", method >= EC_DE_JDE ? 1.0 : 0.0) != 0.0;
+    a->memory = (uint32_t)option(def, info, "memory", 1.0);
+    a->n_min = (uint32_t)option(def, info, "population_min", (double)population);
+    a->n_min = a->n_min < a->n_max ? a->n_min : a->n_max;
+    a->archive_max = ec_de_archive_size(a, a->n_max);
+    a->evaluations_budget = info->evaluations;
+    a->generations_budget = info->generations;
+    a->limit = UINT32_MAX;
+    return EC_OK;
+}
+
+/* ---- memory ---- */
+
+typedef struct arena {
+    char *base; /* NULL: only sizes */
+    size_t used;
+} arena;
+
+static void *take_bytes(arena *memory, size_t bytes)
+{
+    void *at = memory->base ? memory->base + memory->used : NULL;
+
+    memory->used += ec_round_up(bytes, 256);
+    return at;
+}
+
+#define TAKE(memory, type, count) ((type *)take_bytes(memory, sizeof(type) * (size_t)(count)))
+
+/* Lays out `state`: called with base NULL for its size, then for the pointers. */
+static size_t lay_out_state(ec_de_args *a, char *base)
+{
+    arena memory = {base, 0};
+    bool judged = ec_de_has_judge(a->method), jde = a->method == EC_DE_JDE;
+
+    a->control = TAKE(&memory, ec_de_control, 1);
+    for (int i = 0; i < (judged ? 1 : 2); i++) {
+        a->cost[i] = TAKE(&memory, double, a->ld);
+        a->violation[i] = TAKE(&memory, double, a->ld);
+        a->status[i] = TAKE(&memory, uint8_t, a->ld);
+        a->f[i] = TAKE(&memory, double, jde ? a->ld : 0);
+        a->cr[i] = TAKE(&memory, double, jde ? a->ld : 0);
+    }
+    a->order = TAKE(&memory, uint32_t, judged ? a->ld : 0);
+    a->group_X = TAKE(&memory, double, (size_t)a->group_ld * a->group_pitch);
+    a->X = TAKE(&memory, double, (size_t)a->ld * a->pitch);
+    a->archive = TAKE(&memory, double, (size_t)a->archive_max * a->pitch);
+    return memory.used;
+}
+
+static size_t lay_out_work(ec_de_args *a, char *base)
+{
+    arena memory = {base, 0};
+    size_t judged = ec_de_has_judge(a->method) ? a->ld : 0, strips = a->ld / EC_LANE_PAD;
+    size_t power = 1;
+
+    while (power < judged)
+        power *= 2;
+    a->lower = TAKE(&memory, double, a->pitch);
+    a->upper = TAKE(&memory, double, a->pitch);
+    a->group_lower = TAKE(&memory, double, a->group_pitch);
+    a->group_upper = TAKE(&memory, double, a->group_pitch);
+    a->free_genes = TAKE(&memory, uint32_t, a->pitch);
+    a->group_free_genes = TAKE(&memory, uint32_t, a->group_pitch);
+    a->start = TAKE(&memory, double, (size_t)a->n_start * a->pitch);
+    a->group_map = TAKE(&memory, int32_t, a->groups ? a->ld : 0);
+    a->U = TAKE(&memory, double, (size_t)a->ld * a->genes);
+    a->group_U = TAKE(&memory, double, (size_t)a->group_ld * a->group_genes);
+    a->group_accept = TAKE(&memory, int32_t, a->group_ld);
+    a->trial_f = TAKE(&memory, double, a->ld);
+    a->trial_cr = TAKE(&memory, double, a->ld);
+    a->gain = TAKE(&memory, double, judged);
+    a->source = TAKE(&memory, uint32_t, judged);
+    a->slot = TAKE(&memory, uint32_t, judged);
+    a->accept = TAKE(&memory, uint8_t, judged);
+    a->owner = TAKE(&memory, uint64_t, judged ? a->archive_max : 0);
+    a->list = TAKE(&memory, uint32_t, judged);
+    a->tree = TAKE(&memory, double, 4 * judged);
+    a->sort_key = TAKE(&memory, uint64_t, judged ? 2 * power : 0);
+    a->sort_index = TAKE(&memory, uint32_t, judged ? power : 0);
+    a->strip_low = TAKE(&memory, double, strips * a->pitch);
+    a->strip_high = TAKE(&memory, double, strips * a->pitch);
+    a->strip_best = TAKE(&memory, uint32_t, strips);
+    a->strip_feasible = TAKE(&memory, uint32_t, strips);
+    a->strip_failed = TAKE(&memory, uint32_t, strips);
+    return memory.used;
+}
+
+static int allocate(ec_de *de)
+{
+    ec_backend *backend = de->base.backend;
+
+    de->state_bytes = lay_out_state(&de->args, NULL);
+    de->work_bytes = lay_out_work(&de->args, NULL);
+    int status = backend->ops->alloc(backend, de->state_bytes, (void **)&de->state);
+    if (status == EC_OK)
+        status = backend->ops->alloc(backend, de->work_bytes, (void **)&de->work);
+    if (status == EC_OK)
+        status = backend->ops->fill(backend, de->state, 0, de->state_bytes);
+    if (status == EC_OK)
+        status = backend->ops->fill(backend, de->work, 0, de->work_bytes);
+    if (status != EC_OK)
+        return status;
+    lay_out_state(&de->args, de->state);
+    lay_out_work(&de->args, de->work);
+    return EC_OK;
+}
+
+/* ---- first values ---- */
+
+/* Bounds of n genes and the list of those that are free; fixed ones when none is. */
+static int upload_bounds(ec_backend *backend, const ec_gene *genes, size_t n, const double *lower,
+                         const double *upper, const uint32_t *free_genes, uint32_t *n_free)
+{
+    double *values = (double *)calloc(2 * n + 1, sizeof *values);
+    uint32_t *list = (uint32_t *)calloc(n + 1, sizeof *list);
+    int status = values && list ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for %zu bounds", n);
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < n && status == EC_OK; i++) {
+        values[i] = genes[i].min;
+        values[n + i] = genes[i].max;
+        if (genes[i].min < genes[i].max)
+            list[count++] = (uint32_t)i;
+    }
+    *n_free = count > 0 ? count : 1;
+    if (status == EC_OK)
+        status =
+            backend->ops->upload(backend, (void *)(uintptr_t)lower, values, n * sizeof *values);
+    if (status == EC_OK)
+        status =
+            backend->ops->upload(backend, (void *)(uintptr_t)upper, values + n, n * sizeof *values);
+    if (status == EC_OK)
+        status =
+            backend->ops->upload(backend, (void *)(uintptr_t)free_genes, list, n * sizeof *list);
+    free(values);
+    free(list);
+    return status;
+}
+
+/* Start designs as rows, moved into their bounds; what is no number starts in the middle. */
+static int upload_start(ec_de *de, const ec_optimizer_info *info)
+{
+    const ec_de_args *a = &de->args;
+    size_t count = (size_t)a->n_start * a->pitch;
+    double *rows = (double *)calloc(count + 1, sizeof *rows);
+
+    if (!rows)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %u start designs", a->n_start);
+    for (size_t r = 0; r < a->n_start; r++)
+        for (size_t g = 0; g < a->genes; g++) {
+            double x = info->start[r * a->genes + g];
+            double lo = info->genes[g].min, hi = info->genes[g].max;
+            x = isnan(x) ? 0.5 * lo + 0.5 * hi : x;
+            rows[r * a->pitch + g] = x < lo ? lo : x > hi ? hi : x;
+        }
+    int status = de->base.backend->ops->upload(de->base.backend, (void *)(uintptr_t)a->start, rows,
+                                               count * sizeof *rows);
+    free(rows);
+    return status;
+}
+
+static int upload_groups(ec_de *de)
+{
+    const ec_de_args *a = &de->args;
+    int32_t *map = (int32_t *)calloc((size_t)a->ld, sizeof *map);
+
+    if (!map)
+        return ec_fail(EC_ERR_MEMORY, "no memory for the groups of %u candidates", a->n_max);
+    for (uint32_t c = 0, group = 0; c < a->ld; c++) {
+        while (group + 1 < a->groups && ec_de_group_start(a, group + 1, a->n_max) <= c)
+            group++;
+        map[c] = (int32_t)group;
+    }
+    int status = de->base.backend->ops->upload(de->base.backend, (void *)(uintptr_t)a->group_map,
+                                               map, a->ld * sizeof *map);
+    free(map);
+    return status;
+}
+
+/* n doubles of one value. */
+static int upload_value(ec_de *de, double *to, double value)
+{
+    double *values = (double *)malloc(de->args.ld * sizeof *values);
+
+    if (!values)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %u scores", de->args.ld);
+    for (uint32_t c = 0; c < de->args.ld; c++)
+        values[c] = value;
+    int status =
+        de->base.backend->ops->upload(de->base.backend, to, values, de->args.ld * sizeof *values);
+    free(values);
+    return status;
+}
+
+/* Members that any trial replaces. */
+static int upload_empty(ec_de *de, int copy)
+{
+    const ec_de_args *a = &de->args;
+    int status = de->base.backend->ops->fill(de->base.backend, a->status[copy], EC_DE_EMPTY, a->ld);
+
+    if (status == EC_OK)
+        status = upload_value(de, a->cost[copy], INFINITY);
+    if (status == EC_OK)
+        status = upload_value(de, a->violation[copy], INFINITY);
+    if (status == EC_OK && a->method == EC_DE_JDE)
+        status = upload_value(de, a->f[copy], a->F);
+    if (status == EC_OK && a->method == EC_DE_JDE)
+        status = upload_value(de, a->cr[copy], a->CR);
+    return status;
+}
+
+static int upload_control(ec_de *de)
+{
+    ec_de_control control;
+
+    memset(&control, 0, sizeof control);
+    control.n = control.n_next = control.stats.population = de->args.n_max;
+    control.stats.best_cost = control.stats.best_violation = INFINITY;
+    control.stats.best_class = 2;
+    for (int i = 0; i < EC_DE_MEMORY_MAX; i++) {
+        control.mean_f[i] = control.mean_cr[i] = 0.5;
+        control.zero_f[i] = ec_de_zero_f(0.5);
+    }
+    return de->base.backend->ops->upload(de->base.backend, de->args.control, &control,
+                                         sizeof control);
+}
+
+static int upload_order(ec_de *de)
+{
+    const ec_de_args *a = &de->args;
+    uint32_t *order = (uint32_t *)malloc(a->ld * sizeof *order);
+
+    if (!order)
+        return ec_fail(EC_ERR_MEMORY, "no memory for the order of %u candidates", a->n_max);
+    for (uint32_t c = 0; c < a->ld; c++)
+        order[c] = c;
+    int status =
+        de->base.backend->ops->upload(de->base.backend, a->order, order, a->ld * sizeof *order);
+    free(order);
+    return status;
+}
+
+static int first_values(ec_de *de, const ec_optimizer_info *info)
+{
+    ec_de_args *a = &de->args;
+    bool judged = ec_de_has_judge(a->method);
+    int status = upload_bounds(de->base.backend, info->genes, a->genes, a->lower, a->upper,
+                               a->free_genes, &a->n_free);
+
+    if (status == EC_OK)
+        status = upload_bounds(de->base.backend, info->group_genes, a->group_genes, a->group_lower,
+                               a->group_upper, a->group_free_genes, &a->group_n_free);
+    if (status == EC_OK && a->n_start > 0)
+        status = upload_start(de, info);
+    if (status == EC_OK && a->groups > 0)
+        status = upload_groups(de);
+    if (status == EC_OK)
+        status = upload_control(de);
+    for (int copy = 0; copy < (judged ? 1 : 2) && status == EC_OK; copy++)
+        status = upload_empty(de, copy);
+    if (status == EC_OK && judged)
+        status = upload_order(de);
+    return status;
+}
+
+/* ---- create, destroy ---- */
+
+void ec_de_destroy(ec_optimizer **optimizer)
+{
+    ec_de *de = optimizer && *optimizer ? self(*optimizer) : NULL;
+
+    if (!de)
+        return;
+    de->base.backend->ops->release(de->base.backend, de->state);
+    de->base.backend->ops->release(de->base.backend, de->work);
+    free(de);
+    *optimizer = NULL;
+}
+
+int ec_de_create(const ec_optimizer_def *def, ec_backend *backend, const ec_optimizer_info *info,
+                 ec_optimizer **optimizer)
+{
+    ec_de *de = (ec_de *)calloc(1, sizeof *de);
+
+    if (!de)
+        return ec_fail(EC_ERR_MEMORY, "%s: no memory", def->name);
+    de->base.def = def;
+    de->base.backend = backend;
+    ec_optimizer *fresh = &de->base;
+    int status = configure(de, def, info);
+    if (status == EC_OK)
+        status = allocate(de);
+    if (status == EC_OK)
+        status = first_values(de, info);
+    if (status != EC_OK) {
+        ec_de_destroy(&fresh);
+        return status;
+    }
+    de->n = de->args.n_max;
+    *optimizer = fresh;
+    return EC_OK;
+}
+
+size_t ec_de_max_population(const ec_optimizer *optimizer)
+{
+    return self_const(optimizer)->args.n_max;
+}
+
+const ec_optimizer_stats *ec_de_stats(const ec_optimizer *optimizer)
+{
+    return &self_const(optimizer)->args.control->stats;
+}
+
+void ec_de_set_stop_flag(ec_optimizer *optimizer, const int32_t *stop)
+{
+    self(optimizer)->args.stop = stop;
+}
+
+/* ---- a generation ---- */
+
+static int launch(ec_de *de, const ec_kernel *kernel, size_t lanes)
+{
+    return de->base.backend->ops->launch(de->base.backend, kernel, &de->args, lanes, 1);
+}
+
+/* What the kernels did to the control block, on the host. */
+static void advance(ec_de *de, size_t evaluated)
+{
+    de->evaluations += evaluated;
+    de->generation++;
+    uint32_t n = ec_de_schedule(&de->args, de->evaluations, de->generation);
+    de->n = n < de->n ? n : de->n;
+}
+
+int ec_de_propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int32_t **group_map,
+                  size_t *n)
+{
+    ec_de *de = self(optimizer);
+    ec_de_args *a = &de->args;
+    int32_t shape = (int32_t)a->genes, group_shape = (int32_t)a->group_genes;
+
+    de->bucket = (uint32_t)ec_lane_ld(de->n);
+    int status = launch(de, &ec_kernel_de_trial, de->bucket);
+    if (status == EC_OK && a->groups > 0)
+        status = launch(de, &ec_kernel_de_group_trial, a->groups);
+    if (status != EC_OK)
+        return status;
+    ec_array_describe(X, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, a->n_max, 1);
+    X->data = a->U;
+    X->lanes = de->n;
+    if (a->groups > 0 && XG) {
+        ec_array_describe(XG, EC_F64, EC_AXIS_GROUP, 1, &group_shape, a->groups, 1);
+        XG->data = a->group_U;
+    }
+    if (group_map)
+        *group_map = a->groups > 0 ? a->group_map : NULL;
+    *n = de->n;
+    return EC_OK;
+}
+
+int ec_de_take(ec_optimizer *optimizer, const double *cost, const double *violation,
+               const uint8_t *candidate_status, size_t n)
+{
+    ec_de *de = self(optimizer);
+    ec_de_args *a = &de->args;
+
+    if (de->bucket == 0)
+        return ec_fail(EC_ERR_INTERNAL, "%s: take without propose", de->base.def->name);
+    if (n > de->n)
+        return ec_fail(EC_ERR_ARGUMENT, "%s: %zu scores for %u designs", de->base.def->name, n,
+                       de->n);
+    de->whole = n == de->n;
+    a->limit = de->whole ? UINT32_MAX : (uint32_t)n;
+    a->trial_cost = cost;
+    a->trial_violation = violation;
+    a->trial_status = candidate_status;
+    int status = EC_OK;
+    if (ec_de_has_judge(a->method))
+        status = launch(de, &ec_kernel_de_judge, de->bucket);
+    else if (a->groups > 0)
+        status = launch(de, &ec_kernel_de_group_judge, a->groups);
+    if (status == EC_OK)
+        status = launch(de, &ec_kernel_de_select, de->bucket);
+    if (status == EC_OK)
+        status = launch(de, &ec_kernel_de_finish, de->bucket);
+    a->limit = UINT32_MAX;
+    if (status == EC_OK)
+        advance(de, n);
+    return status;
+}
+
+bool ec_de_capturable(const ec_optimizer *optimizer)
+{
+    const ec_de *de = self_const(optimizer);
+
+    return de->whole && de->bucket == ec_lane_ld(de->n);
+}
+
+size_t ec_de_replayed(ec_optimizer *optimizer)
+{
+    ec_de *de = self(optimizer);
+    size_t n = de->n;
+
+    advance(de, n);
+    return n;
+}
+
+/* ---- results ---- */
+
+typedef struct member {
+    double violation, cost;
+    uint32_t index;
+} member;
+
+static int compare_members(const void *x, const void *y)
+{
+    const member *a = (const member *)x, *b = (const member *)y;
+
+    if (a->violation != b->violation)
+        return a->violation < b->violation ? -1 : 1;
+    if (a->cost != b->cost)
+        return a->cost < b->cost ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+typedef struct scores {
+    ec_de_control control;
+    double *cost, *violation;
+    uint8_t *status;
+    member *order;
+    uint32_t found;
+} scores;
+
+static void scores_release(scores *s)
+{
+    free(s->cost);
+    free(s->violation);
+    free(s->status);
+    free(s->order);
+}
+
+/* Scores of the evaluated members, from best to worst in `order`. */
+static int scores_fetch(ec_de *de, scores *s)
+{
+    const ec_de_args *a = &de->args;
+    ec_backend *backend = de->base.backend;
+
+    memset(s, 0, sizeof *s);
+    int status = backend->ops->download(backend, &s->control, a->control, sizeof s->control);
+    if (status != EC_OK)
+        return status;
+    int current = ec_de_current(a, s->control.stats.generation);
+    size_t n = s->control.n;
+    s->cost = (double *)malloc(n * sizeof *s->cost);
+    s->violation = (double *)malloc(n * sizeof *s->violation);
+    s->status = (uint8_t *)malloc(n);
+    s->order = (member *)malloc(n * sizeof *s->order);
+    if (!s->cost || !s->violation || !s->status || !s->order)
+        status = ec_fail(EC_ERR_MEMORY, "no memory for the scores of %zu designs", n);
+    if (status == EC_OK)
+        status = backend->ops->download(backend, s->cost, a->cost[current], n * sizeof(double));
+    if (status == EC_OK)
+        status = backend->ops->download(backend, s->violation, a->violation[current],
+                                        n * sizeof(double));
+    if (status == EC_OK)
+        status = backend->ops->download(backend, s->status, a->status[current], n);
+    if (status != EC_OK) {
+        scores_release(s);
+        return status;
+    }
+    for (uint32_t c = 0; c < n; c++)
+        if (s->status[c] != EC_DE_EMPTY) {
+            member m = {s->violation[c], s->cost[c], c};
+            s->order[s->found++] = m;
+        }
+    qsort(s->order, s->found, sizeof *s->order, compare_members);
+    return EC_OK;
+}
+
+static int fetch_design(ec_de *de, uint32_t index, uint32_t n, double *row)
+{
+    const ec_de_args *a = &de->args;
+    ec_backend *backend = de->base.backend;
+    uint32_t group = 0;
+
+    int status = backend->ops->download(backend, row, a->X + (size_t)index * a->pitch,
+                                        a->genes * sizeof *row);
+    if (status != EC_OK || a->groups == 0)
+        return status;
+    while (group + 1 < a->groups && ec_de_group_start(a, group + 1, n) <= index)
+        group++;
+    return backend->ops->download(backend, row + a->genes,
+                                  a->group_X + (size_t)group * a->group_pitch,
+                                  a->group_genes * sizeof *row);
+}
+
+int ec_de_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost, double *violation,
+                uint8_t *candidate_status, size_t *found)
+{
+    ec_de *de = self(optimizer);
+    size_t width = (size_t)de->args.genes + de->args.group_genes;
+    scores s;
+
+    int status = scores_fetch(de, &s);
+    if (status != EC_OK)
+        return status;
+    k = k < s.found ? k : s.found;
+    for (size_t i = 0; i < k && status == EC_OK; i++) {
+        const member *m = &s.order[i];
+        if (cost)
+            cost[i] = m->cost;
+        if (violation)
+            violation[i] = m->violation;
+        if (candidate_status)
+            candidate_status[i] = s.status[m->index];
+        if (X)
+            status = fetch_design(de, m->index, s.control.n, X + i * width);
+    }
+    if (found && status == EC_OK)
+        *found = k;
+    scores_release(&s);
+    return status;
+}
+
+/* ---- save and load ---- */
+
+static const char blob_magic[8] = {'E', 'C', 'D', 'E', 'B', 'L', 'O', 'B'};
+enum { BLOB_VERSION = 1 };
+
+/* Sizes that have to agree before a state fits; all of them also fix its layout. */
+typedef struct blob_head {
+    char magic[8];
+    uint32_t version, byte_order;
+    char method[24];
+    uint64_t state_bytes;
+    uint32_t genes, group_genes, groups, population, population_min, archive, memory, island;
+    uint64_t seed;
+} blob_head;
+
+static void describe_blob(const ec_de *de, blob_head *head)
+{
+    const ec_de_args *a = &de->args;
+
+    memset(head, 0, sizeof *head);
+    memcpy(head->magic, blob_magic, sizeof blob_magic);
+    head->version = BLOB_VERSION;
+    head->byte_order = 0x01020304;
+    strncpy(head->method, de->base.def->name, sizeof head->method - 1);
+    head->state_bytes = de->state_bytes;
+    head->genes = a->genes;
+    head->group_genes = a->group_genes;
+    head->groups = a->groups;
+    head->population = a->n_max;
+    head->population_min = a->n_min;
+    head->archive = a->archive_max;
+    head->memory = a->memory;
+    head->island = a->island;
+    head->seed = a->seed;
+}
+
+int ec_de_save(ec_optimizer *optimizer, void **blob, size_t *bytes)
+{
+    ec_de *de = self(optimizer);
+    size_t size = sizeof(blob_head) + de->state_bytes;
+    char *fresh = (char *)malloc(size);
+
+    if (!fresh)
+        return ec_fail(EC_ERR_MEMORY, "no memory for a saved state of %zu bytes", size);
+    describe_blob(de, (blob_head *)(void *)fresh);
+    int status = de->base.backend->ops->download(de->base.backend, fresh + sizeof(blob_head),
+                                                 de->state, de->state_bytes);
+    if (status != EC_OK) {
+        free(fresh);
+        return status;
+    }
+    *blob = fresh;
+    *bytes = size;
+    return EC_OK;
+}
+
+static int check_blob(const ec_de *de, const void *blob, size_t bytes)
+{
+    blob_head is, wanted;
+
+    describe_blob(de, &wanted);
+    if (bytes < sizeof is)
+        return ec_fail(EC_ERR_FORMAT, "a saved state of %zu bytes is too short for %s", bytes,
+                       wanted.method);
+    memcpy(&is, blob, sizeof is);
+    if (memcmp(is.magic, wanted.magic, sizeof is.magic) != 0 || is.byte_order != wanted.byte_order)
+        return ec_fail(EC_ERR_FORMAT, "this is no saved state of differential evolution");
+    if (is.version != wanted.version)
+        return ec_fail(EC_ERR_FORMAT, "the saved state has version %u; this program reads %u",
+                       is.version, wanted.version);
+    if (memcmp(is.method, wanted.method, sizeof is.method) != 0)
+        return ec_fail(EC_ERR_FORMAT, "the saved state is of method '%.23s', not of '%s'",
+                       is.method, wanted.method);
+    if (is.genes != wanted.genes || is.group_genes != wanted.group_genes)
+        return ec_fail(EC_ERR_FORMAT, "the saved state has %u + %u variables, this search %u + %u",
+                       is.genes, is.group_genes, wanted.genes, wanted.group_genes);
+    if (is.population != wanted.population || is.groups != wanted.groups ||
+        is.population_min != wanted.population_min)
+        return ec_fail(EC_ERR_FORMAT,
+                       "the saved state has population %u (at least %u) in %u groups, this search "
+                       "%u (%u) in %u",
+                       is.population, is.population_min, is.groups, wanted.population,
+                       wanted.population_min, wanted.groups);
+    if (is.seed != wanted.seed || is.island != wanted.island)
+        return ec_fail(EC_ERR_FORMAT, "the saved state has another seed or island");
+    if (memcmp(&is, &wanted, sizeof is) != 0 || bytes != sizeof is + is.state_bytes)
+        return ec_fail(EC_ERR_FORMAT, "the saved state has other options or a wrong length");
+    return EC_OK;
+}
+
+int ec_de_load(ec_optimizer *optimizer, const void *blob, size_t bytes)
+{
+    ec_de *de = self(optimizer);
+    const ec_de_args *a = &de->args;
+    ec_backend *backend = de->base.backend;
+    ec_de_control control;
+
+    int status = check_blob(de, blob, bytes);
+    if (status != EC_OK)
+        return status;
+    const char *state = (const char *)blob + sizeof(blob_head);
+    memcpy(&control, state, sizeof control);
+    if (control.n == 0 || control.n > a->n_max || control.archive > a->archive_max ||
+        control.memory_at >= a->memory || control.best >= a->n_max)
+        return ec_fail(EC_ERR_FORMAT, "the saved state is damaged");
+    status = backend->ops->upload(backend, de->state, state, de->state_bytes);
+    /* stamps of generations that this object may have run since */
+    if (status == EC_OK && a->archive_max > 0)
+        status = backend->ops->fill(backend, a->owner, 0, a->archive_max * sizeof *a->owner);
+    if (status != EC_OK)
+        return status;
+    de->generation = control.stats.generation;
+    de->evaluations = control.stats.evaluations;
+    de->n = control.n;
+    de->bucket = 0;
+    de->whole = false;
+    return EC_OK;
+}

@@ -1,0 +1,78 @@
+/* de_methods.c: the methods of differential evolution with their options. Sources: see de.h. */
+#include "de.h"
+
+#define BOUNDS                                                                                     \
+    {                                                                                              \
+        "bounds", EC_OPTION_WORD, EC_DE_HALFWAY, 0, 2, "halfway|reflect|clamp",                    \
+            "a gene that leaves its bounds: half-way between parent and bound, reflected, or on "  \
+            "the bound"                                                                            \
+    }
+
+static const ec_option_def rand1bin_options[] = {
+    {"F", EC_OPTION_NUMBER, 0.5, 0, 2, NULL, "factor of the difference vector"},
+    {"CR", EC_OPTION_NUMBER, 0.9, 0, 1, NULL, "probability that a gene is crossed over"},
+    BOUNDS,
+};
+
+/* With F = 0.5 all members collapse onto the best one long before it is an optimum. */
+static const ec_option_def best1bin_options[] = {
+    {"F", EC_OPTION_NUMBER, 0.7, 0, 2, NULL, "factor of the difference vector"},
+    {"CR", EC_OPTION_NUMBER, 0.9, 0, 1, NULL, "probability that a gene is crossed over"},
+    BOUNDS,
+};
+
+static const ec_option_def jde_options[] = {
+    {"F", EC_OPTION_NUMBER, 0.5, 0, 2, NULL, "first factor of the difference vector"},
+    {"CR", EC_OPTION_NUMBER, 0.9, 0, 1, NULL, "first probability of crossover"},
+    {"tau_F", EC_OPTION_NUMBER, 0.1, 0, 1, NULL, "probability that a trial draws a new F"},
+    {"tau_CR", EC_OPTION_NUMBER, 0.1, 0, 1, NULL, "probability that a trial draws a new CR"},
+    BOUNDS,
+};
+
+static const ec_option_def pbest_options[] = {
+    {"p", EC_OPTION_NUMBER, 0.05, 0, 1, NULL, "share of the population that counts as best"},
+    {"archive", EC_OPTION_NUMBER, 1.0, 0, 10, NULL, "size of the archive over the population"},
+    {"adapt", EC_OPTION_FLAG, 1, 0, 1, NULL, "learn F and CR from successes; else they stay fixed"},
+    {"c", EC_OPTION_NUMBER, 0.1, 0, 1, NULL, "rate at which the means of F and CR are learnt"},
+    {"F", EC_OPTION_NUMBER, 0.5, 0, 2, NULL, "factor of the difference vectors without adapt"},
+    {"CR", EC_OPTION_NUMBER, 0.9, 0, 1, NULL, "probability of crossover without adapt"},
+    BOUNDS,
+};
+
+static const ec_option_def lshade_options[] = {
+    {"p", EC_OPTION_NUMBER, 0.11, 0, 1, NULL, "share of the population that counts as best"},
+    {"archive", EC_OPTION_NUMBER, 2.6, 0, 10, NULL, "size of the archive over the population"},
+    {"memory", EC_OPTION_INTEGER, 6, 1, EC_DE_MEMORY_MAX, NULL, "slots of the success history"},
+    {"population_min", EC_OPTION_INTEGER, 4, 4, EC_DE_POPULATION_MAX, NULL,
+     "population at the end of the budget"},
+    BOUNDS,
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* clang-format off */
+#define METHOD(id, word, text, table, smallest)                                                    \
+    const ec_optimizer_def id = {                                                                  \
+        .name = word, .help = text, .options = table, .n_options = COUNT(table),                   \
+        .min_population = smallest, .create = ec_de_create, .destroy = ec_de_destroy,              \
+        .max_population = ec_de_max_population, .propose = ec_de_propose, .take = ec_de_take,      \
+        .elite = ec_de_elite, .stats = ec_de_stats, .set_stop_flag = ec_de_set_stop_flag,          \
+        .save = ec_de_save, .load = ec_de_load, .capturable = ec_de_capturable,                    \
+        .replayed = ec_de_replayed}
+/* clang-format on */
+
+METHOD(ec_de_lshade, "lshade",
+       "L-SHADE: differential evolution that learns F and CR and shrinks its population over the "
+       "budget (Tanabe and Fukunaga 2014)",
+       lshade_options, 4);
+METHOD(ec_de_rand1bin, "rand1bin",
+       "differential evolution rand/1/bin (Storn and Price 1997); evolves groups too",
+       rand1bin_options, 4);
+METHOD(ec_de_best1bin, "best1bin", "differential evolution best/1/bin (Storn and Price 1997)",
+       best1bin_options, 3);
+METHOD(ec_de_jde, "jde",
+       "jDE: rand/1/bin whose members carry their own F and CR (Brest et al. 2006)", jde_options,
+       4);
+METHOD(ec_de_current_to_pbest, "current_to_pbest",
+       "JADE: current-to-pbest/1/bin with an archive, F and CR learnt (Zhang and Sanderson 2009)",
+       pbest_options, 3);

@@ -1,0 +1,647 @@
+/* polish.c: SLSQP on the epigraph form, in rounds: pieces are made at the design, the problem is
+ * solved inside a trust region about it, the outcome is scored as the job defines it at final
+ * fidelity, and the pieces are made again there. */
+#include "polish.h"
+#include "job_internal.h"
+#include "polish_problem.h"
+
+#include <nlopt.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EVALUATIONS_DEFAULT = 1500, ROUND_EVALUATIONS = 200, ROUNDS_MAX = 24 };
+
+static const double least_gain = 1e-7;    /* of the cost, in its own unit: dB for a level */
+static const double first_region = 0.25;  /* trust region: share of a gene's range */
+static const double least_region = 2e-5;
+static const double first_margin = 1e-9, last_margin = 1e-5; /* kept from the limits */
+static const double feasible = 1e-7;      /* excess of a scaled row that the record accepts */
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- one design ---- */
+
+typedef struct polished {
+    double *genes;          /* the design; spaced genes in ascending order */
+    double *trial;          /* what a round came up with */
+    double cost, violation; /* at final fidelity, of genes */
+    uint8_t status;
+    double region, margin;
+    bool active, has_trial;
+    int32_t evaluations;
+    ec_backend *backend;
+    ec_polish_problem *problem;
+} polished;
+
+static int class_of(double cost, double violation, uint8_t status)
+{
+    if (status || !isfinite(cost) || !isfinite(violation))
+        return 2;
+    return violation > 0 ? 1 : 0;
+}
+
+/* Genes of spaced variables in ascending order: the same design, and the order in which its
+ * positions depend on them without a jump. */
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void sort_spaced(const ec_job *job, double *genes)
+{
+    for (int32_t v = 0; v < job->n_variables; v++) {
+        const ec_variable *variable = &job->variables[v]->variable;
+        if (variable->kind == EC_VARIABLE_SPACED && !variable->group && variable->n_genes > 1)
+            qsort(genes + variable->first_gene, (size_t)variable->n_genes, sizeof *genes,
+                  compare_doubles);
+    }
+}
+
+/* ---- the problem as NLopt sees it ----
+ *
+ * y = (genes - low) / range, then t / unit. The objective and the rows are divided by `unit`, the
+ * typical slope, so that SLSQP's first step has a sensible length. */
+
+typedef struct sqp {
+    const ec_job *job;
+    ec_polish_problem *problem;
+    nlopt_opt opt;
+    const volatile int *interrupt;
+    double *genes, *t;
+    double unit;
+    int32_t n, n_inequalities, n_equalities, n_order;
+    int32_t *order;      /* pairs of neighbours among the free genes: order[i], order[i] + 1 */
+    double *at;          /* point of the last evaluation */
+    bool evaluated, good;
+    double *best;        /* best point that met every row */
+    double best_cost;
+    bool has_best;
+    int32_t evaluations;
+} sqp;
+
+/* Neighbouring free genes of one spaced variable. */
+static int32_t list_order(const ec_job *job, const ec_polish_problem *p, int32_t *order)
+{
+    int32_t n = 0;
+
+    for (int32_t i = 0; i + 1 < p->n_free; i++) {
+        bool same = p->grad_first[i] == p->grad_first[i + 1];
+        for (int32_t v = 0; same && v < job->n_variables; v++) {
+            const ec_variable *variable = &job->variables[v]->variable;
+            int32_t gene = p->free_gene[i] - variable->first_gene;
+            if (!variable->group && variable->kind == EC_VARIABLE_SPACED && gene >= 0 &&
+                gene < variable->n_genes)
+                order[n++] = i;
+        }
+    }
+    return n;
+}
+
+static double row_value(const sqp *s, const ec_polish_row *row, int32_t e)
+{
+    const ec_polish_problem *p = s->problem;
+
+    if (row->own >= 0)
+        return row->sign * (p->value[e] - s->t[row->own]) / s->unit;
+    return row->sign * (p->value[e] - row->limit) / row->scale;
+}
+
+static void row_gradient(const sqp *s, const ec_polish_row *row, int32_t e, double *gradient)
+{
+    const ec_polish_problem *p = s->problem;
+    const double *slope = p->jacobian + (size_t)e * (size_t)(p->n_free + p->n_cuts);
+    double factor = row->sign / (row->own >= 0 ? s->unit : row->scale);
+
+    for (int32_t i = 0; i < p->n_free; i++)
+        gradient[i] = factor * slope[i] * p->range[i];
+    for (int32_t i = 0; i < p->n_cuts; i++)
+        gradient[p->n_free + i] = factor * (slope[p->n_free + i] - (i == row->own)) * s->unit;
+}
+
+static bool rows_are_met(const sqp *s)
+{
+    const ec_polish_problem *p = s->problem;
+
+    for (int32_t r = 1; r < p->n_rows; r++)
+        for (int32_t e = p->rows[r].first; e < p->rows[r].first + p->rows[r].elements; e++) {
+            double value = row_value(s, &p->rows[r], e);
+            if (p->rows[r].equality ? fabs(value) > feasible : value > feasible)
+                return false;
+        }
+    return true;
+}
+
+static bool values_are_finite(const ec_polish_problem *p)
+{
+    size_t columns = (size_t)(p->n_free + p->n_cuts);
+
+    for (int32_t e = 0; e < p->n_elements; e++)
+        if (!isfinite(p->value[e]))
+            return false;
+    for (size_t i = 0; i < columns * (size_t)p->n_elements; i++)
+        if (!isfinite(p->jacobian[i]))
+            return false;
+    return true;
+}
+
+/* y to genes and t. Rounding must not swap two spaced genes that touch. */
+static void decode(const sqp *s, const double *y)
+{
+    const ec_polish_problem *p = s->problem;
+
+    for (int32_t i = 0; i < p->n_free; i++)
+        s->genes[p->free_gene[i]] = p->low[i] + p->range[i] * fmin(fmax(y[i], 0), 1);
+    for (int32_t k = 0; k < s->n_order; k++) {
+        double *pair = &s->genes[p->free_gene[s->order[k]]];
+        if (pair[1] < pair[0])
+            pair[1] = pair[0];
+    }
+    for (int32_t i = 0; i < p->n_cuts; i++)
+        s->t[i] = y[p->n_free + i] * s->unit;
+}
+
+static void evaluate(sqp *s, const double *y)
+{
+    if (s->evaluated && memcmp(s->at, y, sizeof *y * (size_t)s->n) == 0)
+        return;
+    memcpy(s->at, y, sizeof *y * (size_t)s->n);
+    s->evaluated = true;
+    s->evaluations++;
+    decode(s, y);
+    s->good = ec_polish_problem_run(s->problem, s->genes, s->t) == EC_OK &&
+              values_are_finite(s->problem);
+    if (s->good && rows_are_met(s) && (!s->has_best || s->problem->value[0] < s->best_cost)) {
+        s->has_best = true;
+        s->best_cost = s->problem->value[0];
+        memcpy(s->best, y, sizeof *y * (size_t)s->n);
+    }
+    if (s->interrupt && *s->interrupt)
+        nlopt_force_stop(s->opt);
+}
+
+/* What a point that cannot be evaluated is worth: NLopt never sees a NaN. */
+static const double bad_value = 1e6;
+
+static double objective(unsigned n, const double *y, double *gradient, void *data)
+{
+    sqp *s = (sqp *)data;
+    ec_polish_row cost = s->problem->rows[0];
+
+    evaluate(s, y);
+    cost.scale = s->unit;
+    if (gradient) {
+        memset(gradient, 0, sizeof *gradient * n);
+        if (s->good)
+            row_gradient(s, &cost, 0, gradient);
+    }
+    return s->good ? s->problem->value[0] / s->unit : bad_value;
+}
+
+static void rows(sqp *s, bool equality, double *result, unsigned n, double *gradient)
+{
+    const ec_polish_problem *p = s->problem;
+    size_t k = 0;
+
+    for (int32_t r = 1; r < p->n_rows; r++) {
+        const ec_polish_row *row = &p->rows[r];
+        if (row->equality != equality)
+            continue;
+        for (int32_t e = row->first; e < row->first + row->elements; e++, k++) {
+            result[k] = s->good ? row_value(s, row, e) : bad_value;
+            if (gradient && s->good)
+                row_gradient(s, row, e, gradient + k * n);
+            else if (gradient)
+                memset(gradient + k * n, 0, sizeof *gradient * n);
+        }
+    }
+}
+
+static void equalities(unsigned m, double *result, unsigned n, const double *y, double *gradient,
+                       void *data)
+{
+    sqp *s = (sqp *)data;
+
+    (void)m;
+    evaluate(s, y);
+    rows(s, true, result, n, gradient);
+}
+
+static void inequalities(unsigned m, double *result, unsigned n, const double *y, double *gradient,
+                         void *data)
+{
+    sqp *s = (sqp *)data;
+    size_t k = (size_t)(s->n_inequalities - s->n_order);
+
+    (void)m;
+    evaluate(s, y);
+    rows(s, false, result, n, gradient);
+    for (int32_t i = 0; i < s->n_order; i++, k++) {
+        result[k] = y[s->order[i]] - y[s->order[i] + 1];
+        if (!gradient)
+            continue;
+        memset(gradient + k * n, 0, sizeof *gradient * n);
+        gradient[k * n + (size_t)s->order[i]] = 1;
+        gradient[k * n + (size_t)s->order[i] + 1] = -1;
+    }
+}
+
+/* Largest slope of the cost, or of the rows that bound it, over the range of a gene. */
+static double typical_slope(const ec_polish_problem *p)
+{
+    size_t columns = (size_t)(p->n_free + p->n_cuts);
+    double slope = 0;
+
+    for (int32_t r = 0; r < p->n_rows; r++)
+        for (int32_t e = p->rows[r].first; e < p->rows[r].first + p->rows[r].elements; e++)
+            for (int32_t i = 0; i < p->n_free && (r == 0 || p->rows[r].own >= 0); i++)
+                slope = fmax(slope, fabs(p->jacobian[(size_t)e * columns + (size_t)i] *
+                                         p->range[i]));
+    return slope > 0 && isfinite(slope) ? slope : 1;
+}
+
+static void sqp_release(sqp *s)
+{
+    nlopt_destroy(s->opt);
+    free(s->genes);
+    free(s->t);
+    free(s->order);
+    free(s->at);
+    free(s->best);
+}
+
+static bool sqp_create(sqp *s, const ec_job *job, polished *design, const ec_polish_info *info)
+{
+    ec_polish_problem *p = design->problem;
+
+    memset(s, 0, sizeof *s);
+    s->job = job;
+    s->problem = p;
+    s->interrupt = info->interrupt;
+    s->n = p->n_free + p->n_cuts;
+    s->unit = typical_slope(p);
+    s->genes = (double *)malloc(sizeof(double) * (size_t)p->n_genes);
+    s->t = (double *)malloc(sizeof(double) * ((size_t)p->n_cuts + 1));
+    s->order = (int32_t *)malloc(sizeof(int32_t) * (size_t)p->n_free);
+    s->at = (double *)malloc(sizeof(double) * (size_t)s->n);
+    s->best = (double *)malloc(sizeof(double) * (size_t)s->n);
+    s->opt = nlopt_create(NLOPT_LD_SLSQP, (unsigned)s->n);
+    if (!s->genes || !s->t || !s->order || !s->at || !s->best || !s->opt)
+        return false;
+    memcpy(s->genes, design->genes, sizeof(double) * (size_t)p->n_genes);
+    s->n_order = list_order(job, p, s->order);
+    for (int32_t r = 1; r < p->n_rows; r++)
+        *(p->rows[r].equality ? &s->n_equalities : &s->n_inequalities) += p->rows[r].elements;
+    s->n_inequalities += s->n_order;
+    return true;
+}
+
+/* Start, bounds of the trust region, and when to stop. */
+static bool sqp_configure(sqp *s, polished *design, double *y, double seconds)
+{
+    ec_polish_problem *p = s->problem;
+    double *low = (double *)malloc(sizeof *low * 2 * (size_t)s->n), *high = low + s->n;
+    size_t m = (size_t)(s->n_inequalities > s->n_equalities ? s->n_inequalities : s->n_equalities);
+    double *tolerance = (double *)malloc(sizeof *tolerance * (m + 1));
+    int32_t left = EVALUATIONS_DEFAULT;
+    bool ok = low && tolerance;
+
+    for (int32_t i = 0; i < p->n_free && ok; i++) {
+        y[i] = (design->genes[p->free_gene[i]] - p->low[i]) / p->range[i];
+        y[i] = fmin(fmax(y[i], 0), 1);
+        low[i] = fmax(y[i] - design->region, 0);
+        high[i] = fmin(y[i] + design->region, 1);
+    }
+    for (int32_t i = 0; i < p->n_cuts && ok; i++) {
+        y[p->n_free + i] = p->cuts[i].start / s->unit;
+        low[p->n_free + i] = -HUGE_VAL;
+        high[p->n_free + i] = HUGE_VAL;
+    }
+    for (size_t i = 0; i < m && ok; i++)
+        tolerance[i] = 1e-10;
+    left = left < ROUND_EVALUATIONS ? left : ROUND_EVALUATIONS;
+    ok = ok && nlopt_set_lower_bounds(s->opt, low) > 0 &&
+         nlopt_set_upper_bounds(s->opt, high) > 0 &&
+         nlopt_set_min_objective(s->opt, objective, s) > 0 &&
+         nlopt_set_maxeval(s->opt, left) > 0 && nlopt_set_xtol_rel(s->opt, 1e-11) > 0 &&
+         nlopt_set_ftol_abs(s->opt, 0.1 * least_gain / s->unit) > 0;
+    if (ok && s->n_inequalities > 0)
+        ok = nlopt_add_inequality_mconstraint(s->opt, (unsigned)s->n_inequalities, inequalities, s,
+                                              tolerance) > 0;
+    if (ok && s->n_equalities > 0)
+        ok = nlopt_add_equality_mconstraint(s->opt, (unsigned)s->n_equalities, equalities, s,
+                                            tolerance) > 0;
+    if (ok && seconds < INFINITY)
+        ok = nlopt_set_maxtime(s->opt, fmax(seconds, 1e-3)) > 0;
+    free(low);
+    free(tolerance);
+    return ok;
+}
+
+/* One round on one design; safe beside the rounds of other designs. */
+static void solve_round(const ec_job *job, polished *design, const ec_polish_info *info,
+                        double seconds)
+{
+    sqp s;
+    double value;
+
+    design->has_trial = false;
+    bool ok = sqp_create(&s, job, design, info);
+    double *y = ok ? (double *)malloc(sizeof *y * (size_t)s.n) : NULL;
+    if (y && sqp_configure(&s, design, y, seconds)) {
+        /* Every end but a feasible record is worth the same: SLSQP often stops with "roundoff
+         * limited" at the solution. */
+        nlopt_optimize(s.opt, y, &value);
+        if (s.has_best) {
+            decode(&s, s.best);
+            memcpy(design->trial, s.genes, sizeof(double) * (size_t)s.problem->n_genes);
+            design->has_trial = true;
+        }
+    }
+    design->evaluations += s.evaluations;
+    free(y);
+    sqp_release(&s);
+}
+
+/* ---- scores as the job defines them ---- */
+
+typedef struct judge {
+    ec_backend *backend;
+    ec_executor *executor;
+    ec_array X;
+    uint8_t *status;
+    int32_t n_outputs, n_genes;
+    size_t n;
+} judge;
+
+static void judge_release(judge *j)
+{
+    if (!j->backend)
+        return;
+    ec_executor_destroy(&j->executor);
+    ec_array_release(j->backend, &j->X);
+    j->backend->ops->release(j->backend, j->status);
+    ec_backend_destroy(&j->backend);
+}
+
+static int judge_create(judge *j, ec_job *job, const ec_polish_info *info, int32_t n, int threads)
+{
+    ec_backend_info backend = {.name = "cpu", .threads = threads, .log = info->log};
+    ec_expr outputs[2];
+
+    memset(j, 0, sizeof *j);
+    j->n = (size_t)n;
+    j->n_genes = job->n_genes;
+    j->n_outputs = job->n_constraints > 0 ? 2 : 1;
+    outputs[0] = ec_job_cost(job, 0);
+    outputs[1] = job->n_constraints > 0 ? ec_job_violation(job) : 0;
+    for (int32_t i = 0; i < j->n_outputs; i++)
+        if (outputs[i] < 0)
+            return outputs[i];
+    int status = ec_backend_create(&backend, &j->backend);
+    if (status < 0)
+        return status;
+    ec_executor_info executor = {
+        .outputs = outputs,
+        .n_outputs = j->n_outputs,
+        .max_candidates = j->n,
+        .fidelity = EC_FINAL,
+    };
+    status = ec_executor_create(job->graph, j->backend, &executor, &j->executor);
+    if (status == EC_OK)
+        status = ec_array_create(j->backend, &j->X, EC_F64, EC_AXIS_CANDIDATE, 1, &j->n_genes, j->n,
+                                 1);
+    if (status == EC_OK)
+        status = j->backend->ops->alloc(j->backend, ec_lane_ld(j->n), (void **)&j->status);
+    return status;
+}
+
+/* Scores design i's genes or trial (every design in one batch). */
+static int judge_run(judge *j, const polished *designs, bool trials, double *cost,
+                     double *violation, uint8_t *status_bytes)
+{
+    double *X = (double *)j->X.data;
+
+    for (int32_t g = 0; g < j->n_genes; g++)
+        for (size_t c = 0; c < j->X.ld; c++) {
+            const polished *d = &designs[c < j->n ? c : j->n - 1];
+            X[(size_t)g * j->X.ld + c] = (trials && d->has_trial ? d->trial : d->genes)[g];
+        }
+    int status = ec_executor_run(j->executor, &j->X, NULL, NULL, j->status, j->n, 0);
+    if (status < 0)
+        return status;
+    memcpy(cost, ec_executor_output(j->executor, 0)->data, j->n * sizeof *cost);
+    memset(violation, 0, j->n * sizeof *violation);
+    if (j->n_outputs > 1)
+        memcpy(violation, ec_executor_output(j->executor, 1)->data, j->n * sizeof *violation);
+    memcpy(status_bytes, j->status, j->n);
+    return EC_OK;
+}
+
+/* Takes the trial where it is better, and sets the next round's region. */
+static void judge_trial(polished *d, double cost, double violation, uint8_t status, int32_t n_genes,
+                        int32_t max_evaluations)
+{
+    int old_class = class_of(d->cost, d->violation, d->status);
+    int new_class = class_of(cost, violation, status);
+    bool better = new_class < old_class ||
+                  (new_class == old_class && new_class < 2 &&
+                   (new_class == 1 && violation != d->violation ? violation < d->violation
+                                                                : cost < d->cost));
+    double gain = new_class < old_class  ? INFINITY
+                  : new_class == 1       ? d->violation - violation
+                                         : d->cost - cost;
+
+    if (d->has_trial && better) {
+        memcpy(d->genes, d->trial, sizeof(double) * (size_t)n_genes);
+        d->cost = cost;
+        d->violation = violation;
+        d->status = status;
+        d->region = fmin(2 * d->region, first_region);
+        d->active = gain > least_gain;
+    } else if (d->has_trial && old_class == 0 && new_class == 1 && d->margin < last_margin) {
+        d->margin *= 100; /* rounding pushed it over a limit of the job */
+    } else {
+        /* The pieces no longer told the truth that far away. */
+        d->region /= 4;
+        d->active = d->has_trial && fabs(gain) > least_gain && d->region >= least_region;
+    }
+    if (d->evaluations >= max_evaluations)
+        d->active = false;
+}
+
+/* ---- all designs ---- */
+
+static void polished_release(polished *d)
+{
+    ec_polish_problem_destroy(&d->problem);
+    ec_backend_destroy(&d->backend);
+    free(d->genes);
+    free(d->trial);
+}
+
+static int polished_create(polished *d, const ec_job *job, const double *genes, ec_log *log)
+{
+    ec_backend_info backend = {.name = "cpu", .threads = 1, .log = log};
+
+    d->genes = (double *)malloc(sizeof(double) * (size_t)job->n_genes);
+    d->trial = (double *)malloc(sizeof(double) * (size_t)job->n_genes);
+    if (!d->genes || !d->trial)
+        return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    memcpy(d->genes, genes, sizeof(double) * (size_t)job->n_genes);
+    sort_spaced(job, d->genes);
+    d->region = first_region;
+    d->margin = first_margin;
+    d->active = true;
+    return ec_backend_create(&backend, &d->backend);
+}
+
+/* The next round's problems. One after another: each adds to the graph. */
+static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_notes *notes,
+                         int32_t *n_active)
+{
+    *n_active = 0;
+    for (int32_t i = 0; i < n; i++) {
+        polished *d = &designs[i];
+        ec_polish_problem_destroy(&d->problem);
+        d->has_trial = false;
+        if (!d->active)
+            continue;
+        int status = ec_polish_problem_create(job, d->backend, d->genes, d->margin, notes,
+                                              &d->problem);
+        if (status < 0)
+            return status;
+        ++*n_active;
+    }
+    return EC_OK;
+}
+
+/* Designs are taken one by one by threads of their own: a CPU backend with one thread opens no
+ * parallel region, and so any number of them run side by side. */
+typedef struct round_work {
+    const ec_job *job;
+    const ec_polish_info *info;
+    polished *designs;
+    int32_t n;
+    double deadline;
+    atomic_int next;
+} round_work;
+
+static void *work_on_round(void *data)
+{
+    round_work *work = (round_work *)data;
+
+    for (int32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->n;)
+        if (work->designs[i].problem)
+            solve_round(work->job, &work->designs[i], work->info, work->deadline - now());
+    return NULL;
+}
+
+static void run_round(round_work *work, int threads)
+{
+    enum { THREADS_MAX = 64 };
+    pthread_t thread[THREADS_MAX];
+    int started = 0;
+
+    atomic_init(&work->next, 0);
+    while (started + 1 < threads && started < THREADS_MAX &&
+           pthread_create(&thread[started], NULL, work_on_round, work) == 0)
+        started++;
+    work_on_round(work);
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+}
+
+static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *designs, int32_t n,
+                         judge *j, int threads, double deadline)
+{
+    ec_polish_notes notes = {{0}, 0};
+    double *cost = (double *)malloc(sizeof *cost * 2 * (size_t)n), *violation = cost + n;
+    uint8_t *bytes = (uint8_t *)malloc((size_t)n);
+    int32_t n_active = n, most = info->max_evaluations > 0 ? info->max_evaluations
+                                                           : EVALUATIONS_DEFAULT;
+    int status = cost && bytes ? judge_run(j, designs, false, cost, violation, bytes)
+                               : ec_fail(EC_ERR_MEMORY, "polish: no memory");
+
+    for (int32_t i = 0; i < n && status == EC_OK; i++) {
+        designs[i].cost = cost[i];
+        designs[i].violation = violation[i];
+        designs[i].status = bytes[i];
+        designs[i].active = class_of(cost[i], violation[i], bytes[i]) < 2;
+    }
+    for (int round = 0; round < ROUNDS_MAX && status == EC_OK; round++) {
+        if (now() >= deadline || (info->interrupt && *info->interrupt))
+            break;
+        status = make_problems(job, designs, n, &notes, &n_active);
+        if (status < 0 || n_active == 0)
+            break;
+        round_work work = {.job = job, .info = info, .designs = designs, .n = n,
+                           .deadline = deadline};
+        run_round(&work, threads < n_active ? threads : n_active);
+        status = judge_run(j, designs, true, cost, violation, bytes);
+        for (int32_t i = 0; i < n && status == EC_OK; i++)
+            if (designs[i].problem)
+                judge_trial(&designs[i], cost[i], violation[i], bytes[i], job->n_genes, most);
+    }
+    free(cost);
+    free(bytes);
+    return status;
+}
+
+int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double *genes,
+              double *group_genes, uint64_t *evaluations)
+{
+    double deadline = info->seconds > 0 ? now() + info->seconds : INFINITY;
+    polished *designs = (polished *)calloc((size_t)(n_designs > 0 ? n_designs : 1), sizeof *designs);
+    int threads = info->threads;
+    judge j;
+
+    (void)group_genes;
+    if (evaluations)
+        *evaluations = 0;
+    if (!designs)
+        return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    if (threads <= 0)
+        threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    threads = threads < 1 ? 1 : threads;
+    memset(&j, 0, sizeof j);
+    int status = n_designs < 1 || job->n_objectives != 1 || job->n_genes == 0
+                     ? ec_fail(EC_ERR_UNSUPPORTED, "polish: one objective and a design are needed")
+                     : EC_OK;
+    for (int32_t i = 0; i < n_designs && status == EC_OK; i++)
+        status = polished_create(&designs[i], job, genes + (size_t)i * (size_t)job->n_genes,
+                                 info->log);
+    if (status == EC_OK && job->n_group_genes > 0)
+        status = ec_fail(EC_ERR_UNSUPPORTED, "variables are shared by groups");
+    if (status == EC_OK)
+        status = judge_create(&j, job, info, n_designs, threads);
+    if (status == EC_OK)
+        status = polish_rounds(job, info, designs, n_designs, &j, threads, deadline);
+    /* What was reached before an error is good as well. */
+    for (int32_t i = 0; i < n_designs && designs[i].genes; i++) {
+        memcpy(genes + (size_t)i * (size_t)job->n_genes, designs[i].genes,
+               sizeof *genes * (size_t)job->n_genes);
+        if (evaluations)
+            *evaluations += (uint64_t)designs[i].evaluations;
+    }
+    for (int32_t i = 0; i < n_designs; i++)
+        polished_release(&designs[i]);
+    free(designs);
+    judge_release(&j);
+    if (status == EC_ERR_NO_GRADIENT || status == EC_ERR_UNSUPPORTED) {
+        ec_log_write(info->log, EC_LOG_INFO, "polish: skipped: %s", ec_error_text());
+        return EC_OK;
+    }
+    return status;
+}

@@ -1,0 +1,593 @@
+/* polish_problem.c: takes a job apart into a smooth problem (the epigraph form) and evaluates it. */
+#include "polish_problem.h"
+#include "job_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double t_bound = 1e6; /* of a t whose node has no finite range */
+
+/* ---- nodes that are maxima ---- */
+
+static bool is_uncut(const ec_polish_notes *notes, ec_expr node)
+{
+    for (int32_t i = 0; i < notes->n_uncut; i++)
+        if (notes->uncut[i] == node)
+            return true;
+    return false;
+}
+
+static void leave_uncut(ec_polish_notes *notes, ec_expr node)
+{
+    if (!is_uncut(notes, node) && notes->n_uncut < EC_POLISH_CUTS_MAX)
+        notes->uncut[notes->n_uncut++] = node;
+}
+
+/* +1 for a maximum over pieces, -1 for a minimum, 0 for everything else. */
+static double cut_direction(const ec_polish_notes *notes, const ec_node *node, ec_expr expr)
+{
+    if (node->rank != 0 || (node->axes & EC_AXIS_SAMPLE) || !(node->axes & EC_AXIS_CANDIDATE) ||
+        is_uncut(notes, expr) || notes->n_uncut == EC_POLISH_CUTS_MAX)
+        return 0;
+    switch (node->op) {
+    case EC_OP_RMAX:
+    case EC_OP_MAX:
+    case EC_OP_ABS:
+        return 1;
+    case EC_OP_RMIN:
+    case EC_OP_MIN:
+        return -1;
+    case EC_OP_CALL_OUTPUT:
+        return node->call->mode == EC_MODE_RUN && node->call->def->pieces ? 1 : 0;
+    default:
+        return 0;
+    }
+}
+
+/* The topmost nodes below expr that can be cut, each once. Does not look into evaluator calls. */
+static void find_cuts(const ec_graph *graph, const ec_polish_notes *notes, ec_expr expr,
+                      bool *visited, ec_expr *found, int32_t *n)
+{
+    const ec_node *node = ec_graph_node(graph, expr);
+
+    if (visited[expr])
+        return;
+    visited[expr] = true;
+    if (cut_direction(notes, node, expr) != 0) {
+        if (*n < EC_POLISH_CUTS_MAX)
+            found[(*n)++] = expr;
+        return;
+    }
+    if (node->op == EC_OP_CALL_OUTPUT)
+        return;
+    for (int32_t i = 0; i < node->n_in; i++)
+        find_cuts(graph, notes, node->in[i], visited, found, n);
+}
+
+/* ---- values at the design ---- */
+
+typedef struct design {
+    ec_graph *graph;
+    ec_backend *backend;
+    const double *genes;
+    size_t n_genes;
+} design;
+
+static int32_t node_values(const ec_graph *graph, ec_expr expr)
+{
+    const ec_node *node = ec_graph_node(graph, expr);
+    int32_t numbers = node->dtype == EC_C64 || node->dtype == EC_C128 ? 2 : 1;
+
+    return numbers * node->elements *
+           (node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(graph) : 1);
+}
+
+/* Values of n expressions, each malloc'ed. */
+static int values_at(const design *at, int32_t n, const ec_expr *exprs, double **values)
+{
+    for (int32_t i = 0; i < n; i++)
+        values[i] = NULL;
+    for (int32_t i = 0; i < n; i++) {
+        values[i] = (double *)malloc(sizeof(double) * (size_t)node_values(at->graph, exprs[i]));
+        if (!values[i])
+            return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    }
+    return ec_evaluate_once(at->graph, at->backend, EC_FINAL, n, exprs, at->genes, at->n_genes,
+                            NULL, 0, values, NULL, NULL);
+}
+
+/* The evaluator's pieces of an output near the design. */
+static int call_pieces(const design *at, const ec_node *node, ec_expr *pieces)
+{
+    ec_call *call = node->call;
+    double **values = (double **)calloc((size_t)call->n_in + 1, sizeof *values);
+
+    if (!values)
+        return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    int status = values_at(at, call->n_in, call->in, values);
+    if (status == EC_OK)
+        status = call->def->pieces(at->graph, call, node->output,
+                                   (const double *const *)values, pieces);
+    for (int32_t i = 0; i < call->n_in; i++)
+        free(values[i]);
+    free(values);
+    return status;
+}
+
+/* ---- rows ---- */
+
+static int add_row(ec_polish_problem *p, ec_expr expr, int32_t own, double sign)
+{
+    if (expr < 0)
+        return expr;
+    if (p->n_rows == EC_POLISH_ROWS_MAX)
+        return ec_fail(EC_ERR_UNSUPPORTED, "polish: more than %d functions", EC_POLISH_ROWS_MAX);
+    ec_polish_row *row = &p->rows[p->n_rows++];
+    memset(row, 0, sizeof *row);
+    row->expr = expr;
+    row->own = own;
+    row->sign = sign;
+    row->scale = 1;
+    return EC_OK;
+}
+
+static int add_limit(ec_polish_problem *p, ec_expr expr, double sign, double limit, double margin,
+                     double scale)
+{
+    int status = add_row(p, expr, -1, sign);
+    if (status < 0)
+        return status;
+    ec_polish_row *row = &p->rows[p->n_rows - 1];
+    row->limit = limit - sign * margin * fmax(fabs(limit), scale);
+    row->scale = scale;
+    return EC_OK;
+}
+
+/* The job's constraints as rows. */
+static int add_constraints(ec_polish_problem *p, const ec_job *job, double margin)
+{
+    int status = EC_OK;
+
+    for (int32_t i = 0; i < job->n_constraints && status == EC_OK; i++) {
+        const ec_constraint *c = &job->constraints[i];
+        bool equality = c->min == c->max && c->tolerance == 0;
+        if (c->max < INFINITY)
+            status = add_limit(p, c->expr, 1, c->max + c->tolerance, equality ? 0 : margin,
+                               c->scale);
+        if (equality && status == EC_OK)
+            p->rows[p->n_rows - 1].equality = true;
+        else if (c->min > -INFINITY && status == EC_OK)
+            status = add_limit(p, c->expr, -1, c->min - c->tolerance, margin, c->scale);
+    }
+    return status;
+}
+
+/* Rows for the pieces of a cut node; ERR_UNSUPPORTED when it has none here. */
+static int add_pieces(ec_polish_problem *p, const design *at, int32_t cut)
+{
+    ec_graph *graph = at->graph;
+    const ec_node *node = ec_graph_node(graph, p->cuts[cut].node);
+    double sign = p->cuts[cut].direction;
+    ec_expr pieces = -1;
+    int status;
+
+    switch (node->op) {
+    case EC_OP_RMAX:
+    case EC_OP_RMIN:
+        return add_row(p, node->in[0], cut, sign);
+    case EC_OP_MAX:
+    case EC_OP_MIN:
+        status = add_row(p, node->in[0], cut, sign);
+        return status < 0 ? status : add_row(p, node->in[1], cut, sign);
+    case EC_OP_ABS:
+        status = add_row(p, node->in[0], cut, sign);
+        return status < 0 ? status
+                          : add_row(p, ec_graph_unary(graph, EC_OP_NEG, node->in[0]), cut, sign);
+    case EC_OP_CALL_OUTPUT:
+        status = call_pieces(at, node, &pieces);
+        return status < 0 ? status : add_row(p, pieces, cut, sign);
+    default:
+        return ec_fail(EC_ERR_INTERNAL, "polish: a node that is no maximum was cut");
+    }
+}
+
+static int32_t cut_of(const ec_polish_problem *p, ec_expr node)
+{
+    for (int32_t i = 0; i < p->n_cuts; i++)
+        if (p->cuts[i].node == node)
+            return i;
+    return -1;
+}
+
+/* Cuts what can be cut below row r; new rows go behind. Nodes without pieces here are noted. */
+static int cut_row(ec_polish_problem *p, const design *at, ec_polish_notes *notes, int32_t r)
+{
+    ec_graph *graph = at->graph;
+    ec_expr found[EC_POLISH_CUTS_MAX];
+    int32_t n = 0;
+    bool *visited = (bool *)calloc((size_t)ec_graph_count(graph), sizeof *visited);
+
+    if (!visited)
+        return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    find_cuts(graph, notes, p->rows[r].expr, visited, found, &n);
+    free(visited);
+    for (int32_t i = 0; i < n; i++) {
+        if (cut_of(p, found[i]) >= 0)
+            continue;
+        if (p->n_cuts == EC_POLISH_CUTS_MAX) {
+            leave_uncut(notes, found[i]);
+            continue;
+        }
+        ec_polish_cut *cut = &p->cuts[p->n_cuts];
+        int32_t rows = p->n_rows;
+        cut->node = found[i];
+        cut->direction = cut_direction(notes, ec_graph_node(graph, found[i]), found[i]);
+        int status = add_pieces(p, at, p->n_cuts);
+        if (status == EC_ERR_UNSUPPORTED || status == EC_ERR_NO_GRADIENT) {
+            leave_uncut(notes, found[i]);
+            p->n_rows = rows;
+            continue;
+        }
+        if (status < 0)
+            return status;
+        p->n_cuts++;
+    }
+    return EC_OK;
+}
+
+/* Large vectors: only the elements that are nearest to their limit, by value at the design. */
+typedef struct ranked {
+    double key;
+    int32_t index;
+} ranked;
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const ranked *x = (const ranked *)a, *y = (const ranked *)b;
+
+    if (x->key != y->key)
+        return x->key > y->key ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int limit_elements(const design *at, ec_polish_row *row, ec_expr value)
+{
+    const ec_node *node = ec_graph_node(at->graph, value);
+    int32_t n = node->elements, keep = EC_POLISH_ELEMENTS_MAX;
+    double *values = NULL;
+    ranked *order = (ranked *)malloc(sizeof *order * (size_t)n);
+    int32_t *index = (int32_t *)malloc(sizeof *index * (size_t)keep);
+    int status = order && index ? values_at(at, 1, &value, &values)
+                                : ec_fail(EC_ERR_MEMORY, "polish: no memory");
+
+    for (int32_t i = 0; i < n && status == EC_OK; i++) {
+        order[i].key = row->equality ? fabs(values[i] - row->limit) : row->sign * values[i];
+        order[i].index = i;
+    }
+    if (status == EC_OK) {
+        qsort(order, (size_t)n, sizeof *order, compare_ranked);
+        for (int32_t i = 0; i < keep; i++)
+            index[i] = order[i].index;
+        row->expr = ec_graph_gather(at->graph, row->expr, 1, &keep, index);
+        status = row->expr < 0 ? row->expr : EC_OK;
+    }
+    free(values);
+    free(order);
+    free(index);
+    return status;
+}
+
+/* The variable t, inside the ranges of the nodes that it stands for where these are finite. */
+static ec_expr make_t(const ec_polish_problem *p, ec_graph *graph)
+{
+    double low[EC_POLISH_CUTS_MAX], high[EC_POLISH_CUTS_MAX];
+
+    for (int32_t i = 0; i < p->n_cuts; i++) {
+        ec_interval range = ec_graph_node(graph, p->cuts[i].node)->range;
+        low[i] = fmax(range.lo, -t_bound);
+        high[i] = fmin(range.hi, t_bound);
+        if (!(low[i] < high[i])) {
+            low[i] = -t_bound;
+            high[i] = t_bound;
+        }
+    }
+    return ec_graph_variable(graph, false, p->n_genes, p->n_cuts, low, high);
+}
+
+/* All rows smooth: every cut node is read from t instead. */
+static int make_rows(ec_polish_problem *p, ec_job *job, const design *at, ec_polish_notes *notes,
+                     double margin)
+{
+    ec_graph *graph = at->graph;
+    ec_expr from[EC_POLISH_CUTS_MAX], to[EC_POLISH_CUTS_MAX];
+    double *values[EC_POLISH_CUTS_MAX];
+
+    p->n_rows = p->n_cuts = 0;
+    p->t = -1;
+    int status = add_row(p, ec_job_cost(job, 0), -1, 1);
+    if (status == EC_OK)
+        status = add_constraints(p, job, margin);
+    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++)
+        status = cut_row(p, at, notes, r);
+    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++) {
+        const ec_node *node = ec_graph_node(graph, p->rows[r].expr);
+        if (node->axes & EC_AXIS_SAMPLE)
+            return ec_fail(EC_ERR_UNSUPPORTED, "polish: a maximum over values with a sample axis");
+        if (node->elements > EC_POLISH_ELEMENTS_MAX)
+            status = limit_elements(at, &p->rows[r], p->rows[r].expr);
+    }
+    if (status < 0 || p->n_cuts == 0)
+        return status;
+    for (int32_t i = 0; i < p->n_cuts; i++)
+        from[i] = p->cuts[i].node;
+    status = values_at(at, p->n_cuts, from, values);
+    for (int32_t i = 0; i < p->n_cuts; i++) {
+        p->cuts[i].start = status == EC_OK ? values[i][0] : 0;
+        free(values[i]);
+    }
+    p->t = status < 0 ? status : make_t(p, graph);
+    if (p->t < 0)
+        return p->t;
+    for (int32_t i = 0; i < p->n_cuts; i++) {
+        to[i] = ec_graph_slice(graph, p->t, i, 0);
+        if (to[i] < 0)
+            return to[i];
+    }
+    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++)
+        status = ec_graph_substitute(graph, p->n_cuts, from, to, 1, &p->rows[r].expr,
+                                     &p->rows[r].expr);
+    return status;
+}
+
+/* ---- gradients and the executor ---- */
+
+/* sum over rows and elements of seed * value: its gradient is the seeds' combination of the rows. */
+static ec_expr seeded_sum(ec_polish_problem *p, ec_graph *graph)
+{
+    ec_expr total = -1;
+    int32_t first = p->n_genes + p->n_cuts;
+
+    p->n_elements = 0;
+    for (int32_t r = 0; r < p->n_rows; r++) {
+        ec_polish_row *row = &p->rows[r];
+        int32_t n = ec_graph_node(graph, row->expr)->elements;
+        double *zero = (double *)calloc(2 * (size_t)n, sizeof *zero);
+        if (!zero)
+            return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+        for (int32_t i = 0; i < n; i++)
+            zero[n + i] = 1;
+        if (ec_graph_node(graph, row->expr)->rank != 1)
+            row->expr = ec_graph_reshape(graph, row->expr, 1, &n);
+        ec_expr seed = ec_graph_variable(graph, false, first + p->n_elements, n, zero, zero + n);
+        free(zero);
+        ec_expr part = ec_graph_unary(graph, EC_OP_SUM,
+                                      ec_graph_binary(graph, EC_OP_MUL, seed, row->expr));
+        if (part < 0)
+            return part;
+        total = total < 0 ? part : ec_graph_binary(graph, EC_OP_ADD, total, part);
+        if (total < 0)
+            return total;
+        row->first = p->n_elements;
+        row->elements = n;
+        p->n_elements += n;
+    }
+    return total;
+}
+
+/* Genes that move: of real and spaced variables of the candidates. */
+static bool variable_moves(const ec_variable *variable)
+{
+    return !variable->group && variable->n_genes > 0 &&
+           (variable->kind == EC_VARIABLE_REAL || variable->kind == EC_VARIABLE_SPACED);
+}
+
+static int list_free_genes(ec_polish_problem *p, const ec_job *job)
+{
+    size_t n = (size_t)p->n_genes + 1;
+
+    p->free_gene = (int32_t *)malloc(sizeof(int32_t) * n);
+    p->grad_first = (int32_t *)malloc(sizeof(int32_t) * n);
+    p->grad_element = (int32_t *)malloc(sizeof(int32_t) * n);
+    p->low = (double *)malloc(sizeof(double) * n);
+    p->range = (double *)malloc(sizeof(double) * n);
+    if (!p->free_gene || !p->grad_first || !p->grad_element || !p->low || !p->range)
+        return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    p->n_grads = 0;
+    for (int32_t v = 0; v < job->n_variables; v++) {
+        const ec_job_entry *entry = job->variables[v];
+        if (!variable_moves(&entry->variable))
+            continue;
+        for (int32_t i = 0; i < entry->variable.n_genes; i++) {
+            if (!(entry->min[i] < entry->max[i]))
+                continue;
+            p->free_gene[p->n_free] = entry->variable.first_gene + i;
+            p->grad_first[p->n_free] = p->n_grads;
+            p->grad_element[p->n_free] = i;
+            p->low[p->n_free] = entry->min[i];
+            p->range[p->n_free++] = entry->max[i] - entry->min[i];
+        }
+        p->n_grads++;
+    }
+    if (p->n_free == 0)
+        return ec_fail(EC_ERR_UNSUPPORTED, "there is no real variable to move");
+    return EC_OK;
+}
+
+static int make_executor(ec_polish_problem *p, const ec_job *job)
+{
+    ec_graph *graph = job->graph;
+    int32_t n_with = p->n_grads + (p->n_cuts > 0 ? 1 : 0), at = 0;
+    int32_t n = p->n_rows + n_with;
+    ec_expr *with = (ec_expr *)malloc(sizeof *with * (size_t)n_with);
+    ec_expr *outputs = (ec_expr *)malloc(sizeof *outputs * (size_t)n);
+    if (!with || !outputs) {
+        free(with);
+        free(outputs);
+        return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    }
+    ec_expr total = seeded_sum(p, graph);
+    int status = total < 0 ? total : EC_OK;
+    for (int32_t v = 0; v < job->n_variables; v++)
+        if (variable_moves(&job->variables[v]->variable))
+            with[at++] = job->variables[v]->variable.genes;
+    if (p->n_cuts > 0)
+        with[at] = p->t;
+    for (int32_t r = 0; r < p->n_rows; r++)
+        if (status == EC_OK)
+            outputs[r] = p->rows[r].expr;
+    if (status == EC_OK)
+        status = ec_graph_gradient(graph, total, n_with, with, outputs + p->n_rows);
+    ec_executor_info info = {
+        .outputs = outputs,
+        .n_outputs = n,
+        .max_candidates = (size_t)p->n_elements,
+        .fidelity = EC_FINAL,
+    };
+    if (status == EC_OK)
+        status = ec_executor_create(graph, p->backend, &info, &p->executor);
+    free(with);
+    free(outputs);
+    return status;
+}
+
+static int make_batch(ec_polish_problem *p)
+{
+    ec_backend *backend = p->backend;
+    int32_t rows = p->n_genes + p->n_cuts + p->n_elements;
+    size_t n = (size_t)p->n_elements, columns = (size_t)(p->n_free + p->n_cuts);
+
+    int status = ec_array_create(backend, &p->X, EC_F64, EC_AXIS_CANDIDATE, 1, &rows, n, 1);
+    if (status == EC_OK)
+        status = backend->ops->alloc(backend, ec_lane_ld(n), (void **)&p->status);
+    p->value = (double *)calloc(n, sizeof(double));
+    p->jacobian = (double *)calloc(n * columns, sizeof(double));
+    if (status == EC_OK && (!p->value || !p->jacobian))
+        status = ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    if (status < 0)
+        return status;
+    double *X = (double *)p->X.data;
+    memset(X, 0, ec_array_bytes(&p->X));
+    for (int32_t k = 0; k < p->n_elements; k++)
+        X[(size_t)(p->n_genes + p->n_cuts + k) * p->X.ld + (size_t)k] = 1;
+    return EC_OK;
+}
+
+int ec_polish_problem_run(ec_polish_problem *p, const double *genes, const double *t)
+{
+    double *X = (double *)p->X.data;
+    size_t ld = p->X.ld, n = (size_t)p->n_elements, columns = (size_t)(p->n_free + p->n_cuts);
+
+    for (int32_t g = 0; g < p->n_genes + p->n_cuts; g++) {
+        double value = g < p->n_genes ? genes[g] : t[g - p->n_genes];
+        for (size_t c = 0; c < ld; c++)
+            X[(size_t)g * ld + c] = value;
+    }
+    int status = ec_executor_run(p->executor, &p->X, NULL, NULL, p->status, n, 0);
+    if (status < 0)
+        return status;
+    for (int32_t r = 0; r < p->n_rows; r++) {
+        const ec_array *out = ec_executor_output(p->executor, r);
+        for (int32_t e = 0; e < p->rows[r].elements; e++)
+            p->value[p->rows[r].first + e] = ((const double *)out->data)[(size_t)e * out->ld];
+    }
+    for (int32_t i = 0; i < p->n_free + p->n_cuts; i++) {
+        bool is_t = i >= p->n_free;
+        const ec_array *out = ec_executor_output(
+            p->executor, p->n_rows + (is_t ? p->n_grads : p->grad_first[i]));
+        size_t element = (size_t)(is_t ? i - p->n_free : p->grad_element[i]);
+        /* A gradient that does not depend on the candidate is one value for all. */
+        bool wide = (out->axes & EC_AXIS_CANDIDATE) != 0;
+        for (size_t k = 0; k < n; k++)
+            p->jacobian[k * columns + (size_t)i] =
+                ((const double *)out->data)[element * out->ld + (wide ? k : 0)];
+    }
+    return EC_OK;
+}
+
+/* ---- validity of the cuts ---- */
+
+/* A maximum may be replaced by an upper bound only where nothing gets better when it rises. Returns
+ * the first cut that is not valid, -1 when all are. */
+static int32_t wrong_cut(const ec_polish_problem *p)
+{
+    size_t columns = (size_t)(p->n_free + p->n_cuts);
+
+    for (int32_t r = 0; r < p->n_rows; r++) {
+        const ec_polish_row *row = &p->rows[r];
+        for (int32_t e = row->first; e < row->first + row->elements; e++)
+            for (int32_t c = 0; c < p->n_cuts; c++) {
+                double slope = p->jacobian[(size_t)e * columns + (size_t)(p->n_free + c)];
+                double against = row->sign * slope * p->cuts[c].direction;
+                if (against < 0 || (row->equality && slope != 0))
+                    return c;
+            }
+    }
+    return -1;
+}
+
+/* ---- create, destroy ---- */
+
+void ec_polish_problem_destroy(ec_polish_problem **handle)
+{
+    ec_polish_problem *p = handle ? *handle : NULL;
+
+    if (!p)
+        return;
+    ec_executor_destroy(&p->executor);
+    ec_array_release(p->backend, &p->X);
+    p->backend->ops->release(p->backend, p->status);
+    free(p->free_gene);
+    free(p->grad_first);
+    free(p->grad_element);
+    free(p->low);
+    free(p->range);
+    free(p->value);
+    free(p->jacobian);
+    free(p);
+    *handle = NULL;
+}
+
+static int try_create(ec_job *job, ec_backend *backend, const double *genes, double margin,
+                      ec_polish_notes *notes, ec_polish_problem **problem, int32_t *wrong)
+{
+    double t[EC_POLISH_CUTS_MAX];
+    ec_polish_problem *p = (ec_polish_problem *)calloc(1, sizeof *p);
+
+    if (!p)
+        return ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    p->backend = backend;
+    p->n_genes = job->n_genes;
+    design at = {job->graph, backend, genes, (size_t)job->n_genes};
+    int status = list_free_genes(p, job);
+    if (status == EC_OK)
+        status = make_rows(p, job, &at, notes, margin);
+    if (status == EC_OK)
+        status = make_executor(p, job);
+    if (status == EC_OK)
+        status = make_batch(p);
+    for (int32_t i = 0; i < p->n_cuts; i++)
+        t[i] = p->cuts[i].start;
+    if (status == EC_OK)
+        status = ec_polish_problem_run(p, genes, t);
+    *wrong = status == EC_OK ? wrong_cut(p) : -1;
+    if (*wrong >= 0)
+        leave_uncut(notes, p->cuts[*wrong].node);
+    if (status < 0 || *wrong >= 0)
+        ec_polish_problem_destroy(&p);
+    *problem = p;
+    return status;
+}
+
+int ec_polish_problem_create(ec_job *job, ec_backend *backend, const double *genes, double margin,
+                             ec_polish_notes *notes, ec_polish_problem **problem)
+{
+    if (job->n_group_genes > 0)
+        return ec_fail(EC_ERR_UNSUPPORTED, "variables are shared by groups");
+    for (int i = 0; i <= EC_POLISH_CUTS_MAX; i++) {
+        int32_t wrong = -1;
+        int status = try_create(job, backend, genes, margin, notes, problem, &wrong);
+        if (status < 0 || wrong < 0)
+            return status;
+    }
+    return ec_fail(EC_ERR_UNSUPPORTED, "its maxima cannot be taken apart");
+}

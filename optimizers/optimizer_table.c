@@ -1,0 +1,27 @@
+/* optimizer_table.c: every method that a script may name, the default first. A new method is an
+ * entry here and a folder beside this file. */
+#include "optimizer.h"
+
+#include <string.h>
+
+extern const ec_optimizer_def ec_de_lshade, ec_de_rand1bin, ec_de_best1bin, ec_de_jde,
+    ec_de_current_to_pbest;
+
+static const ec_optimizer_def *const table[] = {
+    &ec_de_lshade, &ec_de_rand1bin, &ec_de_best1bin, &ec_de_jde, &ec_de_current_to_pbest, NULL,
+};
+
+const ec_optimizer_def *const *ec_optimizer_table(void)
+{
+    return table;
+}
+
+const ec_optimizer_def *ec_optimizer_find(const char *name)
+{
+    if (name && strcmp(name, "de") == 0)
+        return &ec_de_lshade;
+    for (const ec_optimizer_def *const *def = table; *def; def++)
+        if (name && strcmp((*def)->name, name) == 0)
+            return *def;
+    return NULL;
+}

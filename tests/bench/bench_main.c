@@ -1,0 +1,460 @@
+/* bench_main.c: timed cases on one backend, each with its floor: the time that the bytes at the
+ * measured copy bandwidth or the operations at the measured rate would take, whichever is longer.
+ * Ceilings and cases run in this one process, so a floor and its figure are of the same machine.
+ *
+ *   eciton_bench [--backend cpu|cuda] [--threads N] [--isa v1|v3|v4] [--csv FILE] [case words ...]
+ *
+ * A figure is the minimum and the median of REPEATS runs.
+ */
+#include "bench_kernels.h"
+
+#include "core/executor.h"
+#include "core/optimizer.h"
+#include "evaluators/array_pattern/array_pattern.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+EC_KERNEL_DECLARE(bench_fma_f32, bench_rate_args)
+EC_KERNEL_DECLARE(bench_fma_f64, bench_rate_args)
+EC_KERNEL_DECLARE(bench_sincos, bench_rate_args)
+
+enum { REPEATS = 7 };
+
+typedef struct bench {
+    ec_backend *be;
+    double copy;     /* bytes/s, read + write */
+    double f32, f64; /* operations/s */
+    double sincos;   /* /s */
+    FILE *csv;
+    int n_filters;
+    char **filters;
+} bench;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void check(int status, const char *what)
+{
+    if (status >= 0)
+        return;
+    fprintf(stderr, "bench: %s: %s\n", what, ec_error_text());
+    exit(1);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Seconds of one call of f, which enqueues work; sorted, REPEATS of them. */
+static void timed(bench *b, void (*f)(bench *, void *), void *user, double *seconds)
+{
+    f(b, user); /* warm-up */
+    check(b->be->ops->sync(b->be), "sync");
+    for (int i = 0; i < REPEATS; i++) {
+        double t = now();
+        f(b, user);
+        check(b->be->ops->sync(b->be), "sync");
+        seconds[i] = now() - t;
+    }
+    qsort(seconds, REPEATS, sizeof *seconds, by_value);
+}
+
+/* `count` units in the sorted seconds; floor_seconds for the same count. */
+static void report(bench *b, const char *name, const char *unit, double count,
+                   const double *seconds, double floor_seconds, const char *floor_by)
+{
+    double best = count / seconds[0], median = count / seconds[REPEATS / 2];
+    printf("%-34s %11.4g %11.4g %-14s floor %10.4g  %5.1f %% of it (%s)\n", name, best, median,
+           unit, count / floor_seconds, 100 * floor_seconds / seconds[REPEATS / 2], floor_by);
+    fflush(stdout);
+    if (b->csv)
+        fprintf(b->csv, "%s,%s,%s,%.6g,%.6g,%.6g,%s\n", b->be->device, name, unit, best, median,
+                count / floor_seconds, floor_by);
+}
+
+static bool wanted(const bench *b, const char *name)
+{
+    for (int i = 0; i < b->n_filters; i++)
+        if (strstr(name, b->filters[i]))
+            return true;
+    return b->n_filters == 0;
+}
+
+/* ---- ceilings ---------------------------------------------------------------------------------- */
+
+typedef struct copy_case {
+    void *to, *from;
+    size_t bytes;
+} copy_case;
+
+static void run_copy(bench *b, void *user)
+{
+    copy_case *c = user;
+    check(b->be->ops->copy(b->be, c->to, c->from, c->bytes), "copy");
+}
+
+typedef struct rate_case {
+    const ec_kernel *kernel;
+    bench_rate_args args;
+    size_t lanes;
+} rate_case;
+
+static void run_rate(bench *b, void *user)
+{
+    rate_case *c = user;
+    check(b->be->ops->launch(b->be, c->kernel, &c->args, c->lanes, 1), "launch");
+}
+
+static void ceilings(bench *b)
+{
+    double s[REPEATS];
+    copy_case c = {.bytes = b->be->is_cuda ? (size_t)1 << 30 : (size_t)256 << 20};
+    check(b->be->ops->alloc(b->be, c.bytes, &c.to), "alloc");
+    check(b->be->ops->alloc(b->be, c.bytes, &c.from), "alloc");
+    check(b->be->ops->fill(b->be, c.from, 1, c.bytes), "fill");
+    timed(b, run_copy, &c, s);
+    b->copy = 2 * (double)c.bytes / s[REPEATS / 2];
+    b->be->ops->release(b->be, c.to);
+    rate_case r = {.lanes = b->be->is_cuda ? 132 * 2048 * 8 : 4096, .args = {.out = c.from}};
+    r.args.steps = b->be->is_cuda ? 2000 : 3000;
+    double count = (double)r.lanes * r.args.steps * BENCH_CHAINS;
+    r.kernel = &ec_kernel_bench_fma_f32;
+    timed(b, run_rate, &r, s);
+    b->f32 = 2 * count / s[REPEATS / 2];
+    r.kernel = &ec_kernel_bench_fma_f64;
+    timed(b, run_rate, &r, s);
+    b->f64 = 2 * count / s[REPEATS / 2];
+    r.kernel = &ec_kernel_bench_sincos;
+    timed(b, run_rate, &r, s);
+    b->sincos = count / s[REPEATS / 2];
+    b->be->ops->release(b->be, c.from);
+    printf("%s, %s, %d thread(s), ISA %s, compiler %s\n", b->be->name, b->be->device,
+           b->be->is_cuda ? 1 : b->be->threads, b->be->is_cuda ? "sm" : ec_isa_name(b->be->isa),
+           __VERSION__);
+    printf("ceilings: copy %.4g GB/s, multiply-add f32 %.4g and f64 %.4g Gop/s, sincos f32 %.4g "
+           "G/s\n\n",
+           1e-9 * b->copy, 1e-9 * b->f32, 1e-9 * b->f64, 1e-9 * b->sincos);
+    printf("%-34s %11s %11s\n", "case", "best", "median");
+}
+
+/* ---- generations of an optimizer over a graph ----------------------------------------------------- */
+
+typedef struct search {
+    ec_graph *graph;
+    ec_executor *executor;
+    ec_optimizer *optimizer;
+    ec_capture *capture;
+    uint8_t *status;
+    int32_t *stop;
+    int generations;
+} search;
+
+static void one_generation(bench *b, search *s)
+{
+    ec_array X, XG;
+    const int32_t *map = NULL;
+    size_t n = 0;
+    const ec_optimizer_def *def = s->optimizer->def;
+    (void)b;
+    check(def->propose(s->optimizer, &X, &XG, &map, &n), "propose");
+    check(ec_executor_run(s->executor, &X, NULL, NULL, s->status, n, 0), "evaluate");
+    check(def->take(s->optimizer, ec_executor_output(s->executor, 0)->data, NULL, s->status, n),
+          "take");
+}
+
+static void run_search(bench *b, void *user)
+{
+    search *s = user;
+    for (int g = 0; g < s->generations; g++) {
+        if (s->capture) {
+            check(b->be->ops->replay(b->be, s->capture), "replay");
+            if (s->optimizer->def->replayed)
+                s->optimizer->def->replayed(s->optimizer);
+        } else {
+            one_generation(b, s);
+        }
+    }
+}
+
+static void start_search(bench *b, search *s, const char *method, const ec_gene *genes,
+                         size_t n_genes, size_t population, ec_expr cost)
+{
+    const ec_optimizer_def *def = ec_optimizer_find(method);
+    double options[32];
+    for (size_t i = 0; i < def->n_options; i++)
+        options[i] = def->options[i].initial;
+    ec_optimizer_info info = {.genes = genes,
+                              .n_genes = n_genes,
+                              .population = population,
+                              .seed = 1,
+                              .options = options};
+    void *memory = NULL;
+    check(def->create(def, b->be, &info, &s->optimizer), "optimizer");
+    size_t most = def->max_population(s->optimizer);
+    check(b->be->ops->alloc(b->be, sizeof(int32_t), &memory), "alloc");
+    s->stop = memory;
+    check(b->be->ops->fill(b->be, s->stop, 0, sizeof(int32_t)), "fill");
+    def->set_stop_flag(s->optimizer, s->stop);
+    ec_executor_info plan = {
+        .outputs = &cost, .n_outputs = 1, .max_candidates = most, .stop = s->stop};
+    check(ec_executor_create(s->graph, b->be, &plan, &s->executor), "executor");
+    check(b->be->ops->alloc(b->be, ec_lane_ld(most), &memory), "alloc");
+    s->status = memory;
+    for (int i = 0; i < 3; i++)
+        one_generation(b, s);
+    check(b->be->ops->sync(b->be), "sync");
+    if (b->be->ops->capture_begin && def->capturable && def->capturable(s->optimizer) &&
+        ec_executor_capturable(s->executor)) {
+        check(b->be->ops->capture_begin(b->be), "capture");
+        one_generation(b, s);
+        check(b->be->ops->capture_end(b->be, &s->capture), "capture");
+    }
+}
+
+static void end_search(bench *b, search *s)
+{
+    if (s->capture)
+        b->be->ops->capture_destroy(b->be, &s->capture);
+    ec_executor_destroy(&s->executor);
+    s->optimizer->def->destroy(&s->optimizer);
+    b->be->ops->release(b->be, s->status);
+    b->be->ops->release(b->be, s->stop);
+    ec_graph_destroy(&s->graph);
+}
+
+static ec_expr rosenbrock(ec_graph *g, ec_gene *genes, int32_t n)
+{
+    double lo[64], hi[64];
+    for (int32_t i = 0; i < n; i++) {
+        lo[i] = genes[i].min = -5;
+        hi[i] = genes[i].max = 10;
+        genes[i].integral = false;
+    }
+    ec_expr x = ec_graph_variable(g, false, 0, n, lo, hi);
+    ec_expr a = ec_graph_slice(g, x, 0, n - 1), b = ec_graph_slice(g, x, 1, n - 1);
+    ec_expr d = ec_graph_binary(g, EC_OP_SUB, b, ec_graph_unary(g, EC_OP_SQUARE, a));
+    ec_expr e = ec_graph_binary(g, EC_OP_SUB, ec_graph_number(g, 1), a);
+    ec_expr t =
+        ec_graph_binary(g, EC_OP_MUL, ec_graph_number(g, 100), ec_graph_unary(g, EC_OP_SQUARE, d));
+    return ec_graph_unary(g, EC_OP_SUM,
+                          ec_graph_binary(g, EC_OP_ADD, t, ec_graph_unary(g, EC_OP_SQUARE, e)));
+}
+
+static void case_rosenbrock(bench *b, const char *name, const char *method, size_t population,
+                            int generations)
+{
+    enum { D = 30 };
+    if (!wanted(b, name))
+        return;
+    search s = {.generations = generations};
+    ec_gene genes[D];
+    double seconds[REPEATS];
+    check(ec_graph_create(&s.graph), "graph");
+    ec_expr cost = rosenbrock(s.graph, genes, D);
+    check(cost, "graph");
+    start_search(b, &s, method, genes, D, population, cost);
+    timed(b, run_search, &s, seconds);
+    double count = (double)population * generations;
+    /* A generation reads the parents and three random members, writes and reads the trials, and
+     * writes what is accepted: 7 x 8 bytes a gene. It draws a quarter of a Philox block a gene (10
+     * rounds of 10 integer operations, on half-width lanes) and does 14 operations of arithmetic. */
+    double bytes = 7.0 * 8 * D * count, ops = (25.0 + 14.0) * D * count;
+    double by_bytes = b->be->is_cuda ? bytes / b->copy : 0, by_ops = ops / b->f64;
+    report(b, name, "individuals/s", count, seconds, by_bytes > by_ops ? by_bytes : by_ops,
+           by_bytes > by_ops ? "bytes" : "operations");
+    end_search(b, &s);
+}
+
+/* ---- arrays -------------------------------------------------------------------------------------- */
+
+/* A line of `elements` real-weighted elements (x only), or a plane (x and y), sll_db as the cost. */
+static ec_expr array_cost(ec_graph *g, ec_gene *genes, int32_t elements, bool plane, int32_t points,
+                          double half_size)
+{
+    double lo[256], hi[256], *u = malloc((size_t)points * sizeof *u);
+    int32_t n = plane ? 2 * elements : elements;
+    for (int32_t i = 0; i < n; i++) {
+        double at = plane ? 0 : -half_size + 2 * half_size * (i + 0.5) / elements;
+        double span = plane ? half_size : half_size / elements;
+        lo[i] = genes[i].min = at - span;
+        hi[i] = genes[i].max = at + span;
+        genes[i].integral = false;
+    }
+    for (int32_t i = 0; i < points; i++)
+        u[i] = -1 + 2.0 * i / (points - 1);
+    ec_expr x = ec_graph_variable(g, false, 0, n, lo, hi), zero = ec_graph_number(g, 0),
+            one = ec_graph_number(g, 1);
+    ec_array_config config;
+    ec_array_config_default(&config);
+    config.kind = plane ? EC_ARRAY_GRID_UV : EC_ARRAY_CUT_U;
+    config.na = config.nb = points;
+    config.a = config.b = u;
+    config.elements = elements;
+    if (!plane) {
+        config.nb = 0;
+        config.b = NULL;
+    }
+    ec_array_inputs in = {.x = plane ? ec_graph_slice(g, x, 0, elements) : x,
+                          .y = plane ? ec_graph_slice(g, x, elements, elements) : zero,
+                          .z = zero,
+                          .amplitude = one,
+                          .phase = zero,
+                          .wavelength = one,
+                          .u0 = zero,
+                          .v0 = zero,
+                          .w0 = one};
+    ec_call *call = NULL;
+    check(ec_array_call(g, &config, &in, &call), "array");
+    free(u);
+    double edge = plane ? 1.2 / half_size : 0.7 / half_size;
+    ec_array_beam beam = {
+        .look_a = NAN, .look_b = NAN, .exclude_a = edge, .exclude_b = plane ? edge : NAN};
+    ec_expr cost = ec_array_sll_db(g, call, &beam);
+    check(cost, "sll_db");
+    return cost;
+}
+
+/* Only the evaluation: a population of fixed random designs. */
+typedef struct evaluation {
+    ec_executor *executor;
+    ec_array X;
+    uint8_t *status;
+    size_t n;
+} evaluation;
+
+static void run_evaluation(bench *b, void *user)
+{
+    evaluation *e = user;
+    (void)b;
+    check(ec_executor_run(e->executor, &e->X, NULL, NULL, e->status, e->n, 0), "evaluate");
+}
+
+static void case_array(bench *b, const char *name, int32_t elements, bool plane, int32_t points,
+                       double half_size, size_t n)
+{
+    if (!wanted(b, name))
+        return;
+    ec_graph *g = NULL;
+    ec_gene genes[256];
+    double seconds[REPEATS];
+    check(ec_graph_create(&g), "graph");
+    ec_expr cost = array_cost(g, genes, elements, plane, points, half_size);
+    int32_t d = plane ? 2 * elements : elements;
+    evaluation e = {.n = n};
+    ec_executor_info plan = {.outputs = &cost, .n_outputs = 1, .max_candidates = n};
+    check(ec_executor_create(g, b->be, &plan, &e.executor), "executor");
+    check(ec_array_create(b->be, &e.X, EC_F64, EC_AXIS_CANDIDATE, 1, &d, n, 1), "array");
+    double *host = malloc((size_t)d * e.X.ld * sizeof *host);
+    uint64_t h = 1;
+    for (size_t i = 0; i < (size_t)d * e.X.ld; i++) {
+        h = h * 6364136223846793005u + 1442695040888963407u;
+        const ec_gene *gene = &genes[i / e.X.ld];
+        host[i] = gene->min + (gene->max - gene->min) * (double)(h >> 11) * 0x1p-53;
+    }
+    check(b->be->ops->upload(b->be, e.X.data, host, (size_t)d * e.X.ld * sizeof *host), "upload");
+    void *memory = NULL;
+    check(b->be->ops->alloc(b->be, e.X.ld, &memory), "alloc");
+    e.status = memory;
+    char path[256];
+    ec_executor_path(e.executor, 0, path, sizeof path);
+    timed(b, run_evaluation, &e, seconds);
+    /* Real weights on a symmetric grid: half of a cut; a quarter of a u-v grid with four real
+     * products. A cut's product has 4 multiply-adds (8 operations) a point and element; a grid's 4
+     * multiply-adds a quarter point and element. Phasors: one sincos an element and table row. */
+    double ops =
+        plane ? 8.0 * (points / 2) * (points / 2) * elements : 8.0 * (points / 2) * elements;
+    double phasors = plane ? 2.0 * (points / 2) * elements : 2.0 * sqrt(points) * elements;
+    double floor_seconds = (double)n * (ops / b->f32 + phasors / b->sincos);
+    report(b, name, "candidates/s", (double)n, seconds, floor_seconds, "operations");
+    printf("    %s\n", path);
+    free(host);
+    ec_array_release(b->be, &e.X);
+    b->be->ops->release(b->be, e.status);
+    ec_executor_destroy(&e.executor);
+    ec_graph_destroy(&g);
+}
+
+static void case_line_generation(bench *b, const char *name, int generations)
+{
+    enum { N = 512, M = 32, U = 2001 };
+    if (!wanted(b, name))
+        return;
+    search s = {.generations = generations};
+    ec_gene genes[M];
+    double seconds[REPEATS];
+    check(ec_graph_create(&s.graph), "graph");
+    ec_expr cost = array_cost(s.graph, genes, M, false, U, 12);
+    start_search(b, &s, "lshade", genes, M, N, cost);
+    timed(b, run_search, &s, seconds);
+    double ops = 8.0 * (U / 2) * M * N, phasors = 2.0 * sqrt(U) * M * N;
+    double floor_seconds = generations * (ops / b->f32 + phasors / b->sincos);
+    report(b, name, "generations/s", generations, seconds, floor_seconds, "operations");
+    printf("    %.2f us a generation%s\n", 1e6 * seconds[REPEATS / 2] / generations,
+           s.capture ? ", captured" : "");
+    end_search(b, &s);
+}
+
+int main(int argc, char **argv)
+{
+    bench b = {0};
+    ec_backend_info info = {.name = "auto"};
+    const char *csv = NULL;
+    int i = 1;
+    for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
+        if (strcmp(argv[i], "--backend") == 0)
+            info.name = argv[i + 1];
+        else if (strcmp(argv[i], "--threads") == 0)
+            info.threads = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--isa") == 0)
+            info.isa = argv[i + 1];
+        else if (strcmp(argv[i], "--csv") == 0)
+            csv = argv[i + 1];
+        else
+            break;
+    }
+    if (i < argc && strncmp(argv[i], "--", 2) == 0) {
+        fprintf(stderr,
+                "usage: %s [--backend B] [--threads N] [--isa L] [--csv FILE] [case words]\n",
+                argv[0]);
+        return 2;
+    }
+    b.filters = argv + i;
+    b.n_filters = argc - i;
+    check(ec_backend_create(&info, &b.be), "backend");
+    if (csv && !(b.csv = fopen(csv, "w"))) {
+        fprintf(stderr, "bench: %s cannot be written\n", csv);
+        return 1;
+    }
+    if (b.csv)
+        fprintf(b.csv, "device,case,unit,best,median,floor,floor_by\n");
+    ceilings(&b);
+    if (b.be->is_cuda) {
+        case_rosenbrock(&b, "rand1bin rosenbrock N=1e5 D=30", "rand1bin", 100000, 100);
+        case_rosenbrock(&b, "lshade rosenbrock N=1e5 D=30", "lshade", 100000, 50);
+        case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1000, 500);
+        case_array(&b, "plane 100 on 128x128 sll_db", 100, true, 128, 5, 65536);
+        case_array(&b, "line 32 on 2001 sll_db", 32, false, 2001, 12, 65536);
+        case_array(&b, "line 32 on 2001 sll_db N=512", 32, false, 2001, 12, 512);
+        case_line_generation(&b, "lshade 512 lines 32 on 2001", 500);
+    } else {
+        case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1000, 200);
+        case_rosenbrock(&b, "lshade rosenbrock N=1000 D=30", "lshade", 1000, 200);
+        case_rosenbrock(&b, "rand1bin rosenbrock N=100 D=30", "rand1bin", 100, 2000);
+        case_array(&b, "line 32 on 2001 sll_db", 32, false, 2001, 12, 512);
+        case_array(&b, "plane 100 on 128x128 sll_db", 100, true, 128, 5, 256);
+        case_line_generation(&b, "lshade 512 lines 32 on 2001", 10);
+    }
+    if (b.csv)
+        fclose(b.csv);
+    ec_backend_destroy(&b.be);
+    return 0;
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# gpu_check.sh: what only a machine with a GPU can show, in one call:
+#
+#   tests/gpu_check.sh [OUT_DIR] [steps: build test sanitize search bench]
+#
+# Builds the CUDA preset's configuration in build/gpu, runs the backends test with a device required,
+# the same under compute-sanitizer, the example searches on the GPU, and the benchmark, whose figures
+# go to OUT_DIR/bench_<card>.csv. Exit status: 0 when every step passed.
+set -u
+cd "$(dirname "$0")/.."
+out=${1:-build/gpu/results}
+[ $# -gt 0 ] && shift
+steps=${*:-build test sanitize search bench}
+mkdir -p "$out"
+failed=0
+b=build/gpu
+
+step() {
+    name=$1
+    shift
+    echo "== $name: $*"
+    start=$(date +%s)
+    if "$@" >"$out/$name.log" 2>&1; then
+        tail -n 6 "$out/$name.log"
+        echo "== $name: passed in $(($(date +%s) - start)) s"
+    else
+        echo "== $name: FAILED (status $?) after $(($(date +%s) - start)) s"
+        tail -n 40 "$out/$name.log"
+        failed=1
+    fi
+}
+
+build() {
+    generator=
+    command -v ninja >/dev/null && generator="-G Ninja"
+    # shellcheck disable=SC2086
+    cmake -S . -B $b $generator -DCMAKE_BUILD_TYPE=Release -DECITON_CUDA=ON \
+        -DCMAKE_CUDA_ARCHITECTURES="${EC_GPU_ARCH:-90}" -DECITON_BENCHMARKS=ON &&
+        cmake --build $b --target backends_test eciton_bench eciton_program -j "$(nproc)"
+}
+
+search() {
+    for seed in 1 2 3; do
+        for script in aperiodic_17 aperiodic_37 circular_array sector_null; do
+            echo "$script seed $seed"
+            $b/bin/eciton run examples/$script.lua --backend cuda --seed $seed --json --quiet |
+                tail -n 1 | cut -c1-400 || return 1
+        done
+    done
+    $b/bin/eciton run examples/aperiodic_17.lua --backend cuda --seed 5 --json --quiet |
+        tail -n 1 | sed 's/"seconds":[^,]*,//' >"$out/a.json" &&
+        $b/bin/eciton run examples/aperiodic_17.lua --backend cuda --seed 5 --json --quiet |
+        tail -n 1 | sed 's/"seconds":[^,]*,//' >"$out/b.json" &&
+        cmp "$out/a.json" "$out/b.json" && echo "two runs, the same bits"
+}
+
+export ECITON_REQUIRE_CUDA=1
+for s in $steps; do
+    case $s in
+    build) step build build ;;
+    test) step test $b/bin/backends_test ;;
+    sanitize)
+        # the hash over 1e7 arguments takes too long under the sanitizer; its kernels are in math/philox
+        for tool in memcheck racecheck; do
+            step sanitize_$tool compute-sanitizer --tool $tool --error-exitcode 9 \
+                --report-api-errors no $b/bin/backends_test --backend cuda \
+                ops/ math/philox math/turns graph/ de/ array
+        done
+        ;;
+    search) step search search ;;
+    bench) step bench $b/bin/eciton_bench --backend cuda --csv "$out/bench.csv" ;;
+    *) echo "unknown step $s" && exit 2 ;;
+    esac
+done
+exit $failed

@@ -1,0 +1,626 @@
+/* The expression graph on the CPU: values against plain C, axes, chunks, gradients against central
+ * differences, errors. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../../core/executor.h"
+#include "../../core/graph_internal.h"
+
+enum { GENES = 8, POP = 70 };
+
+static ec_backend *cpu;
+
+static int setup(void **state)
+{
+    (void)state;
+    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ec_backend_destroy(&cpu);
+    return 0;
+}
+
+static double gene(size_t c, size_t e)
+{
+    uint64_t h = (c * 1000003u + e) * 0x9E3779B97F4A7C15ull;
+    h ^= h >> 29;
+    h *= 0xBF58476D1CE4E5B9ull;
+    h ^= h >> 32;
+    return (double)(h >> 11) * 0x1p-53 * 2 - 1;
+}
+
+static ec_expr variable(ec_graph *g)
+{
+    double lo[GENES], hi[GENES];
+    for (int i = 0; i < GENES; i++) {
+        lo[i] = -1;
+        hi[i] = 1;
+    }
+    return ec_graph_variable(g, false, 0, GENES, lo, hi);
+}
+
+/* Evaluates outputs for POP candidates; out[i][(s * elements + e) * POP + c]. */
+static void evaluate(ec_graph *g, int32_t n, const ec_expr *outputs, size_t chunk, double **out,
+                     uint8_t *status)
+{
+    ec_executor *x = NULL;
+    ec_executor_info info = {
+        .outputs = outputs, .n_outputs = n, .max_candidates = POP, .max_groups = 4, .chunk = chunk};
+    int r = ec_executor_create(g, cpu, &info, &x);
+    if (r != EC_OK)
+        print_error("%s\n", ec_error_text());
+    assert_int_equal(r, EC_OK);
+    ec_array X, XG;
+    int32_t shape = GENES;
+    assert_int_equal(ec_array_create(cpu, &X, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, POP, 1), 0);
+    assert_int_equal(ec_array_create(cpu, &XG, EC_F64, EC_AXIS_GROUP, 1, &shape, 4, 1), 0);
+    double *p = X.data, *q = XG.data;
+    for (size_t e = 0; e < GENES; e++) {
+        for (size_t c = 0; c < X.ld; c++)
+            p[e * X.ld + c] = gene(c, e);
+        for (size_t c = 0; c < XG.ld; c++)
+            q[e * XG.ld + c] = gene(c + 500, e);
+    }
+    int32_t map[128];
+    for (int c = 0; c < 128; c++)
+        map[c] = c % 4;
+    uint8_t bytes[128];
+    assert_int_equal(ec_executor_run(x, &X, &XG, map, bytes, POP, 4), EC_OK);
+    for (int32_t i = 0; i < n; i++) {
+        const ec_array *a = ec_executor_output(x, i);
+        size_t width = a->dtype == EC_C128 ? 2 : 1;
+        for (size_t s = 0; s < a->samples; s++)
+            for (size_t e = 0; e < a->elements; e++)
+                for (size_t c = 0; c < POP; c++)
+                    for (size_t w = 0; w < width; w++)
+                        out[i][((s * a->elements + e) * POP + c) * width + w] =
+                            ((double *)a->data)[(s * a->sample_stride + e * a->ld +
+                                                 (a->axes & EC_AXIS_CANDIDATE ? c : 0)) *
+                                                    width +
+                                                w];
+    }
+    if (status)
+        memcpy(status, bytes, POP);
+    ec_array_release(cpu, &X);
+    ec_array_release(cpu, &XG);
+    ec_executor_destroy(&x);
+}
+
+/* Central differences of scalar y along each gene at one design against ec_graph_gradient. */
+static void check_gradient(ec_graph *g, ec_expr y, ec_expr x, double tolerance)
+{
+    ec_expr grad;
+    int r = ec_graph_gradient(g, y, 1, &x, &grad);
+    if (r != EC_OK)
+        print_error("%s\n", ec_error_text());
+    assert_int_equal(r, EC_OK);
+    double genes[GENES], got[GENES], plus, minus, *out[1] = {got};
+    for (int i = 0; i < GENES; i++)
+        genes[i] = gene(7, (size_t)i);
+    assert_int_equal(
+        ec_evaluate_once(g, cpu, EC_FINAL, 1, &grad, genes, GENES, NULL, 0, out, NULL, NULL),
+        EC_OK);
+    for (int i = 0; i < GENES; i++) {
+        double h = 1e-6, keep = genes[i];
+        genes[i] = keep + h;
+        out[0] = &plus;
+        assert_int_equal(
+            ec_evaluate_once(g, cpu, EC_FINAL, 1, &y, genes, GENES, NULL, 0, out, NULL, NULL), 0);
+        genes[i] = keep - h;
+        out[0] = &minus;
+        assert_int_equal(
+            ec_evaluate_once(g, cpu, EC_FINAL, 1, &y, genes, GENES, NULL, 0, out, NULL, NULL), 0);
+        genes[i] = keep;
+        double slope = (plus - minus) / (2 * h);
+        if (!(fabs(slope - got[i]) <= tolerance * (1 + fabs(slope))))
+            print_error("gene %d: difference %.10g, gradient %.10g\n", i, slope, got[i]);
+        assert_true(fabs(slope - got[i]) <= tolerance * (1 + fabs(slope)));
+    }
+}
+
+static ec_expr u(ec_graph *g, ec_op op, ec_expr a)
+{
+    return ec_graph_unary(g, op, a);
+}
+
+static ec_expr b(ec_graph *g, ec_op op, ec_expr x, ec_expr y)
+{
+    return ec_graph_binary(g, op, x, y);
+}
+
+static ec_expr op(ec_graph *g, ec_op o, int n, const ec_expr *in, int m, const double *par)
+{
+    return ec_graph_op(g, o, n, in, m, par);
+}
+
+static void test_rosenbrock(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g);
+    ec_expr lo = ec_graph_slice(g, x, 0, GENES - 1), hi = ec_graph_slice(g, x, 1, GENES - 1);
+    ec_expr d = b(g, EC_OP_SUB, hi, u(g, EC_OP_SQUARE, lo));
+    ec_expr t = b(g, EC_OP_ADD, b(g, EC_OP_MUL, ec_graph_number(g, 100), u(g, EC_OP_SQUARE, d)),
+                  u(g, EC_OP_SQUARE, b(g, EC_OP_SUB, ec_graph_number(g, 1), lo)));
+    ec_expr y = u(g, EC_OP_SUM, t);
+    double whole[POP], cut[POP], *out[1] = {whole};
+    evaluate(g, 1, &y, 0, out, NULL);
+    for (size_t c = 0; c < POP; c++) {
+        double sum = 0;
+        for (size_t e = 0; e + 1 < GENES; e++) {
+            double a = gene(c, e), n = gene(c, e + 1);
+            sum += 100 * (n - a * a) * (n - a * a) + (1 - a) * (1 - a);
+        }
+        assert_true(fabs(sum - whole[c]) < 1e-12 * fabs(sum));
+    }
+    out[0] = cut;
+    evaluate(g, 1, &y, 32, out, NULL);
+    assert_memory_equal(whole, cut, sizeof whole);
+    check_gradient(g, y, x, 1e-6);
+    ec_graph_destroy(&g);
+}
+
+/* Every element-wise op on suitable arguments, gradient included. */
+static void test_elementwise(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g), half = ec_graph_number(g, 0.45);
+    ec_expr positive = b(g, EC_OP_ADD, x, ec_graph_number(g, 2.25));
+    static const struct {
+        ec_op op;
+        bool positive;
+        double (*f)(double);
+    } unary[] = {{EC_OP_SQRT, true, sqrt},   {EC_OP_EXP, false, exp},   {EC_OP_LOG, true, log},
+                 {EC_OP_LOG10, true, log10}, {EC_OP_SIN, false, sin},   {EC_OP_COS, false, cos},
+                 {EC_OP_TAN, false, tan},    {EC_OP_ASIN, false, asin}, {EC_OP_ACOS, false, acos},
+                 {EC_OP_ATAN, false, atan},  {EC_OP_SINH, false, sinh}, {EC_OP_COSH, false, cosh},
+                 {EC_OP_TANH, false, tanh},  {EC_OP_ABS, false, fabs},  {EC_OP_FLOOR, false, floor},
+                 {EC_OP_CEIL, false, ceil},  {EC_OP_ROUND, false, rint}};
+    static double value[GENES * POP];
+    double *out[1] = {value};
+    for (size_t k = 0; k < sizeof unary / sizeof *unary; k++) {
+        ec_expr y = u(g, unary[k].op, unary[k].positive ? positive : x);
+        evaluate(g, 1, &y, 0, out, NULL);
+        for (size_t e = 0; e < GENES; e++)
+            for (size_t c = 0; c < POP; c++) {
+                double want = unary[k].f(gene(c, e) + (unary[k].positive ? 2.25 : 0));
+                double got = value[e * POP + c];
+                if (!(fabs(got - want) <= 4e-15 * (fabs(want) + 1e-3)))
+                    print_error("%s: %.17g, want %.17g\n", ec_op_name(unary[k].op), got, want);
+                assert_true(fabs(got - want) <= 4e-15 * (fabs(want) + 1e-3));
+                const ec_node *n = ec_graph_node(g, y);
+                assert_true(got >= n->range.lo - 1e-12 && got <= n->range.hi + 1e-12);
+            }
+        check_gradient(g, u(g, EC_OP_SUM, b(g, EC_OP_MUL, y, b(g, EC_OP_ADD, x, half))), x, 1e-5);
+    }
+    ec_op binary[] = {EC_OP_ADD, EC_OP_SUB,   EC_OP_MUL, EC_OP_DIV,
+                      EC_OP_POW, EC_OP_ATAN2, EC_OP_MIN, EC_OP_MAX};
+    ec_expr other = ec_graph_reverse(g, positive);
+    for (size_t k = 0; k < sizeof binary / sizeof *binary; k++) {
+        ec_expr y = b(g, binary[k], positive, other);
+        evaluate(g, 1, &y, 0, out, NULL);
+        for (size_t e = 0; e < GENES; e++)
+            for (size_t c = 0; c < POP; c++) {
+                double p = gene(c, e) + 2.25, q = gene(c, GENES - 1 - e) + 2.25, want = 0;
+                switch (binary[k]) {
+                case EC_OP_ADD:
+                    want = p + q;
+                    break;
+                case EC_OP_SUB:
+                    want = p - q;
+                    break;
+                case EC_OP_MUL:
+                    want = p * q;
+                    break;
+                case EC_OP_DIV:
+                    want = p / q;
+                    break;
+                case EC_OP_POW:
+                    want = pow(p, q);
+                    break;
+                case EC_OP_ATAN2:
+                    want = atan2(p, q);
+                    break;
+                case EC_OP_MIN:
+                    want = fmin(p, q);
+                    break;
+                default:
+                    want = fmax(p, q);
+                    break;
+                }
+                assert_true(fabs(value[e * POP + c] - want) <= 4e-15 * (fabs(want) + 1e-3));
+            }
+        check_gradient(g, u(g, EC_OP_SUM, b(g, EC_OP_MUL, y, x)), x, 1e-5);
+    }
+    ec_expr wh = ec_graph_where(g, b(g, EC_OP_LT, x, ec_graph_number(g, 0)), u(g, EC_OP_SQUARE, x),
+                                u(g, EC_OP_EXP, x));
+    check_gradient(g, u(g, EC_OP_SUM, wh), x, 1e-5);
+    ec_expr cl = op(g, EC_OP_CLAMP, 3, (ec_expr[]){x, ec_graph_number(g, -0.3), half}, 0, NULL);
+    check_gradient(g, u(g, EC_OP_SUM, b(g, EC_OP_MUL, cl, x)), x, 1e-5);
+    ec_graph_destroy(&g);
+}
+
+/* The dead branch's gradient is zero, not NaN. */
+static void test_where_gradient(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g), zero = ec_graph_number(g, 0);
+    ec_expr first = ec_graph_slice(g, x, 0, 0);
+    ec_expr big = b(g, EC_OP_SUB, first, ec_graph_number(g, 5)); /* negative: its root is NaN */
+    ec_expr y = ec_graph_where(g, b(g, EC_OP_LT, big, zero), first, u(g, EC_OP_SQRT, big)), grad;
+    assert_int_equal(ec_graph_gradient(g, y, 1, &x, &grad), EC_OK);
+    double genes[GENES] = {0.5}, got[GENES], *out[1] = {got};
+    assert_int_equal(
+        ec_evaluate_once(g, cpu, EC_FINAL, 1, &grad, genes, GENES, NULL, 0, out, NULL, NULL), 0);
+    assert_true(got[0] == 1);
+    ec_graph_destroy(&g);
+}
+
+static void test_complex(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g), y = ec_graph_reverse(g, x);
+    ec_expr z = b(g, EC_OP_COMPLEX, x, y), j = b(g, EC_OP_COMPLEX, ec_graph_number(g, 0.5), x);
+    ec_expr e = u(g, EC_OP_EXP, j);
+    ec_expr w = b(g, EC_OP_DIV, b(g, EC_OP_MUL, z, e), b(g, EC_OP_ADD, j, ec_graph_number(g, 2)));
+    w = b(g, EC_OP_SUB, w, u(g, EC_OP_CONJ, u(g, EC_OP_SQUARE, z)));
+    ec_expr total = u(g, EC_OP_SUM, w);
+    ec_expr parts[4] = {u(g, EC_OP_ABS, total), u(g, EC_OP_ARG, total), u(g, EC_OP_RE, total),
+                        u(g, EC_OP_ABS2, total)};
+    static double value[4][POP];
+    double *out[4] = {value[0], value[1], value[2], value[3]};
+    evaluate(g, 4, parts, 0, out, NULL);
+    for (size_t c = 0; c < POP; c++) {
+        double sr = 0, si = 0;
+        for (size_t i = 0; i < GENES; i++) {
+            double p = gene(c, i), q = gene(c, GENES - 1 - i);
+            double er = exp(0.5) * cos(p), ei = exp(0.5) * sin(p);
+            double ar = p * er - q * ei, ai = p * ei + q * er, dr = 2.5, di = p;
+            double m = dr * dr + di * di;
+            sr += (ar * dr + ai * di) / m - (p * p - q * q);
+            si += (ai * dr - ar * di) / m + 2 * p * q;
+        }
+        assert_true(fabs(value[0][c] - hypot(sr, si)) < 1e-12);
+        assert_true(fabs(value[1][c] - atan2(si, sr)) < 1e-12);
+        assert_true(fabs(value[2][c] - sr) < 1e-12);
+    }
+    for (int k = 0; k < 4; k++)
+        check_gradient(g, parts[k], x, 1e-5);
+    ec_graph_destroy(&g);
+}
+
+static int ascending(const void *p, const void *q)
+{
+    double a = *(const double *)p, c = *(const double *)q;
+    return (a > c) - (a < c);
+}
+
+static void test_structural(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g);
+    double circular[2] = {1, -9}, k3 = 3, sharp = 5;
+    ec_expr sorted = u(g, EC_OP_SORT, x), peaks = op(g, EC_OP_LOCAL_MAXIMA, 1, &x, 2, circular);
+    ec_expr third = op(g, EC_OP_KTH_LARGEST, 1, &x, 1, &k3);
+    ec_expr soft = op(g, EC_OP_SOFT_MAX, 1, &x, 1, &sharp);
+    ec_expr at = u(g, EC_OP_ARGMAX, x), top = b(g, EC_OP_TAKE, x, at);
+    ec_expr sum = u(g, EC_OP_CUMSUM, x), norm = u(g, EC_OP_NORM, x),
+            ones = op(g, EC_OP_TOP_K, 1, &x, 1, &k3);
+    ec_expr joined = op(g, EC_OP_CONCAT, 3, (ec_expr[]){sorted, top, x}, 0, NULL);
+    ec_expr mirror = ec_graph_mirror(g, x, true, false);
+    double matrix[2 * GENES];
+    for (int i = 0; i < 2 * GENES; i++)
+        matrix[i] = 0.1 * i - 0.3;
+    ec_expr mv = ec_graph_matvec(g, x, 2, matrix);
+    double walk[3] = {1, 1, 8};
+    ec_expr steps = op(g, EC_OP_WALK_MIN, 2, (ec_expr[]){x, at}, 3, walk);
+    ec_expr cross = op(g, EC_OP_CROSSING, 3,
+                       (ec_expr[]){x, b(g, EC_OP_MUL, top, ec_graph_number(g, 0.5)), at}, 2, walk);
+    ec_expr list[] = {sorted, peaks,  third,  soft, top,   sum,  norm,
+                      ones,   joined, mirror, mv,   steps, cross};
+    enum { N = sizeof list / sizeof *list };
+    static double value[N][32 * POP];
+    double *out[N];
+    for (int i = 0; i < N; i++)
+        out[i] = value[i];
+    evaluate(g, N, list, 0, out, NULL);
+    for (size_t c = 0; c < POP; c++) {
+        double v[GENES], s[GENES], total = 0, square = 0, e = 0;
+        int best = 0;
+        for (int i = 0; i < GENES; i++) {
+            v[i] = s[i] = gene(c, (size_t)i);
+            if (v[i] > v[best])
+                best = i;
+        }
+        qsort(s, GENES, sizeof *s, ascending);
+        for (int i = 0; i < GENES; i++) {
+            double before = v[(i + GENES - 1) % GENES], after = v[(i + 1) % GENES];
+            total += v[i];
+            square += v[i] * v[i];
+            e += exp(5 * v[i]);
+            assert_true(value[0][(size_t)i * POP + c] == s[i]);
+            assert_true(value[1][(size_t)i * POP + c] ==
+                        (v[i] > before && v[i] > after ? v[i] : -9));
+            assert_true(fabs(value[5][(size_t)i * POP + c] - total) < 1e-14);
+            assert_true(value[7][(size_t)i * POP + c] == (v[i] >= s[GENES - 3]));
+            assert_true(value[8][(size_t)i * POP + c] == s[i]);
+            assert_true(value[8][(size_t)(GENES + 1 + i) * POP + c] == v[i]);
+            assert_true(value[9][(size_t)i * POP + c] == -v[GENES - 1 - i]);
+            assert_true(value[9][(size_t)(GENES + i) * POP + c] == v[i]);
+        }
+        assert_true(value[8][(size_t)GENES * POP + c] == s[GENES - 1]);
+        assert_true(value[2][c] == s[GENES - 3]);
+        assert_true(fabs(value[3][c] - log(e) / 5) < 1e-13);
+        assert_true(value[4][c] == s[GENES - 1]);
+        assert_true(fabs(value[6][c] - sqrt(square)) < 1e-14);
+        for (int r = 0; r < 2; r++) {
+            double want = 0;
+            for (int i = 0; i < GENES; i++)
+                want += matrix[r * GENES + i] * v[i];
+            assert_true(fabs(value[10][(size_t)r * POP + c] - want) < 1e-14);
+        }
+        int n = 0;
+        for (n = 1; n < 8; n++) {
+            int i = best + n;
+            if (v[i % GENES] < v[(i - 1) % GENES] && v[i % GENES] < v[(i + 1) % GENES])
+                break;
+        }
+        assert_true(value[11][c] == n);
+        for (n = 1; n < GENES && v[(best + n) % GENES] >= 0.5 * v[best]; n++) {
+        }
+        double x0 = v[(best + n - 1) % GENES], x1 = v[(best + n) % GENES];
+        assert_true(fabs(value[12][c] - (n - 1 + (x0 - 0.5 * v[best]) / (x0 - x1))) < 1e-12);
+    }
+    ec_expr weights = ec_graph_reverse(g, x);
+    ec_expr smooth[] = {u(g, EC_OP_SUM, b(g, EC_OP_MUL, sorted, weights)),
+                        u(g, EC_OP_SUM, b(g, EC_OP_MUL, sum, weights)),
+                        third,
+                        soft,
+                        top,
+                        norm,
+                        u(g, EC_OP_NORM, joined),
+                        u(g, EC_OP_NORM, mirror),
+                        u(g, EC_OP_NORM, mv),
+                        cross,
+                        u(g, EC_OP_RMAX, x),
+                        u(g, EC_OP_RMIN, x),
+                        u(g, EC_OP_MEAN, u(g, EC_OP_SQUARE, x))};
+    for (size_t i = 0; i < sizeof smooth / sizeof *smooth; i++)
+        check_gradient(g, smooth[i], x, 1e-5);
+    ec_graph_destroy(&g);
+}
+
+/* Group and sample axes: y = group gene + candidate gene x sample, reduced over samples. */
+static void test_axes(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    double lo[GENES] = {-1, -1, -1, -1, -1, -1, -1, -1}, hi[GENES] = {1, 1, 1, 1, 1, 1, 1, 1};
+    ec_expr x = variable(g), shared = ec_graph_variable(g, true, 0, GENES, lo, hi);
+    double samples[3] = {0.5, 2, -1};
+    ec_expr s = ec_graph_samples(g, 3, 0, NULL, samples);
+    ec_expr group_only = u(g, EC_OP_SIN, u(g, EC_OP_SORT, shared));
+    ec_expr y = b(g, EC_OP_ADD, group_only, b(g, EC_OP_MUL, x, s));
+    assert_int_equal(ec_graph_node(g, y)->axes, EC_AXIS_CANDIDATE | EC_AXIS_SAMPLE);
+    double percent = 50;
+    ec_expr list[] = {y,
+                      u(g, EC_OP_SAMPLE_MEAN, y),
+                      u(g, EC_OP_SAMPLE_MAX, y),
+                      op(g, EC_OP_SAMPLE_PERCENTILE, 1, &y, 1, &percent),
+                      u(g, EC_OP_SUM, group_only),
+                      u(g, EC_OP_SUM, u(g, EC_OP_SAMPLE_SUM, b(g, EC_OP_MUL, s, s)))};
+    static double value[6][3 * GENES * POP], again[6][3 * GENES * POP];
+    double *out[6], *out2[6];
+    for (int i = 0; i < 6; i++) {
+        out[i] = value[i];
+        out2[i] = again[i];
+    }
+    evaluate(g, 6, list, 0, out, NULL);
+    evaluate(g, 6, list, 32, out2, NULL);
+    assert_memory_equal(value, again, sizeof value);
+    for (size_t c = 0; c < POP; c++) {
+        double sg[GENES], sum = 0;
+        for (size_t e = 0; e < GENES; e++)
+            sg[e] = gene(c % 4 + 500, e);
+        qsort(sg, GENES, sizeof *sg, ascending);
+        for (size_t e = 0; e < GENES; e++) {
+            double t[3];
+            sum += sin(sg[e]);
+            for (size_t k = 0; k < 3; k++) {
+                t[k] = sin(sg[e]) + gene(c, e) * samples[k];
+                assert_true(fabs(value[0][(k * GENES + e) * POP + c] - t[k]) < 1e-14);
+            }
+            assert_true(fabs(value[1][e * POP + c] - (t[0] + t[1] + t[2]) / 3) < 1e-14);
+            qsort(t, 3, sizeof *t, ascending);
+            assert_true(fabs(value[2][e * POP + c] - t[2]) < 1e-14);
+            assert_true(fabs(value[3][e * POP + c] - t[1]) < 1e-14);
+        }
+        assert_true(fabs(value[4][c] - sum) < 1e-13);
+        assert_true(value[5][c] == 5.25);
+    }
+    check_gradient(
+        g, u(g, EC_OP_SUM, u(g, EC_OP_SQUARE, u(g, EC_OP_SAMPLE_MAX, b(g, EC_OP_MUL, x, s)))), x,
+        1e-5);
+    ec_graph_destroy(&g);
+}
+
+/* More live values than registers: the pass is cut and the values are the same. */
+static void test_register_pressure(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g), v[60], y = ec_graph_number(g, 0);
+    for (int i = 0; i < 60; i++)
+        v[i] = u(g, EC_OP_SIN, b(g, EC_OP_MUL, x, ec_graph_number(g, 0.1 * i)));
+    for (int i = 59; i >= 0; i--)
+        y = b(g, EC_OP_SUB, b(g, EC_OP_MUL, v[i], ec_graph_number(g, i)), y);
+    y = u(g, EC_OP_SUM, y);
+    double value[POP], *out[1] = {value};
+    evaluate(g, 1, &y, 0, out, NULL);
+    for (size_t c = 0; c < POP; c++) {
+        double sum = 0;
+        for (size_t e = 0; e < GENES; e++) {
+            double t = 0;
+            for (int i = 59; i >= 0; i--)
+                t = sin(gene(c, e) * (0.1 * i)) * i - t;
+            sum += t;
+        }
+        assert_true(fabs(value[c] - sum) < 1e-11);
+    }
+    check_gradient(g, y, x, 1e-5);
+    ec_graph_destroy(&g);
+}
+
+static void test_distinct(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x =
+        b(g, EC_OP_MUL, b(g, EC_OP_ADD, variable(g), ec_graph_number(g, 1)), ec_graph_number(g, 6));
+    double n = 12;
+    ec_expr y = op(g, EC_OP_DISTINCT, 1, &x, 1, &n);
+    static double value[GENES * POP];
+    double *out[1] = {value};
+    evaluate(g, 1, &y, 0, out, NULL);
+    for (size_t c = 0; c < POP; c++) {
+        bool taken[12] = {false};
+        for (size_t e = 0; e < GENES; e++) {
+            double most = 11 - (double)e, code = fmin(floor((gene(c, e) + 1) * 6), most),
+                   left = code;
+            int want = 0;
+            for (;; want++)
+                if (!taken[want] && left-- == 0)
+                    break;
+            taken[want] = true;
+            assert_true(value[e * POP + c] == want);
+        }
+    }
+    ec_graph_destroy(&g);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g), three[3] = {0};
+    int32_t shape = 3;
+    double nan[3] = {1, NAN, 2};
+    assert_int_equal(ec_graph_constant(g, 1, &shape, nan), EC_ERR_RANGE);
+    assert_non_null(strstr(ec_error_text(), "element 2"));
+    double ok[3] = {1, 2, 3};
+    three[0] = ec_graph_constant(g, 1, &shape, ok);
+    assert_int_equal(b(g, EC_OP_ADD, x, three[0]), EC_ERR_SHAPE);
+    assert_non_null(strstr(ec_error_text(), "[8] and [3]"));
+    assert_int_equal(u(g, EC_OP_SQRT, b(g, EC_OP_COMPLEX, x, x)), EC_ERR_TYPE);
+    assert_int_equal(ec_graph_slice(g, x, 7, 2), EC_ERR_RANGE);
+    double lo = 2, hi = 1;
+    assert_int_equal(ec_graph_variable(g, false, 0, 0, &lo, &hi), EC_ERR_RANGE);
+    assert_int_equal(u(g, EC_OP_SAMPLE_MEAN, x), EC_ERR_SHAPE);
+    /* equal nodes are shared */
+    assert_int_equal(b(g, EC_OP_ADD, x, ec_graph_number(g, 1)),
+                     b(g, EC_OP_ADD, x, ec_graph_number(g, 1)));
+    ec_graph_destroy(&g);
+}
+
+/* A tiny evaluator that wants the whole population: y = x0^2 + n (the population's size shows). */
+typedef struct whole {
+    ec_evaluator head;
+} whole;
+
+static int whole_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator)
+{
+    whole *w = calloc(1, sizeof *w);
+    w->head.def = info->call->def;
+    w->head.backend = backend;
+    *evaluator = &w->head;
+    return EC_OK;
+}
+
+static int whole_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
+                     ec_array *const *out, uint8_t *status, size_t n)
+{
+    (void)evaluator;
+    (void)exec;
+    for (size_t c = 0; c < n; c++) {
+        double v = ((const double *)in[0]->data)[in[0]->lanes > 1 ? c : 0];
+        ((double *)out[0]->data)[c] = v * v + (double)n;
+        if (v < -0.5)
+            status[c] |= EC_CANDIDATE_EVALUATOR;
+    }
+    return EC_OK;
+}
+
+static void whole_destroy(ec_evaluator **evaluator)
+{
+    free(*evaluator);
+    *evaluator = NULL;
+}
+
+static void test_stages(void **state)
+{
+    (void)state;
+    static const ec_evaluator_def def = {.name = "whole",
+                                         .flags = EC_EVALUATOR_SELF_CHUNKING,
+                                         .plan = whole_plan,
+                                         .run = whole_run,
+                                         .destroy = whole_destroy};
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g), first = ec_graph_slice(g, x, 0, 0), s = u(g, EC_OP_SIN, first);
+    ec_call *call;
+    assert_int_equal(ec_graph_call(g, &def, NULL, 1, &s, &call), EC_OK);
+    ec_call_output o = {.name = "y", .dtype = EC_F64, .range = {0, 1000}};
+    ec_expr y = ec_graph_call_output(g, call, &o);
+    ec_expr z =
+        b(g, EC_OP_ADD, b(g, EC_OP_MUL, y, ec_graph_number(g, 2)), b(g, EC_OP_MUL, s, first));
+    double value[POP], *out[1] = {value};
+    uint8_t status[POP];
+    evaluate(g, 1, &z, 32, out, status);
+    for (size_t c = 0; c < POP; c++) {
+        double v = gene(c, 0), w = sin(v);
+        assert_true(fabs(value[c] - (2 * (w * w + POP) + w * v)) < 1e-12);
+        assert_int_equal(status[c], w < -0.5 ? EC_CANDIDATE_EVALUATOR : 0);
+    }
+    ec_expr grad;
+    assert_int_equal(ec_graph_gradient(g, z, 1, &x, &grad), EC_ERR_NO_GRADIENT);
+    assert_non_null(strstr(ec_error_text(), "whole"));
+    ec_graph_destroy(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rosenbrock),
+        cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_where_gradient),
+        cmocka_unit_test(test_complex),
+        cmocka_unit_test(test_structural),
+        cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_register_pressure),
+        cmocka_unit_test(test_distinct),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_stages),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

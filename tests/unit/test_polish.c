@@ -1,0 +1,308 @@
+/* test_polish.c: the polish on graphs with a known solution: smooth, minimax, constrained, sorted
+ * positions; and what it leaves alone. */
+#include "executor.h"
+#include "job.h"
+#include "polish.h"
+#include "polish_problem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct problem {
+    ec_graph *graph;
+    ec_job *job;
+    ec_backend *backend;
+    ec_expr x, x0, x1;
+} problem;
+
+static void create(problem *p, int count, double lo, double hi)
+{
+    double min[32], max[32];
+    ec_backend_info backend = {.name = "cpu", .threads = 1};
+
+    for (int i = 0; i < count; i++) {
+        min[i] = lo;
+        max[i] = hi;
+    }
+    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min,
+                             .max = max};
+    assert_int_equal(ec_graph_create(&p->graph), EC_OK);
+    assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
+    assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
+    assert_int_equal(ec_job_add_variable(p->job, &info), 0);
+    p->x = ec_job_variable(p->job, 0)->value;
+    p->x0 = ec_graph_slice(p->graph, p->x, 0, 0);
+    p->x1 = ec_graph_slice(p->graph, p->x, 1, 0);
+}
+
+static void destroy(problem *p)
+{
+    ec_job_destroy(&p->job);
+    ec_graph_destroy(&p->graph);
+    ec_backend_destroy(&p->backend);
+}
+
+static ec_expr number(problem *p, double value)
+{
+    return ec_graph_number(p->graph, value);
+}
+
+static ec_expr add(problem *p, ec_expr a, ec_expr b)
+{
+    return ec_graph_binary(p->graph, EC_OP_ADD, a, b);
+}
+
+static ec_expr sub(problem *p, ec_expr a, ec_expr b)
+{
+    return ec_graph_binary(p->graph, EC_OP_SUB, a, b);
+}
+
+static ec_expr mul(problem *p, ec_expr a, ec_expr b)
+{
+    return ec_graph_binary(p->graph, EC_OP_MUL, a, b);
+}
+
+static ec_expr square(problem *p, ec_expr a)
+{
+    return ec_graph_unary(p->graph, EC_OP_SQUARE, a);
+}
+
+static double value(problem *p, ec_expr expr, const double *genes)
+{
+    double v;
+    double *out[1] = {&v};
+
+    assert_int_equal(ec_evaluate_once(p->graph, p->backend, EC_FINAL, 1, &expr, genes,
+                                      (size_t)ec_job_gene_count(p->job), NULL, 0, out, NULL, NULL),
+                     EC_OK);
+    return v;
+}
+
+static void polish(problem *p, int n, double *genes, int threads)
+{
+    ec_polish_info info = {.threads = threads};
+    uint64_t evaluations = 0;
+
+    int status = ec_polish(p->job, &info, n, genes, NULL, &evaluations);
+    if (status != EC_OK)
+        fail_msg("%s: %s", ec_status_name(status), ec_error_text());
+}
+
+static void test_smooth(void **state)
+{
+    problem p;
+    double genes[4] = {-1.2, 1, 3, -2};
+
+    (void)state;
+    create(&p, 2, -5, 5);
+    /* Rosenbrock */
+    ec_expr valley = mul(&p, number(&p, 100), square(&p, sub(&p, p.x1, square(&p, p.x0))));
+    ec_expr f = add(&p, valley, square(&p, sub(&p, number(&p, 1), p.x0)));
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    polish(&p, 2, genes, 2);
+    for (int i = 0; i < 4; i++)
+        assert_true(fabs(genes[i] - 1) < 1e-3);
+    destroy(&p);
+}
+
+/* CB2 of Charalambous and Bandler 1976: minimise the largest of three functions; 1.9522245 at
+ * (1.13904, 0.89956). */
+static ec_expr cb2(problem *p, int way)
+{
+    ec_expr a = add(p, square(p, p->x0), square(p, square(p, p->x1)));
+    ec_expr b = add(p, square(p, sub(p, number(p, 2), p->x0)), square(p, sub(p, number(p, 2), p->x1)));
+    ec_expr c = mul(p, number(p, 2), ec_graph_unary(p->graph, EC_OP_EXP, sub(p, p->x1, p->x0)));
+    ec_expr list[3] = {a, b, c};
+
+    if (way == 0) /* over a list */
+        return ec_graph_unary(p->graph, EC_OP_RMAX,
+                              ec_graph_op(p->graph, EC_OP_CONCAT, 3, list, 0, NULL));
+    if (way == 1) /* nested, and inside a rising function */
+        return add(p, number(p, 1),
+                   mul(p, number(p, 1e-3),
+                       ec_graph_binary(p->graph, EC_OP_MAX, a,
+                                       ec_graph_binary(p->graph, EC_OP_MAX, b, c))));
+    /* the largest minimum of the negatives */
+    for (int i = 0; i < 3; i++)
+        list[i] = ec_graph_unary(p->graph, EC_OP_NEG, list[i]);
+    return ec_graph_unary(p->graph, EC_OP_RMIN,
+                          ec_graph_op(p->graph, EC_OP_CONCAT, 3, list, 0, NULL));
+}
+
+static void test_minimax(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        problem p;
+        double genes[2] = {-1, 3};
+        create(&p, 2, -4, 4);
+        ec_expr f = cb2(&p, way);
+        assert_int_equal(ec_job_add_objective(p.job, "f", f, way == 2, 0), EC_OK);
+        polish(&p, 1, genes, 1);
+        assert_true(fabs(value(&p, cb2(&p, 0), genes) - 1.9522245) < 1e-6);
+        assert_true(fabs(genes[0] - 1.13904) < 1e-3 && fabs(genes[1] - 0.89956) < 1e-3);
+        destroy(&p);
+    }
+}
+
+/* A maximum that makes the cost smaller is no epigraph: minimise -max(x0, x1) + x0^2 + x1^2. */
+static void test_wrong_direction(void **state)
+{
+    problem p;
+    double genes[2] = {0.2, -0.3};
+
+    (void)state;
+    create(&p, 2, -1, 1);
+    ec_expr m = ec_graph_binary(p.graph, EC_OP_MAX, p.x0, p.x1);
+    ec_expr f = sub(&p, add(&p, square(&p, p.x0), square(&p, p.x1)), m);
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    polish(&p, 1, genes, 1);
+    assert_true(fabs(value(&p, f, genes) + 0.25) < 1e-6); /* (1/2, 0) */
+    destroy(&p);
+}
+
+static void test_constraints(void **state)
+{
+    problem p;
+    double genes[2] = {4, 4};
+
+    (void)state;
+    create(&p, 2, -5, 5);
+    /* nearest point to the origin with x0 x1 >= 4 and x0 = 2 x1: (2 sqrt 2, sqrt 2) */
+    ec_expr f = add(&p, square(&p, p.x0), square(&p, p.x1));
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    ec_constraint c = {.expr = mul(&p, p.x0, p.x1), .min = 4, .max = INFINITY, .scale = 1};
+    assert_int_equal(ec_job_add_constraint(p.job, "area", &c), EC_OK);
+    ec_constraint e = {.expr = sub(&p, p.x0, mul(&p, number(&p, 2), p.x1)), .min = 0, .max = 0,
+                       .tolerance = 1e-6, .scale = 1};
+    assert_int_equal(ec_job_add_constraint(p.job, "ratio", &e), EC_OK);
+    polish(&p, 1, genes, 1);
+    assert_true(value(&p, ec_job_violation(p.job), genes) == 0);
+    assert_true(fabs(genes[0] - 2 * sqrt(2)) < 1e-4 && fabs(genes[1] - sqrt(2)) < 1e-4);
+    destroy(&p);
+}
+
+/* Gaps as constraints over a minimum: max of x0 .. x3 apart by 1 with the last at most 3.5. */
+static void test_minimum_as_constraint(void **state)
+{
+    problem p;
+    double genes[4] = {0.1, 1.4, 2.6, 3.9};
+
+    (void)state;
+    create(&p, 4, 0, 5);
+    ec_expr gaps = sub(&p, ec_graph_slice(p.graph, p.x, 1, 3), ec_graph_slice(p.graph, p.x, 0, 3));
+    ec_constraint c = {.expr = ec_graph_unary(p.graph, EC_OP_RMIN, gaps), .min = 1,
+                       .max = INFINITY, .scale = 1};
+    assert_int_equal(ec_job_add_constraint(p.job, "gap", &c), EC_OK);
+    ec_expr f = ec_graph_unary(p.graph, EC_OP_RMAX, p.x);
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    polish(&p, 1, genes, 1);
+    assert_true(value(&p, ec_job_violation(p.job), genes) == 0);
+    assert_true(fabs(value(&p, f, genes) - 3) < 1e-5);
+    destroy(&p);
+}
+
+/* Five positions on [-2, 2], ends pinned, gap 0.5, pulled to targets that would break the order. */
+static void test_spaced(void **state)
+{
+    problem p;
+    double genes[5], target[5] = {-2, 0.2, 0.1, 0.15, 2};
+    int32_t five = 5;
+    ec_backend_info backend = {.name = "cpu", .threads = 1};
+    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_SPACED, .count = 5, .aperture = 4,
+                             .min_gap = 0.5};
+
+    (void)state;
+    assert_int_equal(ec_graph_create(&p.graph), EC_OK);
+    assert_int_equal(ec_job_create(p.graph, "test", 1, &p.job), EC_OK);
+    assert_int_equal(ec_backend_create(&backend, &p.backend), EC_OK);
+    assert_int_equal(ec_job_add_variable(p.job, &info), 0);
+    p.x = ec_job_variable(p.job, 0)->value;
+    ec_expr d = sub(&p, p.x, ec_graph_constant(p.graph, 1, &five, target));
+    ec_expr f = ec_graph_unary(p.graph, EC_OP_SUM, square(&p, d));
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    genes[0] = 0.9; /* out of order */
+    genes[1] = 0.1;
+    genes[2] = 0.4;
+    polish(&p, 1, genes, 1);
+    /* gaps tight: x = c - 0.5, c, c + 0.5 with c the mean of the targets, 0.15 */
+    assert_true(fabs(value(&p, f, genes) - (0.55 * 0.55 + 0.05 * 0.05 + 0.5 * 0.5)) < 1e-5);
+    assert_true(genes[0] <= genes[1] && genes[1] <= genes[2]);
+    destroy(&p);
+}
+
+/* Nothing to move, or no gradient: the design comes back as it was. */
+static void test_left_alone(void **state)
+{
+    problem p;
+    double genes[3] = {0.4, -0.7, 2};
+    const double before[3] = {0.4, -0.7, 2};
+
+    (void)state;
+    create(&p, 2, -1, 1);
+    double min = 0, max = 5;
+    ec_variable_info whole = {.name = "n", .kind = EC_VARIABLE_INTEGER, .min = &min, .max = &max};
+    assert_int_equal(ec_job_add_variable(p.job, &whole), 1);
+    ec_expr n = ec_job_variable(p.job, 1)->value;
+    /* flat in the real variables wherever sign is */
+    ec_expr f = add(&p, ec_graph_unary(p.graph, EC_OP_SIGN, add(&p, p.x0, p.x1)), n);
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    polish(&p, 1, genes, 1);
+    assert_memory_equal(genes, before, sizeof genes);
+    destroy(&p);
+}
+
+/* The Jacobian of the problem against differences, through a maximum, a product and a sort. */
+static void test_jacobian(void **state)
+{
+    problem p;
+    double genes[3] = {0.3, -0.8, 0.55};
+    ec_polish_notes notes = {{0}, 0};
+    ec_polish_problem *smooth = NULL;
+
+    (void)state;
+    create(&p, 3, -2, 2);
+    ec_expr sorted = ec_graph_op(p.graph, EC_OP_SORT, 1, &p.x, 0, NULL);
+    ec_expr wave = ec_graph_unary(p.graph, EC_OP_SIN, mul(&p, sorted, p.x));
+    ec_expr top = ec_graph_unary(p.graph, EC_OP_RMAX, wave);
+    ec_expr f = add(&p, square(&p, p.x1), ec_graph_unary(p.graph, EC_OP_EXP, top));
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    assert_int_equal(ec_polish_problem_create(p.job, p.backend, genes, 0, &notes, &smooth), EC_OK);
+    assert_int_equal(smooth->n_cuts, 1);
+    assert_int_equal(smooth->n_elements, 4);
+    double t = smooth->cuts[0].start, jacobian[4][4], value_up[4];
+    assert_int_equal(ec_polish_problem_run(smooth, genes, &t), EC_OK);
+    assert_true(fabs(smooth->value[0] - value(&p, f, genes)) < 1e-14);
+    memcpy(jacobian, smooth->jacobian, sizeof jacobian);
+    for (int i = 0; i < 4; i++) {
+        double step = 1e-5, moved[3], up = t, down = t;
+        memcpy(moved, genes, sizeof moved);
+        *(i < 3 ? &moved[i] : &up) += step;
+        assert_int_equal(ec_polish_problem_run(smooth, moved, &up), EC_OK);
+        memcpy(value_up, smooth->value, sizeof value_up);
+        memcpy(moved, genes, sizeof moved);
+        *(i < 3 ? &moved[i] : &down) -= step;
+        assert_int_equal(ec_polish_problem_run(smooth, moved, &down), EC_OK);
+        for (int r = 0; r < 4; r++)
+            assert_true(fabs((value_up[r] - smooth->value[r]) / (2 * step) - jacobian[r][i]) <
+                        1e-8);
+    }
+    ec_polish_problem_destroy(&smooth);
+    destroy(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jacobian),       cmocka_unit_test(test_smooth),
+        cmocka_unit_test(test_minimax),        cmocka_unit_test(test_wrong_direction),
+        cmocka_unit_test(test_constraints),    cmocka_unit_test(test_minimum_as_constraint),
+        cmocka_unit_test(test_spaced),         cmocka_unit_test(test_left_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

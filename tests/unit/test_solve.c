@@ -1,0 +1,423 @@
+/* test_solve.c: the solve loop on small graphs: stop rules to the letter, failures as data, the
+ * winner chosen at final fidelity, and the same bits for any threads and chunks. */
+#include "job.h"
+#include "solve.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct problem {
+    ec_graph *graph;
+    ec_job *job;
+    ec_backend *backend;
+    ec_expr x;
+} problem;
+
+static void create(problem *p, int count, double lo, double hi, int threads)
+{
+    double min[32], max[32];
+    ec_backend_info backend = {.name = "cpu", .threads = threads};
+
+    for (int i = 0; i < count; i++) {
+        min[i] = lo;
+        max[i] = hi;
+    }
+    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min,
+                             .max = max};
+    assert_int_equal(ec_graph_create(&p->graph), EC_OK);
+    assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
+    assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
+    assert_int_equal(ec_job_add_variable(p->job, &info), 0);
+    p->x = ec_job_variable(p->job, 0)->value;
+}
+
+static void destroy(problem *p)
+{
+    ec_job_destroy(&p->job);
+    ec_graph_destroy(&p->graph);
+    ec_backend_destroy(&p->backend);
+}
+
+static ec_expr number(problem *p, double value)
+{
+    return ec_graph_number(p->graph, value);
+}
+
+/* sum (x - at)^2 + offset */
+static ec_expr sphere(problem *p, double at, double offset)
+{
+    ec_expr d = ec_graph_binary(p->graph, EC_OP_SUB, p->x, number(p, at));
+    ec_expr sum = ec_graph_unary(p->graph, EC_OP_SUM, ec_graph_unary(p->graph, EC_OP_SQUARE, d));
+
+    return ec_graph_binary(p->graph, EC_OP_ADD, sum, number(p, offset));
+}
+
+static void minimize(problem *p, ec_expr expr)
+{
+    assert_true(expr >= 0);
+    assert_int_equal(ec_job_add_objective(p->job, "f", expr, false, 0), EC_OK);
+}
+
+static ec_result *solve(problem *p, const ec_solve_info *info)
+{
+    ec_result *result = NULL;
+
+    int status = ec_solve(p->job, p->backend, info, &result);
+    if (status != EC_OK)
+        fail_msg("%s: %s", ec_status_name(status), ec_error_text());
+    assert_non_null(result);
+    return result;
+}
+
+static void assert_refused(problem *p, const ec_solve_info *info, const char *words)
+{
+    ec_result *result = NULL;
+
+    assert_true(ec_solve(p->job, p->backend, info, &result) < 0);
+    assert_null(result);
+    if (!strstr(ec_error_text(), words))
+        fail_msg("'%s' is not in '%s'", words, ec_error_text());
+}
+
+static void test_finds_the_minimum(void **state)
+{
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    create(&p, 6, -5, 5, 2);
+    minimize(&p, sphere(&p, 1.25, 3));
+    ec_solve_info_default(&info);
+    info.evaluations = 30000;
+    ec_result *r = solve(&p, &info);
+    assert_int_equal(r->stop, EC_STOP_EVALUATIONS);
+    assert_int_equal(r->evaluations, 30000);
+    assert_true(r->found && r->status == 0 && r->violation == 0 && r->failed == 0);
+    assert_true(fabs(r->objective_final[0] - 3) < 1e-8);
+    assert_true(r->objective_search[0] == r->objective_final[0]);
+    assert_int_equal(r->variable_length[0], 6);
+    for (int i = 0; i < 6; i++)
+        assert_true(fabs(r->variable[0][i] - 1.25) < 1e-4);
+    assert_string_equal(r->method, "lshade");
+    assert_true(r->n_history > 10);
+    for (size_t i = 1; i < r->n_history; i++) {
+        assert_true(r->history[i].best <= r->history[i - 1].best);
+        assert_true(r->history[i].generation > r->history[i - 1].generation);
+    }
+    assert_int_equal(r->history[r->n_history - 1].evaluations, 30000);
+    ec_result_destroy(&r);
+    assert_null(r);
+    destroy(&p);
+}
+
+static void test_budgets_are_exact(void **state)
+{
+    static const char *const methods[] = {"lshade", "rand1bin", "best1bin", "jde",
+                                          "current_to_pbest"};
+    problem p;
+
+    (void)state;
+    create(&p, 3, -5, 5, 1);
+    minimize(&p, sphere(&p, 0, 0));
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        ec_solve_info info;
+        ec_solve_info_default(&info);
+        info.method = methods[m];
+        info.population = 40;
+        info.evaluations = 1013;
+        ec_result *r = solve(&p, &info);
+        assert_int_equal(r->evaluations, 1013);
+        assert_int_equal(r->stop, EC_STOP_EVALUATIONS);
+        ec_result_destroy(&r);
+        info.evaluations = 17; /* less than one population */
+        r = solve(&p, &info);
+        assert_int_equal(r->evaluations, 17);
+        assert_true(r->found);
+        ec_result_destroy(&r);
+        info.evaluations = 0;
+        info.generations = 11;
+        r = solve(&p, &info);
+        assert_int_equal(r->generations, 11);
+        assert_int_equal(r->stop, EC_STOP_GENERATIONS);
+        ec_result_destroy(&r);
+    }
+    destroy(&p);
+}
+
+static void test_target_and_sign(void **state)
+{
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    create(&p, 4, -5, 5, 1);
+    ec_expr f = ec_graph_unary(p.graph, EC_OP_NEG, sphere(&p, 0, 1));
+    assert_int_equal(ec_job_add_objective(p.job, "g", f, true, 0), EC_OK);
+    ec_solve_info_default(&info);
+    info.target = -1.01;
+    info.method = "rand1bin";
+    ec_result *r = solve(&p, &info);
+    assert_int_equal(r->stop, EC_STOP_TARGET);
+    assert_true(r->objective_final[0] >= -1.01 && r->objective_final[0] <= -1);
+    assert_true(r->history[r->n_history - 1].best == r->objective_search[0]);
+    assert_non_null(strstr(r->message, "target"));
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+/* Costs in multiples of 2^-20: adding a constant is exact, so both runs must stop alike. */
+static void test_stagnation_is_absolute(void **state)
+{
+    uint32_t generations[2];
+
+    (void)state;
+    for (int shifted = 0; shifted < 2; shifted++) {
+        problem p;
+        ec_solve_info info;
+        create(&p, 3, -4, 4, 1);
+        ec_expr fine = ec_graph_binary(p.graph, EC_OP_MUL, sphere(&p, 0.3, 0),
+                                       number(&p, 1048576.0));
+        ec_expr grid = ec_graph_binary(p.graph, EC_OP_MUL,
+                                       ec_graph_unary(p.graph, EC_OP_ROUND, fine),
+                                       number(&p, 1 / 1048576.0));
+        minimize(&p, ec_graph_binary(p.graph, EC_OP_ADD, grid, number(&p, shifted ? 100 : 0)));
+        ec_solve_info_default(&info);
+        info.method = "rand1bin";
+        info.population = 30;
+        info.stagnation = 15;
+        info.stagnation_tolerance = 1e-3;
+        ec_result *r = solve(&p, &info);
+        assert_int_equal(r->stop, EC_STOP_STAGNATION);
+        generations[shifted] = r->generations;
+        ec_result_destroy(&r);
+        destroy(&p);
+    }
+    assert_int_equal(generations[0], generations[1]);
+    assert_true(generations[0] > 15);
+}
+
+static void test_spread_and_time_and_interrupt(void **state)
+{
+    static volatile int interrupt = 1;
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    create(&p, 3, -4, 4, 1);
+    minimize(&p, sphere(&p, 0, 0));
+    ec_solve_info_default(&info);
+    info.method = "rand1bin";
+    info.spread = 1e-3;
+    ec_result *r = solve(&p, &info);
+    assert_int_equal(r->stop, EC_STOP_SPREAD);
+    assert_true(r->history[r->n_history - 1].spread < 1e-3);
+    assert_true(fabs(r->variable[0][0]) < 0.02);
+    ec_result_destroy(&r);
+    info.spread = 0;
+    info.seconds = 0.05;
+    r = solve(&p, &info);
+    assert_int_equal(r->stop, EC_STOP_TIME);
+    assert_true(r->found && r->evaluations > 0);
+    ec_result_destroy(&r);
+    info.interrupt = &interrupt;
+    info.seconds = 100;
+    r = solve(&p, &info);
+    assert_int_equal(r->stop, EC_STOP_INTERRUPT);
+    assert_true(r->found);
+    assert_non_null(strstr(r->message, "interrupted"));
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+/* Sphere, NaN for x0 < 0, and every start design there. */
+static void test_half_nan(void **state)
+{
+    problem p;
+    ec_solve_info info;
+    double min[2] = {-5, -5}, max[2] = {5, 5}, start[80];
+    ec_backend_info backend = {.name = "cpu", .threads = 1};
+
+    (void)state;
+    for (int i = 0; i < 80; i++)
+        start[i] = -1 - 0.03 * i;
+    ec_variable_info info_x = {.name = "x", .kind = EC_VARIABLE_REAL, .count = 2, .min = min,
+                               .max = max, .start = start, .n_start = 40};
+    assert_int_equal(ec_graph_create(&p.graph), EC_OK);
+    assert_int_equal(ec_job_create(p.graph, "nan", 1, &p.job), EC_OK);
+    assert_int_equal(ec_backend_create(&backend, &p.backend), EC_OK);
+    assert_int_equal(ec_job_add_variable(p.job, &info_x), 0);
+    p.x = ec_job_variable(p.job, 0)->value;
+    ec_expr root = ec_graph_unary(p.graph, EC_OP_SQRT, ec_graph_slice(p.graph, p.x, 0, 0));
+    ec_expr zero = ec_graph_binary(p.graph, EC_OP_MUL, root, number(&p, 0));
+    minimize(&p, ec_graph_binary(p.graph, EC_OP_ADD, sphere(&p, 0, 0), zero));
+    ec_solve_info_default(&info);
+    info.method = "rand1bin";
+    info.population = 40;
+    info.generations = 200;
+    ec_result *r = solve(&p, &info);
+    assert_true(r->found && r->status == 0);
+    assert_true(r->failed >= 40 && r->failed < r->evaluations);
+    assert_true(isfinite(r->objective_final[0]) && r->objective_final[0] < 1e-3);
+    assert_true(r->variable[0][0] >= 0);
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+static void test_everything_fails(void **state)
+{
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    create(&p, 2, 1, 2, 1);
+    ec_expr first = ec_graph_slice(p.graph, p.x, 0, 0);
+    minimize(&p, ec_graph_unary(p.graph, EC_OP_SQRT, ec_graph_unary(p.graph, EC_OP_NEG, first)));
+    ec_solve_info_default(&info);
+    info.generations = 5;
+    ec_result *r = solve(&p, &info);
+    assert_false(r->found);
+    assert_int_equal(r->failed, r->evaluations);
+    assert_non_null(strstr(r->message, "failed"));
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+static void test_constraints(void **state)
+{
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    create(&p, 3, -5, 5, 1);
+    minimize(&p, sphere(&p, 0, 0));
+    ec_constraint c = {.expr = ec_graph_unary(p.graph, EC_OP_SUM, p.x), .min = 3, .max = INFINITY,
+                       .scale = 1};
+    assert_int_equal(ec_job_add_constraint(p.job, "sum", &c), EC_OK);
+    assert_int_equal(ec_job_add_record(p.job, "twice",
+                                       ec_graph_binary(p.graph, EC_OP_ADD, p.x, p.x), 0),
+                     EC_OK);
+    ec_solve_info_default(&info);
+    info.evaluations = 20000;
+    ec_result *r = solve(&p, &info);
+    assert_true(r->violation == 0 && r->constraint[0] <= 0);
+    assert_true(fabs(r->objective_final[0] - 3) < 1e-5); /* x = (1, 1, 1) */
+    assert_int_equal(r->record_length[0], 3);
+    assert_true(r->record[0][1] == 2 * r->variable[0][1]);
+    double *value;
+    int32_t n;
+    assert_int_equal(ec_result_value(p.job, r, p.backend, p.x, &value, &n, NULL), EC_OK);
+    assert_int_equal(n, 3);
+    assert_memory_equal(value, r->variable[0], 3 * sizeof *value);
+    free(value);
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+static void test_same_bits(void **state)
+{
+    static const struct {
+        int threads;
+        size_t chunk;
+    } ways[] = {{1, 0}, {2, 0}, {7, 0}, {1, 32}, {2, 96}};
+    double expected[8] = {0};
+    size_t rows = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        problem p;
+        ec_solve_info info;
+        create(&p, 8, -3, 3, ways[i].threads);
+        ec_expr wave = ec_graph_unary(p.graph, EC_OP_SUM, ec_graph_unary(p.graph, EC_OP_COS, p.x));
+        minimize(&p, ec_graph_binary(p.graph, EC_OP_ADD, sphere(&p, 0.7, 0), wave));
+        ec_solve_info_default(&info);
+        info.population = 200;
+        info.evaluations = 12345;
+        info.chunk = ways[i].chunk;
+        info.seed = 42;
+        info.seed_given = true;
+        ec_result *r = solve(&p, &info);
+        assert_int_equal(r->seed, 42);
+        if (i == 0) {
+            memcpy(expected, r->variable[0], sizeof expected);
+            rows = r->n_history;
+        }
+        assert_memory_equal(r->variable[0], expected, sizeof expected);
+        assert_int_equal(r->n_history, rows);
+        ec_result_destroy(&r);
+        destroy(&p);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    create(&p, 3, -5, 5, 1);
+    ec_solve_info_default(&info);
+    info.generations = 3;
+    assert_refused(&p, &info, "no objective");
+    minimize(&p, sphere(&p, 0, 0));
+    info.generations = 0;
+    assert_refused(&p, &info, "when to stop");
+    info.generations = 3;
+    info.method = "magic";
+    assert_refused(&p, &info, "unknown method 'magic'");
+    assert_refused(&p, &info, "rand1bin");
+    info.method = "rand1bin";
+    info.population = 3;
+    assert_refused(&p, &info, "population");
+    info.population = 0;
+    info.seconds = -1;
+    assert_refused(&p, &info, "seconds");
+    info.seconds = 0;
+    info.spread = 2;
+    assert_refused(&p, &info, "spread");
+    info.spread = 0;
+    assert_int_equal(ec_job_add_objective(p.job, "g", sphere(&p, 1, 0), false, 0), EC_OK);
+    assert_refused(&p, &info, "2 objectives");
+    destroy(&p);
+}
+
+static void test_check(void **state)
+{
+    problem p;
+    ec_solve_info info;
+    ec_check check;
+
+    (void)state;
+    create(&p, 3, -5, 5, 1);
+    minimize(&p, sphere(&p, 0, 0));
+    ec_solve_info_default(&info);
+    info.generations = 3;
+    assert_int_equal(ec_solve_check(p.job, p.backend, &info, &check), EC_OK);
+    assert_int_equal(check.population, 54);
+    assert_true(check.seconds_per_evaluation > 0);
+    assert_true(check.nodes > 0);
+    assert_int_equal(check.calls, 0);
+    destroy(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_finds_the_minimum),
+        cmocka_unit_test(test_budgets_are_exact),
+        cmocka_unit_test(test_target_and_sign),
+        cmocka_unit_test(test_stagnation_is_absolute),
+        cmocka_unit_test(test_spread_and_time_and_interrupt),
+        cmocka_unit_test(test_half_nan),
+        cmocka_unit_test(test_everything_fails),
+        cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_same_bits),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_check),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
