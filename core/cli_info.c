@@ -39,8 +39,9 @@ int ec_cli_info(void)
         snprintf(name, sizeof name, "cuda:%d", i);
         print_backend(name);
     }
-    printf("\nlibraries\n  Lua      %s.%s\n  NLopt    %d.%d.%d\n  FFTW     %s\n  cJSON    %s\n  compiler %s\n",
-           LUA_VERSION_MAJOR "." LUA_VERSION_MINOR, LUA_VERSION_RELEASE, major, minor, bugfix, fftw_version,
-           cJSON_Version(), __VERSION__);
+    printf("\nlibraries\n  Lua      %s.%s\n  NLopt    %d.%d.%d\n  FFTW     %s\n  cJSON    %s\n  "
+           "compiler %s\n",
+           LUA_VERSION_MAJOR "." LUA_VERSION_MINOR, LUA_VERSION_RELEASE, major, minor, bugfix,
+           fftw_version, cJSON_Version(), __VERSION__);
     return EC_EXIT_OK;
 }

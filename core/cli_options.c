@@ -6,25 +6,29 @@
 
 void ec_cli_usage(FILE *to)
 {
-    fputs("usage: eciton COMMAND\n"
-          "\n"
-          "  run SCRIPT [FLAGS]    run a design script\n"
-          "  check SCRIPT [FLAGS]  build the script's graph, print variables, shapes, memory and time, stop\n"
-          "  info                  version, backends, devices, libraries\n"
-          "  help [NOUN]           what scripts can say (--markdown: the whole reference)\n"
-          "\n"
-          "flags of run and check:\n"
-          "  --backend NAME     cpu, cuda, cuda:N or auto (default: CUDA where there is a device)\n"
-          "  --threads N        CPU threads (default: all)\n"
-          "  --out DIR          folder for best.csv, history.csv, patterns and files of the script\n"
-          "  --data DIR         folder whose files the script may read, besides its own\n"
-          "  --seed N           seed of every job, in place of the script's\n"
-          "  --set NAME=VALUE   value of ec.arg(NAME, ...); may be repeated\n"
-          "  --quick            small budgets: shows whether the script runs to its end\n"
-          "  --json             print one JSON object as the last line; print of scripts goes to stderr\n"
-          "  --quiet            no progress and no notes\n"
-          "  --trust            no sandbox: io, os, debug, any file, no limits (for your own scripts)\n",
-          to);
+    fputs(
+        "usage: eciton COMMAND\n"
+        "\n"
+        "  run SCRIPT [FLAGS]    run a design script\n"
+        "  check SCRIPT [FLAGS]  build the script's graph, print variables, shapes, memory and "
+        "time, stop\n"
+        "  info                  version, backends, devices, libraries\n"
+        "  help [NOUN]           what scripts can say (--markdown: the whole reference)\n"
+        "\n"
+        "flags of run and check:\n"
+        "  --backend NAME     cpu, cuda, cuda:N or auto (default: CUDA where there is a device)\n"
+        "  --threads N        CPU threads (default: all)\n"
+        "  --out DIR          folder for best.csv, history.csv, patterns and files of the script\n"
+        "  --data DIR         folder whose files the script may read, besides its own\n"
+        "  --seed N           seed of every job, in place of the script's\n"
+        "  --set NAME=VALUE   value of ec.arg(NAME, ...); may be repeated\n"
+        "  --quick            small budgets: shows whether the script runs to its end\n"
+        "  --json             print one JSON object as the last line; print of scripts goes to "
+        "stderr\n"
+        "  --quiet            no progress and no notes\n"
+        "  --trust            no sandbox: io, os, debug, any file, no limits (for your own "
+        "scripts)\n",
+        to);
 }
 
 static int usage_error(const char *format, const char *word, const char *more)
@@ -69,7 +73,8 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
         return take_set(o, value);
     } else if (strcmp(flag, "--threads") == 0) {
         if (!parse_whole(value, 4096, &n) || n < 1)
-            return usage_error("--threads wants a whole number from 1 to 4096, got '%s'%s", value, "");
+            return usage_error("--threads wants a whole number from 1 to 4096, got '%s'%s", value,
+                               "");
         o->threads = (int)n;
     } else {
         if (!parse_whole(value, 9007199254740992ull, &o->seed))
@@ -81,11 +86,15 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
 
 int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
 {
-    static const char *const with_value[] = {"--backend", "--threads", "--out", "--data", "--seed", "--set"};
+    static const char *const with_value[] = {"--backend", "--threads", "--out",
+                                             "--data",    "--seed",    "--set"};
     const struct {
         const char *flag;
         bool *to;
-    } plain[] = {{"--quick", &o->quick}, {"--json", &o->json}, {"--quiet", &o->quiet}, {"--trust", &o->trust}};
+    } plain[] = {{"--quick", &o->quick},
+                 {"--json", &o->json},
+                 {"--quiet", &o->quiet},
+                 {"--trust", &o->trust}};
     o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
     if (!o->sets)
         return usage_error("%s%s", "no memory", "");
@@ -114,8 +123,9 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
                 return status;
         }
         if (!known) {
-            static const char *const all[] = {"--backend", "--threads", "--out",  "--data",  "--seed",
-                                              "--set",     "--quick",   "--json", "--quiet", "--trust"};
+            static const char *const all[] = {"--backend", "--threads", "--out",   "--data",
+                                              "--seed",    "--set",     "--quick", "--json",
+                                              "--quiet",   "--trust"};
             const char *near = ec_lua_nearest(word, all, (int)(sizeof all / sizeof *all));
             return near ? usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
                         : usage_error("unknown flag '%s'; eciton --help lists them%s", word, "");

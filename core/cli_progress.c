@@ -35,7 +35,10 @@ static void write_note(void *user, ec_log_level level, const char *text)
     if (level <= EC_LOG_INFO && (p->quiet || seen_before(p, text)))
         return;
     ec_cli_progress_clear(p);
-    fprintf(stderr, "%s%s\n", level == EC_LOG_WARNING ? "warning: " : level == EC_LOG_ERROR ? "error: " : "",
+    fprintf(stderr, "%s%s\n",
+            level == EC_LOG_WARNING ? "warning: "
+            : level == EC_LOG_ERROR ? "error: "
+                                    : "",
             text);
 }
 
@@ -79,9 +82,12 @@ void ec_cli_progress_row(ec_cli_progress *p, const ec_history_row *row, double s
     double rate = span > 0 ? (double)(row->evaluations - p->last_evaluations) / span : 0;
     if (rate <= 0 && row->seconds > 0)
         rate = (double)row->evaluations / row->seconds;
-    fprintf(stderr, "%sgeneration %u  evaluations %llu  %.3g/s  best %.6g  median %.6g%s  failed %llu  left %s%s",
-            p->terminal ? "\r\033[K" : "", row->generation, (unsigned long long)row->evaluations, rate, row->best,
-            row->median, violation, (unsigned long long)row->failed, left, p->terminal ? "" : "\n");
+    fprintf(stderr,
+            "%sgeneration %u  evaluations %llu  %.3g/s  best %.6g  median %.6g%s  failed %llu  "
+            "left %s%s",
+            p->terminal ? "\r\033[K" : "", row->generation, (unsigned long long)row->evaluations,
+            rate, row->best, row->median, violation, (unsigned long long)row->failed, left,
+            p->terminal ? "" : "\n");
     fflush(stderr);
     p->line_open = p->terminal;
     if (!p->terminal || span > LINE_SECONDS) {

@@ -15,7 +15,8 @@ enum { MOST_PATTERNS = 4 };
 /* All goals, constraints and records of the job; malloc'ed. */
 static ec_expr *job_outputs(const ec_job *job, int32_t *count)
 {
-    int32_t no = ec_job_objective_count(job), nc = ec_job_constraint_count(job), nr = ec_job_record_count(job);
+    int32_t no = ec_job_objective_count(job), nc = ec_job_constraint_count(job),
+            nr = ec_job_record_count(job);
     ec_expr *e = malloc((size_t)(no + nc + nr + 1) * sizeof *e);
     int32_t n = 0;
     for (int32_t i = 0; e && i < no; i++)
@@ -100,8 +101,12 @@ static void to_level(const ec_array_config *c, double *power, int32_t n)
 {
     double peak = 0;
     for (int32_t i = 0; i < n; i++) {
-        double u = c->kind == EC_ARRAY_GRID_UV ? c->a[i / c->nb] : c->kind == EC_ARRAY_CUT_U ? c->a[i] : 0;
-        double v = c->kind == EC_ARRAY_GRID_UV ? c->b[i % c->nb] : c->kind == EC_ARRAY_CUT_U ? c->fixed : 0;
+        double u = c->kind == EC_ARRAY_GRID_UV ? c->a[i / c->nb]
+                   : c->kind == EC_ARRAY_CUT_U ? c->a[i]
+                                               : 0;
+        double v = c->kind == EC_ARRAY_GRID_UV ? c->b[i % c->nb]
+                   : c->kind == EC_ARRAY_CUT_U ? c->fixed
+                                               : 0;
         if (u * u + v * v > 1 + 1e-9)
             power[i] = NAN;
         else if (power[i] > peak)
@@ -116,23 +121,23 @@ typedef struct pattern_memory {
     char name[32];
 } pattern_memory;
 
-static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_result *result, ec_call *call, int number,
-                        pattern_memory *memory, ec_output_pattern *p)
+static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_result *result,
+                        ec_call *call, int number, pattern_memory *memory, ec_output_pattern *p)
 {
-    static const char *const axis[][2] = {{"u", NULL},       {"u", "v"},
-                                          {"theta_deg", NULL}, {"phi_deg", NULL},
-                                          {"theta_deg", "phi_deg"}, {NULL, NULL}};
+    static const char *const axis[][2] = {
+        {"u", NULL}, {"u", "v"}, {"theta_deg", NULL}, {"phi_deg", NULL}, {"theta_deg", "phi_deg"},
+        {NULL, NULL}};
     const ec_array_config *c = ec_array_call_config(call);
     ec_graph *graph = ec_job_graph(job);
     ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, ec_array_pattern(graph, call));
     int32_t length = 0, n = c->nb > 0 ? c->na * c->nb : c->na;
     int status = power < 0 ? power
-                           : ec_result_value(job, result, report->backend, power, &memory->level, &length,
-                                             report->log);
+                           : ec_result_value(job, result, report->backend, power, &memory->level,
+                                             &length, report->log);
     if (status < 0)
         return status;
     if (length < n || c->kind == EC_ARRAY_DIRECTIONS)
-        return EC_STOPPED; /* no curve to draw */
+        return EC_STOPPED;         /* no curve to draw */
     to_level(c, memory->level, n); /* of several samples, the first */
     bool degrees = c->kind != EC_ARRAY_CUT_U && c->kind != EC_ARRAY_GRID_UV;
     if (degrees) {
@@ -142,14 +147,15 @@ static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_resul
             return ec_fail(EC_ERR_MEMORY, "no memory for the pattern");
     }
     snprintf(memory->name, sizeof memory->name, number ? "pattern_%d" : "pattern", number + 1);
-    *p = (ec_output_pattern){.name = memory->name,
-                             .title = ec_job_name(job),
-                             .axis = {axis[c->kind][0], axis[c->kind][1]},
-                             .n = {c->na, c->nb},
-                             .at = {degrees ? memory->axis[0] : c->a, degrees ? memory->axis[1] : c->b},
-                             .value = "level_db",
-                             .level = memory->level,
-                             .floor = NAN};
+    *p = (ec_output_pattern){
+        .name = memory->name,
+        .title = ec_job_name(job),
+        .axis = {axis[c->kind][0], axis[c->kind][1]},
+        .n = {c->na, c->nb},
+        .at = {degrees ? memory->axis[0] : c->a, degrees ? memory->axis[1] : c->b},
+        .value = "level_db",
+        .level = memory->level,
+        .floor = NAN};
     return EC_OK;
 }
 
@@ -164,8 +170,8 @@ static int write_files(const ec_cli_report *report, ec_job *job, const ec_result
         n += status == EC_OK;
     }
     char folder[4200];
-    snprintf(folder, sizeof folder, report->searches > 1 ? "%s/search_%d" : "%s", report->options->out,
-             report->searches);
+    snprintf(folder, sizeof folder, report->searches > 1 ? "%s/search_%d" : "%s",
+             report->options->out, report->searches);
     if (status >= 0)
         status = ec_output_folder(folder);
     if (status >= 0)
@@ -218,7 +224,8 @@ static void print_line(const ec_graph *graph, const char *kind, const char *name
     const ec_node *node = ec_graph_node(graph, expr);
     char shape[80];
     print_shape(node, shape, sizeof shape);
-    printf("  %-10s %-16s %-16s from %.6g to %.6g\n", kind, name, shape, node->range.lo, node->range.hi);
+    printf("  %-10s %-16s %-16s from %.6g to %.6g\n", kind, name, shape, node->range.lo,
+           node->range.hi);
 }
 
 int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info *info)
@@ -230,20 +237,23 @@ int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info 
         return status;
     printf("%s\n", ec_job_name(job));
     for (int32_t i = 0; i < ec_job_variable_count(job); i++)
-        print_line(graph, "variable", ec_job_variable(job, i)->name, ec_job_variable(job, i)->value);
+        print_line(graph, "variable", ec_job_variable(job, i)->name,
+                   ec_job_variable(job, i)->value);
     for (int32_t i = 0; i < ec_job_objective_count(job); i++)
         print_line(graph, ec_job_objective(job, i)->maximize ? "maximize" : "minimize",
                    ec_job_objective(job, i)->name, ec_job_objective(job, i)->expr);
     for (int32_t i = 0; i < ec_job_constraint_count(job); i++)
-        print_line(graph, "subject to", ec_job_constraint(job, i)->name, ec_job_constraint(job, i)->expr);
+        print_line(graph, "subject to", ec_job_constraint(job, i)->name,
+                   ec_job_constraint(job, i)->expr);
     for (int32_t i = 0; i < ec_job_record_count(job); i++)
         print_line(graph, "record", ec_job_record(job, i)->name, ec_job_record(job, i)->expr);
-    printf("  genes %d, method %s, population %zu\n", (int)(ec_job_gene_count(job) + ec_job_group_gene_count(job)),
-           info->method, check.population);
+    printf("  genes %d, method %s, population %zu\n",
+           (int)(ec_job_gene_count(job) + ec_job_group_gene_count(job)), info->method,
+           check.population);
     printf("  graph of %d nodes, %d evaluator call%s\n", (int)check.nodes, (int)check.calls,
            check.calls == 1 ? "" : "s");
-    printf("  memory %.3g MB and %.3g kB a design, %zu designs at a time\n", (double)check.bytes_fixed / 1e6,
-           (double)check.bytes_per_candidate / 1e3, check.chunk);
+    printf("  memory %.3g MB and %.3g kB a design, %zu designs at a time\n",
+           (double)check.bytes_fixed / 1e6, (double)check.bytes_per_candidate / 1e3, check.chunk);
     printf("  %.3g us an evaluation", check.seconds_per_evaluation * 1e6);
     double evaluations = (double)info->evaluations;
     if (!info->evaluations && info->generations)

@@ -327,6 +327,7 @@ typedef struct fused {
     int32_t *register_re, *register_im; /* of values; -1 */
     int32_t *last_use;                  /* position in the list */
     bool used[EC_FUSED_REGISTERS];
+    int32_t most_registers; /* of the pass being emitted */
 } fused;
 
 static int take_register(fused *f)
@@ -334,6 +335,8 @@ static int take_register(fused *f)
     for (int r = 0; r < EC_FUSED_REGISTERS; r++)
         if (!f->used[r]) {
             f->used[r] = true;
+            if (r + 1 > f->most_registers)
+                f->most_registers = r + 1;
             return r;
         }
     return -1;
@@ -524,6 +527,7 @@ static int32_t emit_pass(fused *f, int32_t *position, int32_t from, int32_t sum_
     st->first_operand = x->n_operands;
     st->first_instr = x->n_instr;
     memset(f->used, 0, sizeof f->used);
+    f->most_registers = 0;
 
     int32_t n_loaded = 0, *loaded = malloc(((size_t)f->n * 3 + 1) * sizeof *loaded);
     if (!loaded)
@@ -701,6 +705,7 @@ static int32_t emit_pass(fused *f, int32_t *position, int32_t from, int32_t sum_
     st = &x->step[step];
     st->n_operands = x->n_operands - st->first_operand;
     st->n_instr = x->n_instr - st->first_instr;
+    st->inner = f->most_registers;
     for (int32_t i = 0; i < n_loaded; i++)
         f->register_re[loaded[i]] = f->register_im[loaded[i]] = -1;
     for (int32_t p = from; p < to; p++)

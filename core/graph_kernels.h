@@ -70,7 +70,7 @@ typedef struct ec_step {
     int32_t op; /* ec_op, or EC_OP_ELEMENTWISE_END for a fused pass */
     int32_t n_in;
     int32_t elements;       /* of the output (fused: of the pass) */
-    int32_t outer, inner;   /* reductions: outputs and elements each */
+    int32_t outer, inner;   /* reductions: outputs and elements each; fused: inner registers */
     int32_t complex;        /* the output is complex */
     int32_t samples;        /* samples the step runs over */
     int32_t reduce_samples; /* sample reductions: length */

@@ -109,8 +109,8 @@ static int check_bounds(const ec_variable_info *info)
                            "numbers",
                            info->name, min, max);
         if (whole && (fabs(min) > 0x1p52 || fabs(max) > 0x1p52))
-            return ec_fail(EC_ERR_RANGE,
-                           "variable '%s': integers must lie between -2^52 and 2^52", info->name);
+            return ec_fail(EC_ERR_RANGE, "variable '%s': integers must lie between -2^52 and 2^52",
+                           info->name);
     }
     return EC_OK;
 }
@@ -118,8 +118,10 @@ static int check_bounds(const ec_variable_info *info)
 static int check_choice(const ec_variable_info *info)
 {
     if (info->n_from < 1)
-        return ec_fail(EC_ERR_ARGUMENT, "variable '%s': a choice needs at least one item to "
-                       "choose from", info->name);
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "variable '%s': a choice needs at least one item to "
+                       "choose from",
+                       info->name);
     if (info->distinct && value_elements(info) > info->n_from)
         return ec_fail(EC_ERR_ARGUMENT,
                        "variable '%s': %d distinct choices from %d items are impossible",
@@ -205,10 +207,10 @@ static int32_t gene_count(const ec_variable_info *info)
 /* The moving half of spaced positions, or all of them: element i is base(i) + slack * sorted_i for
  * every element but the pinned ones. */
 typedef struct spacing {
-    int32_t n;        /* elements, pinned ones included */
-    int32_t first;    /* of these, the first that moves */
-    int32_t genes;    /* that move */
-    double start;     /* element 0 without slack */
+    int32_t n;     /* elements, pinned ones included */
+    int32_t first; /* of these, the first that moves */
+    int32_t genes; /* that move */
+    double start;  /* element 0 without slack */
     double gap, slack, end;
 } spacing;
 
@@ -255,10 +257,10 @@ static void fill_bounds(ec_job_entry *entry, const ec_variable_info *info)
         bool bounded = info->kind == EC_VARIABLE_REAL || info->kind == EC_VARIABLE_INTEGER;
         bool spaced = info->kind == EC_VARIABLE_SPACED;
         entry->value_min[i] = bounded ? info->min[i] : spaced ? -info->aperture / 2 : 0;
-        entry->value_max[i] = bounded                              ? info->max[i]
-                              : spaced                             ? info->aperture / 2
+        entry->value_max[i] = bounded                            ? info->max[i]
+                              : spaced                           ? info->aperture / 2
                               : info->kind == EC_VARIABLE_CHOICE ? info->n_from - 1
-                                                                   : 1;
+                                                                 : 1;
     }
     for (int32_t i = 0; i < entry->variable.n_genes; i++) {
         double min = 0, max = 1;
@@ -338,9 +340,9 @@ static ec_expr decode_choice(ec_graph *graph, const ec_job_entry *entry, int32_t
         return ec_fail(EC_ERR_MEMORY, "variable '%s': no memory", entry->variable.name);
     for (int32_t i = 0; i < n; i++)
         last[i] = entry->distinct ? entry->n_from - i - 1 : entry->n_from - 1;
-    ec_expr code = clamp_between(
-        graph, ec_graph_unary(graph, EC_OP_FLOOR, entry->variable.genes),
-        ec_graph_number(graph, 0), constant_or_number(graph, scalar, n, last));
+    ec_expr code =
+        clamp_between(graph, ec_graph_unary(graph, EC_OP_FLOOR, entry->variable.genes),
+                      ec_graph_number(graph, 0), constant_or_number(graph, scalar, n, last));
     free(last);
     if (code < 0 || scalar || !entry->distinct)
         return code;
@@ -485,9 +487,9 @@ static int encode_spaced(const ec_job_entry *entry, const ec_variable_info *info
                              info->name, x[i], x[i + 1], info->min_gap);
     for (int32_t i = 0; info->symmetric && i < info->count && status == EC_OK; i++)
         if (fabs(x[i] + x[info->count - 1 - i]) > tolerance)
-            status = ec_fail(EC_ERR_RANGE,
-                             "variable '%s': start position %.12g has no mirror image",
-                             info->name, x[i]);
+            status =
+                ec_fail(EC_ERR_RANGE, "variable '%s': start position %.12g has no mirror image",
+                        info->name, x[i]);
     const double *half = x + (info->count - s.n); /* the moving half is the upper one */
     double before = entry->min[0];
     for (int32_t i = 0; i < s.genes && status == EC_OK; i++) {
@@ -572,9 +574,9 @@ static int entry_build(ec_graph *graph, ec_job_entry *entry, const ec_variable_i
     ec_variable *variable = &entry->variable;
 
     if (variable->n_genes > 0) {
-        variable->genes = ec_graph_variable(graph, info->group, variable->first_gene,
-                                            info->count > 0 ? variable->n_genes : 0, entry->min,
-                                            entry->max);
+        variable->genes =
+            ec_graph_variable(graph, info->group, variable->first_gene,
+                              info->count > 0 ? variable->n_genes : 0, entry->min, entry->max);
         if (variable->genes < 0)
             return variable->genes;
     }
@@ -724,8 +726,8 @@ static int check_goal(const ec_job *job, const char *what, const char *name, ec_
         return ec_fail(EC_ERR_ARGUMENT, "%s '%s': not an expression of this job", what, name);
     const ec_node *node = ec_graph_node(job->graph, expr);
     if (node->dtype == EC_C64 || node->dtype == EC_C128)
-        return ec_fail(EC_ERR_TYPE,
-                       "%s '%s': the value is complex; take its abs, re, im or arg", what, name);
+        return ec_fail(EC_ERR_TYPE, "%s '%s': the value is complex; take its abs, re, im or arg",
+                       what, name);
     if (depends && (node->axes & EC_AXIS_SAMPLE))
         return ec_fail(EC_ERR_SHAPE,
                        "%s '%s': the value has a sample axis; reduce it first (mean, worst or a "
@@ -737,8 +739,10 @@ static int check_goal(const ec_job *job, const char *what, const char *name, ec_
                        "or mean)",
                        what, name, (int)node->elements);
     if (depends && !(node->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP)))
-        return ec_fail(EC_ERR_ARGUMENT, "%s '%s': the value is a constant, no design variable "
-                       "changes it", what, name);
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "%s '%s': the value is a constant, no design variable "
+                       "changes it",
+                       what, name);
     return EC_OK;
 }
 
@@ -852,14 +856,16 @@ ec_expr ec_job_on_candidates(ec_job *job, ec_expr expr)
         if (variable->group || variable->n_genes == 0)
             continue;
         /* + 0 * gene: genes are finite, so this changes the axes and nothing else. */
-        ec_expr gene = variable->count > 0 ? ec_graph_slice(graph, variable->genes, 0, 0)
-                                           : variable->genes;
-        ec_expr zero = gene < 0 ? gene
-                                : ec_graph_binary(graph, EC_OP_MUL, ec_graph_number(graph, 0), gene);
+        ec_expr gene =
+            variable->count > 0 ? ec_graph_slice(graph, variable->genes, 0, 0) : variable->genes;
+        ec_expr zero =
+            gene < 0 ? gene : ec_graph_binary(graph, EC_OP_MUL, ec_graph_number(graph, 0), gene);
         return zero < 0 ? zero : ec_graph_binary(graph, EC_OP_ADD, expr, zero);
     }
-    return ec_fail(EC_ERR_ARGUMENT, "job '%s': every design variable is shared by a group; at least "
-                   "one must differ from candidate to candidate", job->name);
+    return ec_fail(EC_ERR_ARGUMENT,
+                   "job '%s': every design variable is shared by a group; at least "
+                   "one must differ from candidate to candidate",
+                   job->name);
 }
 
 ec_expr ec_job_cost(ec_job *job, int32_t objective)
@@ -870,8 +876,7 @@ ec_expr ec_job_cost(ec_job *job, int32_t objective)
         return ec_fail(EC_ERR_ARGUMENT, "job '%s': there is no objective %d (it has %d)", job->name,
                        (int)objective + 1, (int)job->n_objectives);
     ec_graph_set_line(job->graph, goal->line);
-    ec_expr cost =
-        goal->maximize ? ec_graph_unary(job->graph, EC_OP_NEG, goal->expr) : goal->expr;
+    ec_expr cost = goal->maximize ? ec_graph_unary(job->graph, EC_OP_NEG, goal->expr) : goal->expr;
     return ec_job_on_candidates(job, cost);
 }
 

@@ -1,4 +1,5 @@
-/* job_internal.h: the job's layout, for job.c, the solve loop and the polish; not for users of a job.
+/* job_internal.h: the job's layout, for job.c, the solve loop and the polish; not for users of a
+ * job.
  *
  * Variables never move once they are added (ec_job_variable hands out pointers to them). Goals,
  * constraints and records are kept in the order of the script. Start values are kept as genes, one
@@ -13,11 +14,11 @@ EC_C_BEGIN
 
 typedef struct ec_job_entry {
     ec_variable variable;
-    double *min, *max;     /* bounds of the genes */
+    double *min, *max;             /* bounds of the genes */
     double *value_min, *value_max; /* bounds of the values, one an element */
-    double *start;         /* n_start rows of genes, or NULL */
+    double *start;                 /* n_start rows of genes, or NULL */
     int32_t n_start;
-    int32_t sum, n_from;   /* of binary and choice variables */
+    int32_t sum, n_from; /* of binary and choice variables */
     bool distinct;
     /* spaced: element i of the moving half is base[i] + slack * sorted_i */
     double slack;
@@ -36,7 +37,8 @@ struct ec_job {
 
 /* expr, on the candidate axis also where it depends on group variables only. */
 ec_expr ec_job_on_candidates(ec_job *job, ec_expr expr);
-/* max(0, how far expr lies beyond max + tolerance or below min - tolerance), element by element; NaN stays. */
+/* max(0, how far expr lies beyond max + tolerance or below min - tolerance), element by element;
+ * NaN stays. */
 ec_expr ec_job_excess(ec_job *job, const ec_constraint *constraint);
 /* The worst element's distance to its limit, a scalar: <= 0 is met (tolerance not counted). */
 ec_expr ec_job_margin(ec_job *job, const ec_constraint *constraint);

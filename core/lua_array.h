@@ -6,7 +6,7 @@
 
 #define EC_LUA_ARRAY "array"
 
-extern const ec_noun ec_noun_array, ec_noun_sll, ec_noun_hpbw, ec_noun_fnbw,
-    ec_noun_directivity, ec_noun_excess, ec_noun_level, ec_noun_null_depth;
+extern const ec_noun ec_noun_array, ec_noun_sll, ec_noun_hpbw, ec_noun_fnbw, ec_noun_directivity,
+    ec_noun_excess, ec_noun_level, ec_noun_null_depth;
 
 #endif

@@ -102,10 +102,11 @@ static void count_hook(lua_State *L, lua_Debug *ar)
     lua_sethook(L, count_hook, LUA_MASKCOUNT, 1);
     if (b->interrupted)
         ec_lua_fail(L, "interrupted");
-    ec_lua_fail(L,
-                "the script has run for %g s of its own (searches not counted), which is its limit: "
-                "is this an endless loop? (--trust lifts the limit)",
-                b->seconds);
+    ec_lua_fail(
+        L,
+        "the script has run for %g s of its own (searches not counted), which is its limit: "
+        "is this an endless loop? (--trust lifts the limit)",
+        b->seconds);
 }
 
 void ec_lua_budget_hook(lua_State *L)

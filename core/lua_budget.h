@@ -23,8 +23,8 @@ typedef struct ec_lua_budget {
     double paused_at;
     bool expired;     /* no further instruction of the script runs */
     bool interrupted; /* because of a signal */
-    char where[300]; /* "file:line: " of a place the script passed lately */
-    clockid_t clock; /* of the script's thread */
+    char where[300];  /* "file:line: " of a place the script passed lately */
+    clockid_t clock;  /* of the script's thread */
     pthread_t watchdog;
     pthread_mutex_t mutex;
     pthread_cond_t wake;

@@ -22,9 +22,9 @@ typedef struct column_config {
 typedef struct column_evaluator {
     ec_evaluator head;
     const column_config *config;
-    double *memory;   /* inputs, then the output */
+    double *memory; /* inputs, then the output */
     uint8_t *status;
-    size_t *offset;   /* of each input in memory */
+    size_t *offset; /* of each input in memory */
     size_t output, lanes;
     int32_t n_in;
     const ec_call *call;
@@ -154,8 +154,8 @@ static int call_function(lua_State *L)
         return luaL_error(L, "it must return a list with a number for each design, got a %s",
                           luaL_typename(L, -1));
     if (lua_rawlen(L, -1) != c->n)
-        return luaL_error(L, "it returned a list of %d values for %d designs", (int)lua_rawlen(L, -1),
-                          (int)c->n);
+        return luaL_error(L, "it returned a list of %d values for %d designs",
+                          (int)lua_rawlen(L, -1), (int)c->n);
     for (size_t k = 0; k < c->n; k++) {
         int type = lua_rawgeti(L, -1, (lua_Integer)k + 1);
         to[k] = type == LUA_TNUMBER ? lua_tonumber(L, -1) : NAN;
@@ -180,10 +180,11 @@ static bool run_function(column_evaluator *e, size_t n)
     ec_lua_budget_restore(&host->budget, left);
     if (status != LUA_OK) {
         if (!e->reported && !host->budget.expired)
-            ec_log_write(e->log, EC_LOG_WARNING,
-                         "the function of ec.host (line %d) failed, its designs count as failed: %s",
-                         e->config->line,
-                         lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "not a text");
+            ec_log_write(
+                e->log, EC_LOG_WARNING,
+                "the function of ec.host (line %d) failed, its designs count as failed: %s",
+                e->config->line,
+                lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "not a text");
         e->reported = true;
         lua_pop(L, 1);
     }
@@ -261,7 +262,8 @@ static int keep_columns(lua_State *L, int exprs, int32_t n, ec_expr *in)
         if (node->dtype == EC_C64 || node->dtype == EC_C128)
             ec_lua_fail(L, "%s is complex: take ec.re and ec.im of it", what);
         if (node->axes & EC_AXIS_SAMPLE)
-            ec_lua_fail(L, "%s varies over samples: reduce it first, with :mean() for example", what);
+            ec_lua_fail(L, "%s varies over samples: reduce it first, with :mean() for example",
+                        what);
         push_views(L, node->elements, node->rank == 0);
         lua_pushvalue(L, -1);
         lua_rawseti(L, views, i + 1);

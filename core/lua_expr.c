@@ -117,7 +117,8 @@ ec_expr ec_lua_expr_get(lua_State *L, int index, const char *what)
     }
     if (lua_istable(L, index))
         return from_table(L, index, what);
-    ec_lua_fail(L, "%s: wants a number, a list or an expression, got a %s", what, luaL_typename(L, index));
+    ec_lua_fail(L, "%s: wants a number, a list or an expression, got a %s", what,
+                luaL_typename(L, index));
 }
 
 bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
@@ -133,8 +134,8 @@ bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
     double *to = ec_lua_values_new(L, n);
     uint8_t status = 0;
     ec_lua_core_enter(L);
-    int code = ec_evaluate_once(host->graph, host->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0, &to,
-                                &status, host->settings.log);
+    int code = ec_evaluate_once(host->graph, host->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0,
+                                &to, &status, host->settings.log);
     ec_lua_core_leave(L);
     if (code != EC_OK)
         ec_lua_fail_core(L, NULL);
@@ -220,9 +221,10 @@ static int expr_mod(lua_State *L)
 
 int ec_lua_expr_compare(lua_State *L)
 {
-    ec_lua_fail(L, "an expression has no value while the script runs, so it cannot be compared here: use "
-                   "ec.lt(a, b), ec.le(a, b), ec.where(test, yes, no), ec.min, ec.max, or "
-                   "job:subject_to(name, expr, { min=, max= })");
+    ec_lua_fail(
+        L, "an expression has no value while the script runs, so it cannot be compared here: use "
+           "ec.lt(a, b), ec.le(a, b), ec.where(test, yes, no), ec.min, ec.max, or "
+           "job:subject_to(name, expr, { min=, max= })");
 }
 
 static int expr_eq(lua_State *L)
@@ -233,8 +235,9 @@ static int expr_eq(lua_State *L)
 
 static int expr_concat(lua_State *L)
 {
-    ec_lua_fail(L, "an expression has no value while the script runs, so '..' cannot put it into a text: "
-                   "print best:value(expr) after job:solve (and join lists with ec.concat)");
+    ec_lua_fail(
+        L, "an expression has no value while the script runs, so '..' cannot put it into a text: "
+           "print best:value(expr) after job:solve (and join lists with ec.concat)");
 }
 
 static int expr_newindex(lua_State *L)
@@ -264,10 +267,12 @@ static int expr_index(lua_State *L)
     if (lua_type(L, 2) == LUA_TNUMBER) {
         double where = lua_tonumber(L, 2);
         if (node->rank == 0)
-            ec_lua_fail(L, "element %.14g of an expression that is a single number, not a list", where);
+            ec_lua_fail(L, "element %.14g of an expression that is a single number, not a list",
+                        where);
         if (!(where >= 1 && where <= node->shape[0] && where == floor(where)))
-            ec_lua_fail(L, "element %.14g is asked for, allowed are 1 to %d (a loop over them is "
-                           "for i = 1, #x do)",
+            ec_lua_fail(L,
+                        "element %.14g is asked for, allowed are 1 to %d (a loop over them is "
+                        "for i = 1, #x do)",
                         where, (int)node->shape[0]);
         ec_lua_mark_line(L);
         return ec_lua_expr_push(
@@ -301,8 +306,8 @@ static int expr_tostring(lua_State *L)
         used += snprintf(shape + used, sizeof shape - (size_t)used, i ? " x %d" : "%d",
                          (int)node->shape[i]);
     char text[200];
-    snprintf(text, sizeof text, "expression (%s, %s, from %.6g to %.6g)", ec_op_name(node->op), shape,
-             node->range.lo, node->range.hi);
+    snprintf(text, sizeof text, "expression (%s, %s, from %.6g to %.6g)", ec_op_name(node->op),
+             shape, node->range.lo, node->range.hi);
     lua_pushstring(L, text);
     return 1;
 }
@@ -340,15 +345,12 @@ static void push_function(lua_State *L, const ec_lua_function *f)
 void ec_lua_expr_open(lua_State *L)
 {
     static const luaL_Reg meta[] = {
-        {"__add", expr_add},       {"__sub", expr_sub},
-        {"__mul", expr_mul},       {"__div", expr_div},
-        {"__pow", expr_pow},       {"__unm", expr_neg},
-        {"__idiv", expr_idiv},     {"__mod", expr_mod},
-        {"__lt", ec_lua_expr_compare}, {"__le", ec_lua_expr_compare},
-        {"__eq", expr_eq},         {"__concat", expr_concat},
-        {"__newindex", expr_newindex}, {"__call", expr_call},
-        {"__len", expr_len},       {"__tostring", expr_tostring},
-        {NULL, NULL}};
+        {"__add", expr_add},           {"__sub", expr_sub},   {"__mul", expr_mul},
+        {"__div", expr_div},           {"__pow", expr_pow},   {"__unm", expr_neg},
+        {"__idiv", expr_idiv},         {"__mod", expr_mod},   {"__lt", ec_lua_expr_compare},
+        {"__le", ec_lua_expr_compare}, {"__eq", expr_eq},     {"__concat", expr_concat},
+        {"__newindex", expr_newindex}, {"__call", expr_call}, {"__len", expr_len},
+        {"__tostring", expr_tostring}, {NULL, NULL}};
     luaL_newmetatable(L, EC_LUA_EXPR);
     luaL_setfuncs(L, meta, 0);
     lua_pushboolean(L, 0);

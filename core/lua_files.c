@@ -40,11 +40,13 @@ int ec_lua_files_resolve(lua_State *L, const char *path, char *real, size_t size
         return ec_fail(EC_ERR_FILE, "there is no file '%s' in %s%s%s", path,
                        host->data_dir[0] ? host->data_dir : "", host->data_dir[0] ? " or " : "",
                        host->script_dir);
-    if (!host->settings.trust && !is_below(found, host->script_dir) && !is_below(found, host->data_dir))
-        return ec_fail(EC_ERR_FILE,
-                       "the file '%s' lies outside the script's folder: only files below it, or below "
-                       "--data DIR, are read",
-                       path);
+    if (!host->settings.trust && !is_below(found, host->script_dir) &&
+        !is_below(found, host->data_dir))
+        return ec_fail(
+            EC_ERR_FILE,
+            "the file '%s' lies outside the script's folder: only files below it, or below "
+            "--data DIR, are read",
+            path);
     struct stat info;
     if (stat(found, &info) != 0 || !S_ISREG(info.st_mode))
         return ec_fail(EC_ERR_FILE, "'%s' is not a file", path);
@@ -62,7 +64,8 @@ int ec_lua_files_target(lua_State *L, const char *name, char *path, size_t size)
         return EC_OK;
     }
     if (!host->out_dir[0])
-        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: run with --out DIR, where files go", name);
+        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: run with --out DIR, where files go",
+                       name);
     char joined[PATH_MAX * 2], folder[PATH_MAX * 2], real[PATH_MAX];
     if (name[0] == '/')
         snprintf(joined, sizeof joined, "%s", name);
@@ -75,11 +78,11 @@ int ec_lua_files_target(lua_State *L, const char *name, char *path, size_t size)
     if (last[0] == 0 || strcmp(last, ".") == 0 || strcmp(last, "..") == 0)
         return ec_fail(EC_ERR_FILE, "'%s' is not a name of a file", name);
     if (!realpath(folder[0] ? folder : "/", real))
-        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: there is no such folder below %s", name,
-                       host->out_dir);
+        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: there is no such folder below %s",
+                       name, host->out_dir);
     if (!host->settings.trust && !is_below(real, host->out_dir))
-        return ec_fail(EC_ERR_FILE, "'%s' lies outside %s: files are written only below --out DIR", name,
-                       host->out_dir);
+        return ec_fail(EC_ERR_FILE, "'%s' lies outside %s: files are written only below --out DIR",
+                       name, host->out_dir);
     int n = snprintf(path, size, "%s/%s", real, last);
     if (n < 0 || (size_t)n >= size)
         return ec_fail(EC_ERR_FILE, "the path of '%s' is too long", name);
@@ -112,8 +115,8 @@ const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
     enum { LARGEST = 512 << 20 };
     if (info.st_size > LARGEST) {
         fclose(file);
-        ec_fail(EC_ERR_FILE, "the file has %lld bytes, at most %d are read", (long long)info.st_size,
-                LARGEST);
+        ec_fail(EC_ERR_FILE, "the file has %lld bytes, at most %d are read",
+                (long long)info.st_size, LARGEST);
         return NULL;
     }
     fclose(file); /* no file is open while Lua may raise an error for memory */
@@ -235,8 +238,8 @@ int ec_lua_files_csv(lua_State *L, const char *path, ec_lua_csv *csv)
         if (!numbers)
             return ec_fail(EC_ERR_FORMAT, "%s, line %d: a field is not a number", path, line);
         if (n != columns)
-            return ec_fail(EC_ERR_FORMAT, "%s, line %d: %d fields, the lines before it have %d", path,
-                           line, (int)n, (int)columns);
+            return ec_fail(EC_ERR_FORMAT, "%s, line %d: %d fields, the lines before it have %d",
+                           path, line, (int)n, (int)columns);
         rows++;
     }
     if (rows == 0)
@@ -309,9 +312,18 @@ static void write_npy_header(FILE *file, int64_t rows, int32_t columns)
         snprintf(shape, sizeof shape, "(%lld,)", (long long)rows);
     else
         snprintf(shape, sizeof shape, "(%lld, %d)", (long long)rows, (int)columns);
-    int n = snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }", shape);
+    int n = snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }",
+                     shape);
     int total = (int)ec_round_up((size_t)(10 + n + 1), 64) - 10;
-    const unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)(total & 255),
+    const unsigned char head[10] = {0x93,
+                                    'N',
+                                    'U',
+                                    'M',
+                                    'P',
+                                    'Y',
+                                    1,
+                                    0,
+                                    (unsigned char)(total & 255),
                                     (unsigned char)(total >> 8)};
     fwrite(head, 1, sizeof head, file);
     fprintf(file, "%-*s\n", total - 1, text);
@@ -327,8 +339,8 @@ static double element(const ec_lua_values *v, int64_t i)
     return i < v->length ? v->data[i * v->stride] : NAN;
 }
 
-int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns, const char *const *names,
-                              const ec_lua_values *column)
+int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns,
+                              const char *const *names, const ec_lua_values *column)
 {
     char path[PATH_MAX];
     bool npy = ends_with(name, ".npy");
@@ -356,11 +368,13 @@ int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns, c
             else if (row < column[i].length)
                 fprintf(file, "%.17g%s", value, i + 1 < columns ? "," : "\n");
             else
-                fputs(i + 1 < columns ? "," : "\n", file); /* shorter columns leave their field empty */
+                fputs(i + 1 < columns ? "," : "\n",
+                      file); /* shorter columns leave their field empty */
         }
     bool failed = ferror(file);
     failed = fclose(file) != 0 || failed;
-    return failed ? ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(errno)) : EC_OK;
+    return failed ? ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(errno))
+                  : EC_OK;
 }
 
 int ec_lua_files_save_values(lua_State *L, const char *name, const ec_lua_values *values)

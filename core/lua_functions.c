@@ -23,7 +23,8 @@ static ec_expr argument(lua_State *L, int index, const char *name)
 static double number(lua_State *L, int index, const char *name, const char *meaning)
 {
     if (lua_type(L, index) != LUA_TNUMBER)
-        ec_lua_fail(L, "ec.%s: %s must be a number, got a %s", name, meaning, luaL_typename(L, index));
+        ec_lua_fail(L, "ec.%s: %s must be a number, got a %s", name, meaning,
+                    luaL_typename(L, index));
     return lua_tonumber(L, index);
 }
 
@@ -195,10 +196,9 @@ static const ec_key row_keys[] = {
     {"limit", EC_KEY_INTEGER, 0, NAN, 1, 1e8, NULL, NULL,
      "walk_min: most steps (default: the number of elements)", offsetof(row_options, limit)}};
 
-const ec_noun ec_noun_row = {"ec.local_maxima, ec.walk_min, ec.crossing: options",
-                             "ec.local_maxima(x, { circular = true })",
-                             "How a list is read by the functions that look for peaks and crossings.",
-                             EC_KEYS(row_keys)};
+const ec_noun ec_noun_row = {
+    "ec.local_maxima, ec.walk_min, ec.crossing: options", "ec.local_maxima(x, { circular = true })",
+    "How a list is read by the functions that look for peaks and crossings.", EC_KEYS(row_keys)};
 
 static int f_local_maxima(lua_State *L)
 {
@@ -277,8 +277,9 @@ static int f_gather(lua_State *L)
     int32_t n = ec_lua_expr_node(L, in)->elements;
     for (int32_t i = 0; i < list.n; i++) {
         if (!(list.v[i] >= 1 && list.v[i] <= n && list.v[i] == floor(list.v[i])))
-            ec_lua_fail(L, "ec.gather: index %.14g is not allowed, it must be a whole number from 1 to %d",
-                        list.v[i], (int)n);
+            ec_lua_fail(
+                L, "ec.gather: index %.14g is not allowed, it must be a whole number from 1 to %d",
+                list.v[i], (int)n);
         index[i] = (int32_t)list.v[i] - 1;
     }
     ec_lua_mark_line(L);
@@ -295,11 +296,11 @@ static int f_slice(lua_State *L)
     double last = lua_isnoneornil(L, 3) ? node->shape[0] : number(L, 3, "slice", "the last index");
     if (!(first >= 1 && last <= node->shape[0] && first <= last && first == floor(first) &&
           last == floor(last)))
-        ec_lua_fail(L, "ec.slice: elements %.14g to %.14g are asked for, allowed are 1 to %d", first,
-                    last, (int)node->shape[0]);
+        ec_lua_fail(L, "ec.slice: elements %.14g to %.14g are asked for, allowed are 1 to %d",
+                    first, last, (int)node->shape[0]);
     ec_lua_mark_line(L);
-    return ec_lua_expr_push(L, ec_graph_slice(graph_of(L), in, (int32_t)first - 1,
-                                              (int32_t)(last - first) + 1));
+    return ec_lua_expr_push(
+        L, ec_graph_slice(graph_of(L), in, (int32_t)first - 1, (int32_t)(last - first) + 1));
 }
 
 static int f_concat(lua_State *L)
@@ -431,12 +432,14 @@ typedef struct points {
 } points;
 
 static const ec_key point_keys[] = {
-    {"x", EC_KEY_EXPR, EC_KEY_REQUIRED, NAN, 0, 0, "m", NULL, "x of each point", offsetof(points, axis[0])},
+    {"x", EC_KEY_EXPR, EC_KEY_REQUIRED, NAN, 0, 0, "m", NULL, "x of each point",
+     offsetof(points, axis[0])},
     {"y", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL, "y of each point", offsetof(points, axis[1])},
     {"z", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL, "z of each point", offsetof(points, axis[2])}};
 
 const ec_noun ec_noun_min_distance = {"ec.min_distance", "ec.min_distance{ x = x, y = y }",
-                                      "Smallest distance of two of the points.", EC_KEYS(point_keys)};
+                                      "Smallest distance of two of the points.",
+                                      EC_KEYS(point_keys)};
 
 static int f_min_distance(lua_State *L)
 {
@@ -448,7 +451,8 @@ static int f_min_distance(lua_State *L)
     if (n < 2 || n > MOST)
         ec_lua_fail(L, "ec.min_distance: from 2 to %d points are allowed, got %d", MOST, (int)n);
     int32_t pairs = n * (n - 1) / 2, k = 0;
-    int32_t *first = lua_newuserdatauv(L, 2 * (size_t)pairs * sizeof *first, 0), *second = first + pairs;
+    int32_t *first = lua_newuserdatauv(L, 2 * (size_t)pairs * sizeof *first, 0),
+            *second = first + pairs;
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = i + 1; j < n; j++, k++) {
             first[k] = i;
@@ -463,8 +467,9 @@ static int f_min_distance(lua_State *L)
         if (length != n)
             ec_lua_fail(L, "ec.min_distance: key '%s': %d values, but x has %d", point_keys[i].key,
                         (int)length, (int)n);
-        ec_expr d = ec_graph_binary(graph, EC_OP_SUB, ec_graph_gather(graph, p.axis[i], 1, &pairs, first),
-                                    ec_graph_gather(graph, p.axis[i], 1, &pairs, second));
+        ec_expr d =
+            ec_graph_binary(graph, EC_OP_SUB, ec_graph_gather(graph, p.axis[i], 1, &pairs, first),
+                            ec_graph_gather(graph, p.axis[i], 1, &pairs, second));
         d = ec_graph_unary(graph, EC_OP_SQUARE, d);
         sum = sum < 0 ? d : ec_graph_binary(graph, EC_OP_ADD, sum, d);
         if (sum < 0)
@@ -514,8 +519,10 @@ const ec_lua_function ec_lua_functions[] = {
     {"not_", "ec.not_(a)", "1 where a is 0", NULL},
     {"where", "ec.where(test, yes, no)", "yes where test is not 0, no elsewhere", NULL},
     {"clamp", "ec.clamp(x, min, max)", "x inside min and max", NULL},
-    {"min", "ec.min(x), ec.min(a, b, ...)", "smallest element; element by element of several", f_min},
-    {"max", "ec.max(x), ec.max(a, b, ...)", "largest element; element by element of several", f_max},
+    {"min", "ec.min(x), ec.min(a, b, ...)", "smallest element; element by element of several",
+     f_min},
+    {"max", "ec.max(x), ec.max(a, b, ...)", "largest element; element by element of several",
+     f_max},
     {"sum", "ec.sum(x)", "sum of the elements (\"last\": over the last axis only)", f_sum},
     {"mean", "ec.mean(x)", "mean of the elements", f_mean},
     {"norm", "ec.norm(x)", "root of the sum of squares", f_norm},
@@ -535,7 +542,8 @@ const ec_lua_function ec_lua_functions[] = {
     {"cumsum", "ec.cumsum(x)", "running sum", f_cumsum},
     {"at", "ec.at(x, index)", "element at a computed index (rounded, clamped)", f_at},
     {"gather", "ec.gather(x, {3, 1, 2})", "elements at given indices", f_gather},
-    {"interp", "ec.interp(x, position)", "between elements, linear; position counts from 1", f_interp},
+    {"interp", "ec.interp(x, position)", "between elements, linear; position counts from 1",
+     f_interp},
     {"slice", "x:slice(first, last)", "elements first to last", f_slice},
     {"concat", "ec.concat(a, b, ...)", "one list from several", f_concat},
     {"reverse", "ec.reverse(x)", "last element first", f_reverse},
@@ -545,7 +553,8 @@ const ec_lua_function ec_lua_functions[] = {
     {"matvec", "ec.matvec(M, x)", "product with a constant matrix (a list of rows)", f_matvec},
     {"matmul", "ec.matmul(a, b)", "matrix product", f_matmul},
     {"min_gap", "ec.min_gap(x)", "smallest distance of positions on a line", f_min_gap},
-    {"min_distance", "ec.min_distance{ x=, y=, z= }", "smallest distance of points", f_min_distance},
+    {"min_distance", "ec.min_distance{ x=, y=, z= }", "smallest distance of points",
+     f_min_distance},
     {"percentile", "x:percentile(p)", "over the samples of ec.over, p from 0 to 100", f_percentile},
     {"sample_mean", "x:sample_mean()", "over the samples of ec.over", f_sample_mean},
     {"sample_min", "x:sample_min()", "over the samples of ec.over", f_sample_min},

@@ -15,32 +15,38 @@ static const ec_noun minimize = {"job:minimize", "job:minimize(\"sll_db\", expr)
                                  "The objective: a number, the smaller the better.", NULL, 0};
 static const ec_noun maximize = {"job:maximize", "job:maximize(\"gain_db\", expr)",
                                  "The objective: a number, the larger the better.", NULL, 0};
-static const ec_noun record = {"job:record", "job:record(\"x\", expr)",
-                               "A quantity that is computed for the best design only and written with it.", NULL, 0};
+static const ec_noun record = {
+    "job:record", "job:record(\"x\", expr)",
+    "A quantity that is computed for the best design only and written with it.", NULL, 0};
 static const ec_noun pattern = {"array:pattern", "array:pattern()",
                                 "The complex pattern F in every direction of the grid.", NULL, 0};
-static const ec_noun value = {"best:value", "best:value(expr)",
-                              "Any expression of the job at the best design, at final fidelity: a number, or a list.",
-                              NULL, 0};
-static const ec_noun save = {"best:save", "best:save(\"best.csv\")",
-                             "Variables, recorded quantities, objectives and constraints as columns, into the folder "
-                             "of --out; .csv or .npy.",
-                             NULL, 0};
-static const ec_noun constant_value = {"ec.value", "ec.value(expr)",
-                                       "The value of an expression without design variables.", NULL, 0};
-static const ec_noun arg = {"ec.arg", "ec.arg(\"count\", 32)",
-                            "The value of --set count=..., of the default's type; else the default.", NULL, 0};
+static const ec_noun value = {
+    "best:value", "best:value(expr)",
+    "Any expression of the job at the best design, at final fidelity: a number, or a list.", NULL,
+    0};
+static const ec_noun save = {
+    "best:save", "best:save(\"best.csv\")",
+    "Variables, recorded quantities, objectives and constraints as columns, into the folder "
+    "of --out; .csv or .npy.",
+    NULL, 0};
+static const ec_noun constant_value = {
+    "ec.value", "ec.value(expr)", "The value of an expression without design variables.", NULL, 0};
+static const ec_noun arg = {
+    "ec.arg", "ec.arg(\"count\", 32)",
+    "The value of --set count=..., of the default's type; else the default.", NULL, 0};
 static const ec_noun range = {"ec.range", "ec.range(from, to, count)",
                               "Evenly spaced values, both ends included.", NULL, 0};
-static const ec_noun load_csv = {"ec.load_csv", "ec.load_csv(\"table.csv\")",
-                                 "Columns of a text file by number, and by name when its first row has words. Files "
-                                 "below the script's folder or --data.",
-                                 NULL, 0};
-static const ec_noun host = {"ec.host", "ec.host(function(columns) ... end, { x = x })",
-                             "A Lua function as a model. It is called once a generation: columns.x[c] is the value of "
-                             "design c (columns.x[i][c] for element i of a list), and it returns a list with a number for "
-                             "each design. A NaN or an error counts the designs as failed.",
-                             NULL, 0};
+static const ec_noun load_csv = {
+    "ec.load_csv", "ec.load_csv(\"table.csv\")",
+    "Columns of a text file by number, and by name when its first row has words. Files "
+    "below the script's folder or --data.",
+    NULL, 0};
+static const ec_noun host = {
+    "ec.host", "ec.host(function(columns) ... end, { x = x })",
+    "A Lua function as a model. It is called once a generation: columns.x[c] is the value of "
+    "design c (columns.x[i][c] for element i of a list), and it returns a list with a number for "
+    "each design. A NaN or an error counts the designs as failed.",
+    NULL, 0};
 
 /* ---- the Lua library's tables --------------------------------------------------------------------------- */
 
@@ -49,8 +55,10 @@ typedef struct taper_keys {
     double sll_db, spacing, spacing_x, spacing_y, radius;
 } taper_keys;
 
-#define ROW(key, kind, flags, initial, min, max, unit, help)                                           \
-    {#key, kind, flags, initial, min, max, unit, NULL, help, offsetof(taper_keys, key)}
+#define ROW(key, kind, flags, initial, min, max, unit, help)                                       \
+    {                                                                                              \
+#key, kind, flags, initial, min, max, unit, NULL, help, offsetof(taper_keys, key)          \
+    }
 
 static const ec_key uniform_table[] = {
     ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e6, NULL, "number of elements")};
@@ -69,30 +77,35 @@ static const ec_key rectangle_table[] = {
     ROW(count_x, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e4, NULL, "columns"),
     ROW(count_y, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e4, NULL, "rows"),
     ROW(spacing_x, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", "along x"),
-    ROW(spacing_y, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", "along y")};
+    ROW(spacing_y, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m",
+        "along y")};
 static const ec_key circle_table[] = {
     ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e6, NULL, "number of positions"),
-    ROW(radius, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", "of the circle")};
+    ROW(radius, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m",
+        "of the circle")};
 
-static const ec_noun uniform = {"ec.taper.uniform", "ec.taper.uniform{ count = 20 }", "Weights of 1.",
-                                EC_KEYS(uniform_table)};
-static const ec_noun chebyshev = {"ec.taper.chebyshev", "ec.taper.chebyshev{ count = 20, sll_db = -30 }",
-                                  "Dolph-Chebyshev weights: every side lobe of a half-wave line at sll_db, the largest "
-                                  "weight 1.",
-                                  EC_KEYS(chebyshev_table)};
-static const ec_noun taylor = {"ec.taper.taylor", "ec.taper.taylor{ count = 40, sll_db = -30, nbar = 5 }",
-                               "Taylor weights: the first side lobes near sll_db, the others falling off, the largest "
-                               "weight 1.",
-                               EC_KEYS(taylor_table)};
+static const ec_noun uniform = {"ec.taper.uniform", "ec.taper.uniform{ count = 20 }",
+                                "Weights of 1.", EC_KEYS(uniform_table)};
+static const ec_noun chebyshev = {
+    "ec.taper.chebyshev", "ec.taper.chebyshev{ count = 20, sll_db = -30 }",
+    "Dolph-Chebyshev weights: every side lobe of a half-wave line at sll_db, the largest "
+    "weight 1.",
+    EC_KEYS(chebyshev_table)};
+static const ec_noun taylor = {
+    "ec.taper.taylor", "ec.taper.taylor{ count = 40, sll_db = -30, nbar = 5 }",
+    "Taylor weights: the first side lobes near sll_db, the others falling off, the largest "
+    "weight 1.",
+    EC_KEYS(taylor_table)};
 static const ec_noun line = {"ec.geometry.line", "ec.geometry.line{ count = 20, spacing = 0.5 }",
                              "Evenly spaced positions centred at 0, a list.", EC_KEYS(line_table)};
 static const ec_noun rectangle = {
     "ec.geometry.rectangle",
     "ec.geometry.rectangle{ count_x = 8, count_y = 8, spacing_x = 0.5, spacing_y = 0.5 }",
     "A centred rectangular grid: two lists, x and y.", EC_KEYS(rectangle_table)};
-static const ec_noun circle = {"ec.geometry.circle", "ec.geometry.circle{ count = 12, radius = 1 }",
-                               "Positions on a circle, the first one on the x axis: two lists, x and y.",
-                               EC_KEYS(circle_table)};
+static const ec_noun circle = {
+    "ec.geometry.circle", "ec.geometry.circle{ count = 12, radius = 1 }",
+    "Positions on a circle, the first one on the x axis: two lists, x and y.",
+    EC_KEYS(circle_table)};
 
 /* ---- all of them ------------------------------------------------------------------------------------------ */
 
@@ -167,14 +180,16 @@ static void type_text(const ec_key *key, char *text, size_t size)
         n += (size_t)snprintf(text + n, size - n, ", %s", key->unit);
     if (key->words && n < size)
         n += (size_t)snprintf(text + n, size - n, ": %s", key->words);
-    bool bounded = key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER || key->kind == EC_KEY_LIST;
+    bool bounded =
+        key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER || key->kind == EC_KEY_LIST;
     if (!bounded || n >= size)
         return;
     if (isfinite(key->min) && isfinite(key->max) && key->max < 1e4)
-        snprintf(text + n, size - n, ", %s%g to %g", key->flags & EC_KEY_ABOVE ? "above " : "", key->min,
-                 key->max);
+        snprintf(text + n, size - n, ", %s%g to %g", key->flags & EC_KEY_ABOVE ? "above " : "",
+                 key->min, key->max);
     else if (isfinite(key->min))
-        snprintf(text + n, size - n, ", %s %g", key->flags & EC_KEY_ABOVE ? "above" : "at least", key->min);
+        snprintf(text + n, size - n, ", %s %g", key->flags & EC_KEY_ABOVE ? "above" : "at least",
+                 key->min);
 }
 
 static void default_text(const ec_key *key, char *text, size_t size)
@@ -186,7 +201,8 @@ static void default_text(const ec_key *key, char *text, size_t size)
         snprintf(text, size, "%s", key->initial == 1 ? "true" : "false");
     else if (key->kind == EC_KEY_WORD && !isnan(key->initial))
         snprintf(text, size, "%.*s", (int)strcspn(key->words, "|"), key->words);
-    else if ((key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER || key->kind == EC_KEY_EXPR) &&
+    else if ((key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER ||
+              key->kind == EC_KEY_EXPR) &&
              !isnan(key->initial) && fabs(key->initial) < 1e100 &&
              !(key->initial == 0 && (key->min > 0 || key->flags & EC_KEY_ABOVE)))
         snprintf(text, size, "%g", key->initial);
@@ -208,8 +224,8 @@ static void option_texts(const ec_option_def *o, char *type, char *initial, size
         snprintf(initial, size, "%s", o->initial == 1 ? "true" : "false");
         return;
     default:
-        snprintf(type, size, "%s, %g to %g", o->kind == EC_OPTION_INTEGER ? "whole number" : "number", o->min,
-                 o->max);
+        snprintf(type, size, "%s, %g to %g",
+                 o->kind == EC_OPTION_INTEGER ? "whole number" : "number", o->min, o->max);
         snprintf(initial, size, "%g", o->initial);
     }
 }
@@ -250,18 +266,21 @@ static void print_noun(FILE *to, const ec_noun *noun)
 static void print_method(FILE *to, const ec_optimizer_def *def)
 {
     char type[160], initial[160];
-    fprintf(to, "%s\n\n    job:solve{ method = \"%s\", evaluations = 1e5 }\n\n%s\nsmallest population: %zu\n",
+    fprintf(to,
+            "%s\n\n    job:solve{ method = \"%s\", evaluations = 1e5 }\n\n%s\nsmallest population: "
+            "%zu\n",
             def->name, def->name, def->help, def->min_population);
     for (size_t i = 0; i < def->n_options; i++) {
         option_texts(&def->options[i], type, initial, sizeof type);
-        fprintf(to, "%s  %-20s %s (default %s)\n  %-20s   %s\n", i ? "" : "\n", def->options[i].key, type, initial,
-                "", def->options[i].help);
+        fprintf(to, "%s  %-20s %s (default %s)\n  %-20s   %s\n", i ? "" : "\n", def->options[i].key,
+                type, initial, "", def->options[i].help);
     }
 }
 
 static void print_functions(FILE *to)
 {
-    fprintf(to, "Functions of expressions; each is a method too, as in x:sum(). Numbers and lists may stand "
+    fprintf(to, "Functions of expressions; each is a method too, as in x:sum(). Numbers and lists "
+                "may stand "
                 "for expressions.\n\n");
     for (const ec_lua_function *f = ec_lua_functions; f->name; f++)
         fprintf(to, "  %s\n      %s\n", f->usage, f->help);
@@ -336,7 +355,8 @@ static void markdown_noun(FILE *to, const ec_noun *noun)
 static void markdown_method(FILE *to, const ec_optimizer_def *def)
 {
     char type[160], initial[160];
-    fprintf(to, "\n### %s\n\n%s. Smallest population: %zu.\n", def->name, def->help, def->min_population);
+    fprintf(to, "\n### %s\n\n%s. Smallest population: %zu.\n", def->name, def->help,
+            def->min_population);
     if (def->n_options)
         fprintf(to, "\n| option | kind | default | |\n| --- | --- | --- | --- |\n");
     for (size_t i = 0; i < def->n_options; i++) {
@@ -364,8 +384,10 @@ void ec_lua_help_markdown(FILE *to)
                     {"Tapers and geometries", {"ec.taper", "ec.geometry", NULL}}};
     enum { SECTIONS = sizeof sections / sizeof *sections };
     fprintf(to, "# Reference of the Lua module\n\n"
-                "Generated by `eciton help --markdown` from the tables that the parser uses. Keys are in SI units "
-                "unless their name says otherwise (`_deg`, `_db`). The [guide](guide.md) has a first script.\n");
+                "Generated by `eciton help --markdown` from the tables that the parser uses. Keys "
+                "are in SI units "
+                "unless their name says otherwise (`_deg`, `_db`). The [guide](guide.md) has a "
+                "first script.\n");
     bool done[128] = {false};
     for (int s = 0; s < SECTIONS; s++) {
         fprintf(to, "\n## %s\n", sections[s].title);
@@ -376,12 +398,15 @@ void ec_lua_help_markdown(FILE *to)
                     done[i] = true;
                 }
     }
-    fprintf(to, "\n## Search methods\n\nThe words of `method` in `job:solve`, with the options that each adds to its "
+    fprintf(to, "\n## Search methods\n\nThe words of `method` in `job:solve`, with the options "
+                "that each adds to its "
                 "keys.\n");
     for (int i = 0; ec_optimizer_table()[i]; i++)
         markdown_method(to, ec_optimizer_table()[i]);
-    fprintf(to, "\n## Functions\n\nNumbers and lists may stand for expressions; each function is a method of "
-                "expressions too, as in `x:sum()`. Indices count from 1.\n\n| | |\n| --- | --- |\n");
+    fprintf(to,
+            "\n## Functions\n\nNumbers and lists may stand for expressions; each function is a "
+            "method of "
+            "expressions too, as in `x:sum()`. Indices count from 1.\n\n| | |\n| --- | --- |\n");
     for (const ec_lua_function *f = ec_lua_functions; f->name; f++) {
         fprintf(to, "| `%s` | ", f->usage);
         cell(to, f->help);

@@ -245,11 +245,11 @@ static void describe_error(ec_lua_host *host, lua_State *thread, int status)
         else
             snprintf(where, sizeof where, "%s: ", host->script_name);
         snprintf(host->error, sizeof host->error,
-                 "%snot enough memory: the script may hold %.3g GiB (--trust lifts the limit)", where,
-                 (double)host->budget.memory_limit / (1 << 30));
+                 "%snot enough memory: the script may hold %.3g GiB (--trust lifts the limit)",
+                 where, (double)host->budget.memory_limit / (1 << 30));
         return;
     }
-    const char *text = lua_type(thread, -1) == LUA_TSTRING ? lua_tostring(thread, -1) : NULL;
+    const char *text = lua_tostring(thread, -1); /* of a text or a number */
     if (!text)
         snprintf(host->error, sizeof host->error, "%s:%d: the script raised an error that is a %s",
                  line > 0 ? file : host->script_name, line, luaL_typename(thread, -1));
@@ -292,7 +292,8 @@ int ec_lua_host_run(ec_lua_host *host)
     lua_pushcfunction(L, prepare);
     if (lua_pcall(L, 0, 1, 0) != LUA_OK) {
         snprintf(host->error, sizeof host->error, "%s",
-                 lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "the script cannot be loaded");
+                 lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
+                                                : "the script cannot be loaded");
         lua_settop(L, 0);
         return EC_ERR_SCRIPT;
     }

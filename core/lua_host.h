@@ -50,10 +50,10 @@ typedef struct ec_lua_settings {
     uint64_t seed; /* of --seed, when seed_given */
     bool seed_given;
     bool quick, trust, check;
-    FILE *print_to;                /* where print writes */
-    double seconds;                /* processor time of the script itself, searches not counted */
-    size_t memory;                 /* bytes that Lua may hold */
-    volatile int *interrupt;       /* set by a signal handler, and by a host function that ran away */
+    FILE *print_to;          /* where print writes */
+    double seconds;          /* processor time of the script itself, searches not counted */
+    size_t memory;           /* bytes that Lua may hold */
+    volatile int *interrupt; /* set by a signal handler, and by a host function that ran away */
     ec_lua_events events;
     ec_log *log;
 } ec_lua_settings;
@@ -64,11 +64,11 @@ struct ec_lua_host {
     ec_backend *backend;
     ec_graph *graph;
     ec_lua_budget budget;
-    char script_dir[4096]; /* real path of the script's folder, ends without a slash */
+    char script_dir[4096];              /* real path of the script's folder, ends without a slash */
     char data_dir[4096], out_dir[4096]; /* real paths, "" when absent */
     const char *script_name;            /* the script's file name, for messages */
-    bool stopped;        /* a search was ended by the user; the script may finish */
-    bool checked;        /* `eciton check` has printed its page */
+    bool stopped;                       /* a search was ended by the user; the script may finish */
+    bool checked;                       /* `eciton check` has printed its page */
     bool warned_sets;
     int solves;
     lua_State *thread; /* the Lua thread that called the core; ec.host runs its function on it */
@@ -87,7 +87,8 @@ ec_lua_host *ec_lua_host_of(lua_State *L);
 /* Line of the script that is running (0 if unknown); file gets the chunk's name, may be NULL. */
 int ec_lua_line(lua_State *L, char *file, size_t size);
 /* "file:line: " + sentence, as a Lua error. */
-int ec_lua_fail(lua_State *L, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+int ec_lua_fail(lua_State *L, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
 /* The sentence that the core recorded, after "file:line: " and, when not NULL, "what: ". */
 int ec_lua_fail_core(lua_State *L, const char *what) __attribute__((noreturn));
 /* Attributes the nodes that follow to the running script line. */

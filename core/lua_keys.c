@@ -15,11 +15,13 @@ int32_t ec_lua_list_length(lua_State *L, int index, const char *what)
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         if (!lua_isinteger(L, -2)) {
             const char *key = luaL_tolstring(L, -2, NULL);
-            ec_lua_fail(L, "%s: wants a plain list of values, but this table has the key '%s'", what, key);
+            ec_lua_fail(L, "%s: wants a plain list of values, but this table has the key '%s'",
+                        what, key);
         }
         lua_Integer key = lua_tointeger(L, -2);
         if (key < 1)
-            ec_lua_fail(L, "%s: a list counts from 1, this one has an element %lld", what, (long long)key);
+            ec_lua_fail(L, "%s: a list counts from 1, this one has an element %lld", what,
+                        (long long)key);
         count++;
         if (key > largest)
             largest = key;
@@ -32,8 +34,8 @@ int32_t ec_lua_list_length(lua_State *L, int index, const char *what)
         hole++;
     }
     lua_pop(L, 1);
-    ec_lua_fail(L, "%s: the list has a hole: element %lld is nil, but there is an element %lld", what,
-                (long long)hole, (long long)largest);
+    ec_lua_fail(L, "%s: the list has a hole: element %lld is nil, but there is an element %lld",
+                what, (long long)hole, (long long)largest);
 }
 
 static void check_finite(lua_State *L, double value, const char *what, int64_t i)
@@ -42,7 +44,8 @@ static void check_finite(lua_State *L, double value, const char *what, int64_t i
         return;
     if (i < 0)
         ec_lua_fail(L, "%s: wants a finite number, got %g", what, value);
-    ec_lua_fail(L, "%s: element %lld is %g, a finite number is needed", what, (long long)i + 1, value);
+    ec_lua_fail(L, "%s: element %lld is %g, a finite number is needed", what, (long long)i + 1,
+                value);
 }
 
 void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *list)
@@ -79,7 +82,8 @@ void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *lis
         *list = (ec_lua_list){to, n, false};
     } else if (expr) {
         if (!ec_lua_expr_constant(L, expr->expr, list))
-            ec_lua_fail(L, "%s: wants a list of numbers, got an expression with design variables", what);
+            ec_lua_fail(L, "%s: wants a list of numbers, got an expression with design variables",
+                        what);
     } else {
         ec_lua_fail(L, "%s: wants a list of numbers, got a %s", what, luaL_typename(L, index));
     }
@@ -134,7 +138,8 @@ static void check_range(lua_State *L, const char *what, const ec_key *key, doubl
         return;
     const char *relation = key->flags & EC_KEY_ABOVE ? "above" : "at least";
     if (isinf(key->max))
-        ec_lua_fail(L, "%s: %.14g is not allowed, it must be %s %.14g", what, value, relation, key->min);
+        ec_lua_fail(L, "%s: %.14g is not allowed, it must be %s %.14g", what, value, relation,
+                    key->min);
     ec_lua_fail(L, "%s: %.14g is not allowed, it must be %s %.14g and at most %.14g", what, value,
                 relation, key->min, key->max);
 }
@@ -142,7 +147,8 @@ static void check_range(lua_State *L, const char *what, const ec_key *key, doubl
 static int read_word(lua_State *L, const char *what, const ec_key *key, int index)
 {
     if (lua_type(L, index) != LUA_TSTRING)
-        ec_lua_fail(L, "%s: wants one of the words %s, got %s", what, key->words, type_text(L, index));
+        ec_lua_fail(L, "%s: wants one of the words %s, got %s", what, key->words,
+                    type_text(L, index));
     const char *word = lua_tostring(L, index), *at = key->words;
     for (int i = 0; *at; i++) {
         size_t n = strcspn(at, "|");
@@ -255,7 +261,8 @@ static int find_key(const ec_noun *noun, const char *name)
     return -1;
 }
 
-static void unknown_key(lua_State *L, const ec_noun *noun, const ec_key_extra *extra, const char *name)
+static void unknown_key(lua_State *L, const ec_noun *noun, const ec_key_extra *extra,
+                        const char *name)
 {
     enum { MOST = 128 };
     const char *names[MOST];

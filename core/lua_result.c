@@ -35,7 +35,8 @@ static const ec_result *result_at(lua_State *L, const char *method)
 {
     ec_lua_result *r = luaL_testudata(L, 1, EC_LUA_RESULT);
     if (!r || !r->result)
-        ec_lua_fail(L, "%s: call it with a colon on a result, as in best%s", method, strchr(method, ':'));
+        ec_lua_fail(L, "%s: call it with a colon on a result, as in best%s", method,
+                    strchr(method, ':'));
     return r->result;
 }
 
@@ -101,7 +102,8 @@ static void push_recorded(lua_State *L, const ec_job *job, const ec_result *r)
 /* Pushes best.<field> when it is one of the tables. The result is at index 1. */
 static bool push_table(lua_State *L, const char *field, const ec_result *r)
 {
-    static const char *const tables[] = {"variables", "objectives", "search", "constraints", "recorded"};
+    static const char *const tables[] = {"variables", "objectives", "search", "constraints",
+                                         "recorded"};
     int which = 0;
     while (which < 5 && strcmp(tables[which], field) != 0)
         which++;
@@ -150,8 +152,9 @@ static bool push_field(lua_State *L, const char *field, const ec_result *r)
                    {"violation", r->violation},     {"seed", (double)r->seed}};
     const struct {
         const char *name, *value;
-    } words[] = {{"stop", ec_stop_name(r->stop)}, {"message", r->message}, {"method", r->method},
-                 {"backend", r->backend},         {"device", r->device},   {"status", status_word(r)}};
+    } words[] = {{"stop", ec_stop_name(r->stop)}, {"message", r->message},
+                 {"method", r->method},           {"backend", r->backend},
+                 {"device", r->device},           {"status", status_word(r)}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (strcmp(numbers[i].name, field) == 0) {
             double value = numbers[i].value;
@@ -206,7 +209,8 @@ static int result_value(lua_State *L)
     luaL_setmetatable(L, "eciton.box");
     int32_t length = 0;
     ec_lua_core_enter(L);
-    int status = ec_result_value(job, r, host->backend, expr, &b->data, &length, host->settings.log);
+    int status =
+        ec_result_value(job, r, host->backend, expr, &b->data, &length, host->settings.log);
     ec_lua_core_leave(L);
     if (status < 0)
         ec_lua_fail_core(L, "best:value");
@@ -229,16 +233,19 @@ static int result_save(lua_State *L)
     if (!r->found)
         ec_lua_fail(L, "best:save: no design was found (%s)", r->message);
     int32_t no = ec_job_objective_count(job), nc = ec_job_constraint_count(job);
-    int32_t nv = ec_job_variable_count(job), nr = ec_job_record_count(job), n = no + nc + nv + nr, k = 0;
+    int32_t nv = ec_job_variable_count(job), nr = ec_job_record_count(job), n = no + nc + nv + nr,
+            k = 0;
     const char **names = lua_newuserdatauv(L, (size_t)n * sizeof *names, 0);
     ec_lua_values *column = lua_newuserdatauv(L, (size_t)n * sizeof *column, 0);
     for (int32_t i = 0; i < nv; i++, k++) {
         names[k] = ec_job_variable(job, i)->name;
-        column[k] = (ec_lua_values){.data = r->variable[i], .length = r->variable_length[i], .stride = 1};
+        column[k] =
+            (ec_lua_values){.data = r->variable[i], .length = r->variable_length[i], .stride = 1};
     }
     for (int32_t i = 0; i < nr; i++, k++) {
         names[k] = ec_job_record(job, i)->name;
-        column[k] = (ec_lua_values){.data = r->record[i], .length = r->record_length[i], .stride = 1};
+        column[k] =
+            (ec_lua_values){.data = r->record[i], .length = r->record_length[i], .stride = 1};
     }
     for (int32_t i = 0; i < no; i++, k++) {
         names[k] = ec_job_objective(job, i)->name;
@@ -267,17 +274,20 @@ static int result_index(lua_State *L)
         lua_pushcfunction(L, result_save);
         return 1;
     }
-    static const char *const names[] = {
-        "variables", "objectives", "search",  "constraints", "recorded", "generations", "evaluations",
-        "failed",    "seconds",    "seed",    "violation",   "stop",     "message",     "method",
-        "backend",   "device",     "status",  "found",       "value",    "save"};
+    static const char *const names[] = {"variables", "objectives",  "search",      "constraints",
+                                        "recorded",  "generations", "evaluations", "failed",
+                                        "seconds",   "seed",        "violation",   "stop",
+                                        "message",   "method",      "backend",     "device",
+                                        "status",    "found",       "value",       "save"};
     const char *near = ec_lua_nearest(field, names, (int)(sizeof names / sizeof *names));
     if (near)
         ec_lua_fail(L, "a result has no '%s' (did you mean '%s'?)", field, near);
-    ec_lua_fail(L, "a result has no '%s'; it has variables, objectives, search, constraints, recorded, "
-                   "generations, evaluations, failed, seconds, seed, violation, status, stop, message, "
-                   "method, backend, device, found, value(expr), save(file)",
-                field);
+    ec_lua_fail(
+        L,
+        "a result has no '%s'; it has variables, objectives, search, constraints, recorded, "
+        "generations, evaluations, failed, seconds, seed, violation, status, stop, message, "
+        "method, backend, device, found, value(expr), save(file)",
+        field);
 }
 
 static int result_tostring(lua_State *L)
@@ -293,8 +303,10 @@ void ec_lua_result_open(lua_State *L)
     lua_pushcfunction(L, box_gc);
     lua_setfield(L, -2, "__gc");
     lua_pop(L, 1);
-    static const luaL_Reg meta[] = {
-        {"__gc", result_gc}, {"__index", result_index}, {"__tostring", result_tostring}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", result_gc},
+                                    {"__index", result_index},
+                                    {"__tostring", result_tostring},
+                                    {NULL, NULL}};
     luaL_newmetatable(L, EC_LUA_RESULT);
     luaL_setfuncs(L, meta, 0);
     lua_pushboolean(L, 0);

@@ -58,8 +58,8 @@ static int search_module(lua_State *L)
     size_t n = strlen(name);
     for (size_t i = 0; i < n; i++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", name[i])) {
-            lua_pushfstring(L, "\n\tthe name '%s' has a character other than a-z, 0-9, '_', '-', '.'",
-                            name);
+            lua_pushfstring(
+                L, "\n\tthe name '%s' has a character other than a-z, 0-9, '_', '-', '.'", name);
             return 1;
         }
     const char *relative = luaL_gsub(L, name, ".", "/");
@@ -80,8 +80,8 @@ static int search_module(lua_State *L)
         lua_pushstring(L, path);
         return 2;
     }
-    lua_pushfstring(L, "\n\tno file '%s.lua' beside the script or in the Lua library (%s)", relative,
-                    host->settings.library);
+    lua_pushfstring(L, "\n\tno file '%s.lua' beside the script or in the Lua library (%s)",
+                    relative, host->settings.library);
     return 1;
 }
 
@@ -206,8 +206,9 @@ static int undeclared_read(lua_State *L)
     for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
         if (strcmp(name, closed[i]) == 0)
             ec_lua_fail(L, "'%s' is closed to scripts (--trust opens it for your own)", name);
-    ec_lua_fail(L, "undeclared variable '%s' (a typing mistake, or a 'local %s = ...' is missing above)",
-                name, name);
+    ec_lua_fail(
+        L, "undeclared variable '%s' (a typing mistake, or a 'local %s = ...' is missing above)",
+        name, name);
 }
 
 static int undeclared_write(lua_State *L)
@@ -269,15 +270,14 @@ static void close_sandbox(lua_State *L)
 
 void ec_lua_sandbox_open(lua_State *L)
 {
-    static const luaL_Reg libraries[] = {{LUA_GNAME, luaopen_base},
-                                         {LUA_STRLIBNAME, luaopen_string},
-                                         {LUA_TABLIBNAME, luaopen_table},
-                                         {LUA_MATHLIBNAME, luaopen_math},
-                                         {LUA_UTF8LIBNAME, luaopen_utf8},
-                                         {LUA_COLIBNAME, luaopen_coroutine},
-                                         {LUA_OSLIBNAME, luaopen_os}};
-    static const luaL_Reg trusted[] = {
-        {LUA_LOADLIBNAME, luaopen_package}, {LUA_IOLIBNAME, luaopen_io}, {LUA_DBLIBNAME, luaopen_debug}};
+    static const luaL_Reg libraries[] = {
+        {LUA_GNAME, luaopen_base},       {LUA_STRLIBNAME, luaopen_string},
+        {LUA_TABLIBNAME, luaopen_table}, {LUA_MATHLIBNAME, luaopen_math},
+        {LUA_UTF8LIBNAME, luaopen_utf8}, {LUA_COLIBNAME, luaopen_coroutine},
+        {LUA_OSLIBNAME, luaopen_os}};
+    static const luaL_Reg trusted[] = {{LUA_LOADLIBNAME, luaopen_package},
+                                       {LUA_IOLIBNAME, luaopen_io},
+                                       {LUA_DBLIBNAME, luaopen_debug}};
     bool trust = ec_lua_host_of(L)->settings.trust;
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
@@ -288,8 +288,10 @@ void ec_lua_sandbox_open(lua_State *L)
         lua_pop(L, 1);
     }
     wrap_math(L);
-    wrap_noted(L, "string", (const char *const[]){"find", "match", "gmatch", "gsub", "rep", "format", NULL});
-    wrap_noted(L, "table", (const char *const[]){"concat", "move", "insert", "remove", "unpack", "sort", NULL});
+    wrap_noted(L, "string",
+               (const char *const[]){"find", "match", "gmatch", "gsub", "rep", "format", NULL});
+    wrap_noted(L, "table",
+               (const char *const[]){"concat", "move", "insert", "remove", "unpack", "sort", NULL});
     if (!trust)
         close_sandbox(L);
     lua_pushcfunction(L, require_module);

@@ -163,7 +163,8 @@ static int values_index(lua_State *L)
     const char *name = luaL_tolstring(L, 2, NULL);
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) == LUA_TNIL)
-        ec_lua_fail(L, "a list of values has no '%s'; it has min, max, sum, mean, slice, table, save",
+        ec_lua_fail(L,
+                    "a list of values has no '%s'; it has min, max, sum, mean, slice, table, save",
                     name);
     return 1;
 }
@@ -273,16 +274,17 @@ static int values_compare(lua_State *L)
 {
     if (luaL_testudata(L, 1, EC_LUA_EXPR) || luaL_testudata(L, 2, EC_LUA_EXPR))
         return ec_lua_expr_compare(L);
-    ec_lua_fail(L, "lists of values cannot be compared; compare their elements, or :min() and :max()");
+    ec_lua_fail(L,
+                "lists of values cannot be compared; compare their elements, or :min() and :max()");
 }
 
 void ec_lua_values_open(lua_State *L)
 {
     static const luaL_Reg meta[] = {
-        {"__len", values_len}, {"__newindex", values_newindex}, {"__tostring", values_tostring},
-        {"__add", values_add}, {"__sub", values_sub},           {"__mul", values_mul},
-        {"__div", values_div}, {"__pow", values_pow},           {"__unm", values_neg},
-        {"__lt", values_compare}, {"__le", values_compare},     {NULL, NULL}};
+        {"__len", values_len},    {"__newindex", values_newindex}, {"__tostring", values_tostring},
+        {"__add", values_add},    {"__sub", values_sub},           {"__mul", values_mul},
+        {"__div", values_div},    {"__pow", values_pow},           {"__unm", values_neg},
+        {"__lt", values_compare}, {"__le", values_compare},        {NULL, NULL}};
     luaL_newmetatable(L, EC_LUA_VALUES);
     luaL_setfuncs(L, meta, 0);
     lua_newtable(L);

@@ -151,9 +151,9 @@ static bool json_best(cJSON *root, const ec_job *job, const ec_result *result)
                              result->found ? result->variable_length[i] : 0);
     part = ok && part ? cJSON_AddObjectToObject(best, "recorded") : NULL;
     for (int32_t i = 0; part && i < ec_job_record_count(job); i++)
-        ok = ok && json_list(part, ec_job_record(job, i)->name,
-                             result->found ? result->record[i] : NULL,
-                             result->found ? result->record_length[i] : 0);
+        ok = ok &&
+             json_list(part, ec_job_record(job, i)->name, result->found ? result->record[i] : NULL,
+                       result->found ? result->record_length[i] : 0);
     return ok && part;
 }
 
@@ -226,7 +226,7 @@ static void table_best(text_buffer *text, const ec_job *job, const ec_result *re
         text_add(text, "  %-*s %14.8g%s\n", width, ec_job_constraint(job, i)->name,
                  result->constraint[i],
                  result->constraint[i] <= ec_job_constraint(job, i)->tolerance ? "  met"
-                                                                                : "  not met");
+                                                                               : "  not met");
     if (ec_job_variable_count(job) > 0)
         text_add(text, "\n  variable\n");
     for (int32_t i = 0; i < ec_job_variable_count(job); i++)
@@ -247,9 +247,9 @@ int ec_output_table(const ec_job *job, const ec_result *result, char **out)
     text_add(&text,
              "  %s, seed %" PRIu64 ", %u generations, %" PRIu64 " evaluations (%" PRIu64
              " failed), %.2f s\n  on %s (%s%s%s)\n",
-             result->method, result->seed, result->generations, result->evaluations,
-             result->failed, result->seconds, result->backend, result->device,
-             result->isa[0] ? ", ISA level " : "", result->isa);
+             result->method, result->seed, result->generations, result->evaluations, result->failed,
+             result->seconds, result->backend, result->device, result->isa[0] ? ", ISA level " : "",
+             result->isa);
     if (!result->found)
         text_add(&text, "\n  no design could be scored\n");
     else
@@ -266,8 +266,10 @@ int ec_output_folder(const char *folder)
     size_t length = folder ? strlen(folder) : 0;
 
     if (length == 0 || length >= sizeof path)
-        return ec_fail(EC_ERR_ARGUMENT, "out: the folder's name has %zu characters, allowed are 1 "
-                       "to %zu", length, sizeof path - 1);
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "out: the folder's name has %zu characters, allowed are 1 "
+                       "to %zu",
+                       length, sizeof path - 1);
     memcpy(path, folder, length + 1);
     for (size_t i = 1; i <= length; i++) {
         if (path[i] != '/' && path[i] != '\0')
@@ -469,15 +471,17 @@ static int pattern_gp(const ec_output_pattern *pattern, const char *folder, cons
     if (grid) {
         text_add(&text, "\nset cblabel ");
         gnuplot_word(&text, pattern->value);
-        text_add(&text, "\nset cbrange [%g:%g]\nset view map\nset size ratio -1\n"
-                        "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', "
-                        "3 '#5ec962', 4 '#fde725')\n"
-                        "plot '%s.csv' using 1:2:3 every ::1 with points pointtype 5 "
-                        "pointsize 0.4 linecolor palette\n",
+        text_add(&text,
+                 "\nset cbrange [%g:%g]\nset view map\nset size ratio -1\n"
+                 "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', "
+                 "3 '#5ec962', 4 '#fde725')\n"
+                 "plot '%s.csv' using 1:2:3 every ::1 with points pointtype 5 "
+                 "pointsize 0.4 linecolor palette\n",
                  low, high, pattern->name);
     } else {
-        text_add(&text, "\nset yrange [%g:%g]\nset grid\n"
-                        "plot '%s.csv' using 1:2 every ::1 with lines linewidth 1.5\n",
+        text_add(&text,
+                 "\nset yrange [%g:%g]\nset grid\n"
+                 "plot '%s.csv' using 1:2 every ::1 with lines linewidth 1.5\n",
                  low, high, pattern->name);
     }
     return text_write(&text, folder, file);

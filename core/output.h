@@ -1,9 +1,10 @@
-/* output.h: what a run leaves behind: the JSON line, the table for reading, and the files of --out.
+/* output.h: what a run leaves behind: the JSON line, the table for reading, and the files of
+ * --out.
  *
- * Numbers are written with 17 digits (the same double comes back), a NaN or an infinity as null in JSON
- * and as "nan" or "inf" in CSV. Objectives keep the sign that the script gave them. Indices of choices
- * count from 0 here, elements in best.csv from 1. A file is written beside its place and renamed, so that
- * a reader never sees half of it.
+ * Numbers are written with 17 digits (the same double comes back), a NaN or an infinity as null in
+ * JSON and as "nan" or "inf" in CSV. Objectives keep the sign that the script gave them. Indices
+ * of choices count from 0 here, elements in best.csv from 1. A file is written beside its place
+ * and renamed, so that a reader never sees half of it.
  */
 #ifndef EC_OUTPUT_H
 #define EC_OUTPUT_H
@@ -14,26 +15,27 @@ EC_C_BEGIN
 
 /* One JSON object on one line, malloc'ed: name, backend, device, seed, stop, generations,
  * evaluations, failed, seconds, best { status, objectives, search, constraints, violation,
- * variables, recorded }. best.status is "feasible", "infeasible", "failed" or "none"; a constraint's
- * value is how far its worst element lies beyond its limit (<= 0: met); variables and recorded
- * quantities are lists. */
+ * variables, recorded }. best.status is "feasible", "infeasible", "failed" or "none"; a
+ * constraint's value is how far its worst element lies beyond its limit (<= 0: met); variables and
+ * recorded quantities are lists. */
 EC_API int ec_output_json(const ec_job *job, const ec_result *result, char **text);
 /* The same for people, several lines, malloc'ed. */
 EC_API int ec_output_table(const ec_job *job, const ec_result *result, char **text);
 
 /* A pattern on a cut (axis[1] NULL) or on a tensor grid, the last axis fastest. */
 typedef struct ec_output_pattern {
-    const char *name;        /* of the files, without ending: "pattern" */
+    const char *name; /* of the files, without ending: "pattern" */
     const char *title;
-    const char *axis[2];     /* column names: "u", "theta_deg" */
-    int32_t n[2];            /* n[1] = 0 on a cut */
+    const char *axis[2]; /* column names: "u", "theta_deg" */
+    int32_t n[2];        /* n[1] = 0 on a cut */
     const double *at[2];
-    const char *value;       /* column name: "level_db" */
-    const double *level;     /* NaN: not part of the pattern */
-    double floor;            /* lowest level of the plot; NAN: 60 below the highest */
+    const char *value;   /* column name: "level_db" */
+    const double *level; /* NaN: not part of the pattern */
+    double floor;        /* lowest level of the plot; NAN: 60 below the highest */
 } ec_output_pattern;
 
-/* Creates the folder (and those above it) where it is missing; an error says why it cannot be written. */
+/* Creates the folder (and those above it) where it is missing; an error says why it cannot be
+ * written. */
 EC_API int ec_output_folder(const char *folder);
 /* Writes folder/file in one step. */
 EC_API int ec_output_write(const char *folder, const char *file, const char *bytes, size_t size);

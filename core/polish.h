@@ -1,9 +1,10 @@
 /* polish.h: local refinement of the best designs with gradients from the graph.
  *
- * NLopt's SLSQP (Kraft 1988/1994) on the real genes. A maximum over peaks (side-lobe level, mask excess,
- * ec.max over a list) is taken apart into the epigraph form: minimise f(t, x) subject to every
- * piece_i(x) <= t. Sorted slacks (job:spaced) are polished in sorted order with linear ordering constraints.
- * Constraints of the job are passed as constraints. Implemented in optimizers/nlopt.
+ * NLopt's SLSQP (Kraft 1988/1994) on the real genes. A maximum over peaks (side-lobe level, mask
+ * excess, ec.max over a list) is taken apart into the epigraph form: minimise f(t, x) subject to
+ * every piece_i(x) <= t. Sorted slacks (job:spaced) are polished in sorted order with linear
+ * ordering constraints. Constraints of the job are passed as constraints. Implemented in
+ * optimizers/nlopt.
  */
 #ifndef EC_POLISH_H
 #define EC_POLISH_H
@@ -13,16 +14,17 @@
 EC_C_BEGIN
 
 typedef struct ec_polish_info {
-    int32_t max_evaluations;     /* per design, gradient evaluations; 0: default */
-    double seconds;              /* wall time left; 0: no limit */
+    int32_t max_evaluations; /* per design, gradient evaluations; 0: default */
+    double seconds;          /* wall time left; 0: no limit */
     volatile const int *interrupt;
-    int32_t threads;             /* designs polished at the same time (OpenMP) */
+    int32_t threads; /* designs polished at the same time; 0: all processors */
     ec_log *log;
 } ec_polish_info;
 
-/* genes [n_designs][n_genes] (and group genes) in and out, host memory: replaced where a better design was
- * found (key order at final fidelity, never worse). *evaluations gets the number of evaluations. Designs that cannot
- * be polished (no gradient: the log says which node; no real genes) are left as they are. */
+/* genes [n_designs][n_genes] (and group genes) in and out, host memory: replaced where a better
+ * design was found (key order at final fidelity, never worse). *evaluations gets the number of
+ * evaluations. Designs that cannot be polished (no gradient: the log says which node; no real
+ * genes) are left as they are. */
 EC_API int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double *genes,
                      double *group_genes, uint64_t *evaluations);
 

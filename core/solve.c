@@ -14,10 +14,10 @@ EC_KERNEL_DECLARE(score, ec_score_args)
 EC_KERNEL_DECLARE(stop_rules, ec_stop_rules_args)
 
 enum {
-    KEEP_DEFAULT = 16,      /* designs of the final re-scoring */
-    POLISH_DEFAULT = 8,     /* designs that are polished */
-    DISTINCT_MAX = 64,      /* distinct designs that are remembered for the polish */
-    ELITE_MAX = 256,        /* read of the population at a look */
+    KEEP_DEFAULT = 16,       /* designs of the final re-scoring */
+    POLISH_DEFAULT = 8,      /* designs that are polished */
+    DISTINCT_MAX = 64,       /* distinct designs that are remembered for the polish */
+    ELITE_MAX = 256,         /* read of the population at a look */
     LOOK_GENERATIONS = 1024, /* generations between two looks, at most */
     CAPTURES_MAX = 64
 };
@@ -31,9 +31,9 @@ static const double polish_share = 0.25;
 
 const char *ec_stop_name(ec_stop stop)
 {
-    static const char *const names[] = {"none",       "generations", "evaluations",
-                                        "time",       "target",      "stagnation",
-                                        "spread",     "interrupted", "device lost"};
+    static const char *const names[] = {"none",   "generations", "evaluations",
+                                        "time",   "target",      "stagnation",
+                                        "spread", "interrupted", "device lost"};
 
     return (unsigned)stop < sizeof names / sizeof *names ? names[stop] : "unknown";
 }
@@ -131,9 +131,9 @@ typedef struct solve_run {
     ec_expr outputs[2]; /* cost, violation */
     int32_t n_outputs;
     bool maximize;
-    size_t width;       /* genes of a design, group genes behind */
+    size_t width; /* genes of a design, group genes behind */
     size_t groups, max_population;
-    double *min, *max;  /* bounds of the genes of a design */
+    double *min, *max; /* bounds of the genes of a design */
 
     /* on the backend */
     int32_t *flag;
@@ -144,15 +144,15 @@ typedef struct solve_run {
 
     /* the host's view */
     double start, limit; /* limit: wall time of the search, infinite without one */
-    uint64_t enqueued;  /* evaluations */
+    uint64_t enqueued;   /* evaluations */
     uint32_t generation; /* enqueued */
-    size_t n;           /* candidates of the last generation */
+    size_t n;            /* candidates of the last generation */
     uint32_t looked_at, look_step;
     double looked_when, told_when;
     ec_optimizer_stats stats; /* of the last look */
-    design_list keep;    /* best of the looks at set generations */
-    design_list distinct; /* the same, apart from each other */
-    design_list latest;  /* of the last look */
+    design_list keep;         /* best of the looks at set generations */
+    design_list distinct;     /* the same, apart from each other */
+    design_list latest;       /* of the last look */
     double *elite_genes, *elite_cost, *elite_violation;
     uint8_t *elite_status;
     size_t history_capacity;
@@ -176,8 +176,7 @@ static void list_add(const solve_run *run, design_list *list, const double *gene
 
     /* One that is better and as good as the same design keeps this one out ... */
     for (size_t i = 0; i < list->n; i++)
-        if (!better(s, &list->scores[i]) &&
-            same_design(run, list, genes, list->genes + i * width))
+        if (!better(s, &list->scores[i]) && same_design(run, list, genes, list->genes + i * width))
             return;
     /* ... and this one replaces those that are worse and the same. */
     size_t kept = 0;
@@ -333,8 +332,8 @@ static int worker_create(solve_run *run, ec_worker *worker, ec_backend *backend)
     worker->backend = backend;
     int status = ec_executor_create(run->job->graph, backend, &info, &worker->executor);
     if (status == EC_OK)
-        status = backend->ops->alloc(backend, ec_lane_ld(run->max_population),
-                                     (void **)&worker->status);
+        status =
+            backend->ops->alloc(backend, ec_lane_ld(run->max_population), (void **)&worker->status);
     if (status == EC_OK)
         status = backend->ops->fill(backend, worker->status, 0, ec_lane_ld(run->max_population));
     if (status < 0)
@@ -469,8 +468,8 @@ static size_t within_budget(const solve_run *run, size_t n)
     return budget > run->enqueued ? (size_t)(budget - run->enqueued) : 0;
 }
 
-/* Enqueues propose, evaluation, take and the stop rules; `lanes` > 0 evaluates that many candidates
- * (a whole bucket) whatever the population. */
+/* Enqueues propose, evaluation, take and the stop rules; `lanes` > 0 evaluates that many
+ * candidates (a whole bucket) whatever the population. */
 static int enqueue(solve_run *run, size_t lanes, size_t *n)
 {
     ec_worker *worker = &run->workers[0];
@@ -493,8 +492,8 @@ static int enqueue(solve_run *run, size_t lanes, size_t *n)
     ec_score_args args = {worker->cost, worker->violation, worker->status, run->flag};
     status = backend->ops->launch(backend, &ec_kernel_score, &args, m, 1);
     if (status == EC_OK)
-        status = run->def->take(run->optimizer, worker->cost, worker->violation, worker->status,
-                                *n);
+        status =
+            run->def->take(run->optimizer, worker->cost, worker->violation, worker->status, *n);
     if (status == EC_OK)
         status = backend->ops->launch(backend, &ec_kernel_stop_rules, &run->rules, 1, 1);
     return status;
@@ -558,8 +557,8 @@ static int generation(solve_run *run)
 
 /* ---- looks ---- */
 
-/* Generations whose best designs and figures are kept, so that neither depends on timing: all of the
- * first 64, then 32 for each doubling. */
+/* Generations whose best designs and figures are kept, so that neither depends on timing: all of
+ * the first 64, then 32 for each doubling. */
 static bool is_kept_generation(uint32_t g)
 {
     uint32_t step = 1;
@@ -620,8 +619,7 @@ static int history_append(solve_run *run, const ec_history_row *row)
         return EC_OK;
     if (result->n_history == run->history_capacity) {
         size_t capacity = run->history_capacity ? 2 * run->history_capacity : 128;
-        ec_history_row *rows =
-            (ec_history_row *)realloc(result->history, capacity * sizeof *rows);
+        ec_history_row *rows = (ec_history_row *)realloc(result->history, capacity * sizeof *rows);
         if (!rows)
             return ec_fail(EC_ERR_MEMORY, "solve: no memory for the history");
         result->history = rows;
@@ -646,13 +644,13 @@ static double seconds_left(const solve_run *run)
     return left < INFINITY ? fmax(left, 0) : NAN;
 }
 
-/* Sorts the genes of spaced positions, whose order does not count, so that equal designs look equal. */
+/* Sorts the genes of spaced positions, whose order does not count, so that equal designs look
+ * equal. */
 static void sort_spaced(const ec_job *job, double *genes)
 {
     for (int32_t v = 0; v < job->n_variables; v++) {
         const ec_variable *variable = &job->variables[v]->variable;
-        size_t at = (size_t)variable->first_gene +
-                    (variable->group ? (size_t)job->n_genes : 0);
+        size_t at = (size_t)variable->first_gene + (variable->group ? (size_t)job->n_genes : 0);
         if (variable->kind == EC_VARIABLE_SPACED && variable->n_genes > 1)
             qsort(genes + at, (size_t)variable->n_genes, sizeof *genes, compare_doubles);
     }
@@ -700,7 +698,8 @@ static int look(solve_run *run, bool kept, bool last, int32_t *flag)
     describe_row(run, median_cost(run->elite_cost, run->elite_status, found), &row);
     if (kept)
         status = history_append(run, &row);
-    if (status == EC_OK && run->info->progress && (last || now() - run->told_when >= look_seconds)) {
+    if (status == EC_OK && run->info->progress &&
+        (last || now() - run->told_when >= look_seconds)) {
         run->info->progress(run->info->progress_user, &row, seconds_left(run));
         run->told_when = now();
     }
@@ -793,8 +792,8 @@ static double polish_time(const solve_run *run)
 static int polish(solve_run *run, int threads, double *designs, size_t *n)
 {
     const ec_job *job = run->job;
-    size_t wanted = run->info->polish_designs > 0 ? (size_t)run->info->polish_designs
-                                                  : POLISH_DEFAULT;
+    size_t wanted =
+        run->info->polish_designs > 0 ? (size_t)run->info->polish_designs : POLISH_DEFAULT;
     size_t count = run->distinct.n < wanted ? run->distinct.n : wanted;
     size_t n_genes = (size_t)job->n_genes, n_group = (size_t)job->n_group_genes;
     uint64_t evaluations = 0;
@@ -1010,9 +1009,9 @@ static int fill_values(ec_job *job, ec_result *result, ec_backend *backend, ec_l
         status = make_buffers(job->graph, n_variables, exprs + n_objectives + n_constraints,
                               result->variable, result->variable_length);
     if (status == EC_OK)
-        status = make_buffers(job->graph, n_records,
-                              exprs + n_objectives + n_constraints + n_variables, result->record,
-                              result->record_length);
+        status =
+            make_buffers(job->graph, n_records, exprs + n_objectives + n_constraints + n_variables,
+                         result->record, result->record_length);
     if (status == EC_OK) {
         for (int32_t i = 0; i < n_objectives; i++)
             values[i] = &result->objective_final[i];
@@ -1044,8 +1043,8 @@ static int choose_winner(solve_run *run, ec_backend *backend)
     size_t capacity = run->keep.capacity + DISTINCT_MAX, best = 0;
     double *designs = (double *)malloc(sizeof(double) * capacity * width);
     score *scores = (score *)calloc(capacity, sizeof *scores);
-    int status = designs && scores ? EC_OK
-                                   : ec_fail(EC_ERR_MEMORY, "solve: no memory for the designs");
+    int status =
+        designs && scores ? EC_OK : ec_fail(EC_ERR_MEMORY, "solve: no memory for the designs");
 
     if (status == EC_OK && n > 0)
         memcpy(designs, run->keep.genes, n * width * sizeof(double));
@@ -1192,8 +1191,8 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     memset(&run, 0, sizeof run);
     run.start = run.looked_when = now();
     run.look_step = 1;
-    run.limit = info->seconds > 0 ? info->seconds * (info->polish ? 1 - polish_share : 1)
-                                  : INFINITY;
+    run.limit =
+        info->seconds > 0 ? info->seconds * (info->polish ? 1 - polish_share : 1) : INFINITY;
     int status = check_numbers(info);
     if (status == EC_OK)
         status = run_build(&run, job, backend, info);

@@ -1,9 +1,9 @@
-/* solve_kernels.h: what the solve loop does on the backend each generation besides the optimizer and
- * the executor: `score` marks designs whose cost or violation is no finite number as failed, `stop_rules`
- * sets the stop flag that turns everything enqueued behind it into no-ops.
+/* solve_kernels.h: what the solve loop does on the backend each generation besides the optimizer
+ * and the executor: `score` marks designs whose cost or violation is no finite number as failed,
+ * `stop_rules` sets the stop flag that turns everything enqueued behind it into no-ops.
  *
- * Traffic: score reads 16 bytes and changes 1 a candidate; stop_rules is one thread.
- * Stagnation compares absolute differences, so a cost and the same cost plus a constant stop alike.
+ * Traffic: score reads 16 bytes and changes 1 a candidate; stop_rules is one thread. Stagnation
+ * compares absolute differences, so a cost and the same cost plus a constant stop alike.
  */
 #ifndef EC_SOLVE_KERNELS_H
 #define EC_SOLVE_KERNELS_H
@@ -29,10 +29,10 @@ typedef struct ec_stop_state {
 typedef struct ec_stop_rules_args {
     const ec_optimizer_stats *stats;
     ec_stop_state *state;
-    int32_t *flag;          /* 0, or the ec_stop that holds */
-    uint64_t evaluations;   /* 0: none */
+    int32_t *flag;        /* 0, or the ec_stop that holds */
+    uint64_t evaluations; /* 0: none */
     uint32_t generations, stagnation;
-    double target;          /* cost; NaN: none */
+    double target; /* cost; NaN: none */
     double tolerance, spread;
     int32_t code_generations, code_evaluations, code_target, code_stagnation, code_spread;
 } ec_stop_rules_args;
@@ -50,8 +50,8 @@ EC_FN void ec_score_body(const ec_score_args *a, size_t lane0, size_t y)
         return;
     for (int l = 0; l < EC_LANES; l++) {
         size_t c = lane0 + (size_t)l;
-        bool good = ec_score_finite(a->cost[c]) &&
-                    (!a->violation || ec_score_finite(a->violation[c]));
+        bool good =
+            ec_score_finite(a->cost[c]) && (!a->violation || ec_score_finite(a->violation[c]));
         a->status[c] = (uint8_t)(a->status[c] | (good ? 0 : 1)); /* EC_CANDIDATE_NOT_FINITE */
     }
 }

@@ -214,7 +214,7 @@ EC_PATTERN_FN void ec_figure_add_surface(const ec_pattern_args *args,
     ec_surface_direction(grid, a, b, d);
     ec_figure_add(figure, d[0], weight);
     if (moves && args->vjp) {
-        ec_surface_exact(args, el, a, b, s);
+        ec_surface_exact(args, el, d, s);
         figure->look_a += weight * s[1];
         figure->look_b += weight * s[2];
     }
@@ -318,18 +318,20 @@ EC_PATTERN_FN int ec_figure_directivity(const ec_team *team, const ec_pattern_ar
         }
     } else {
         ec_surface_beam beam;
+        ec_direction d[6];
         double s[6];
         ec_surface_look(args, el, metric, &beam);
         look = beam.look;
         if (args->vjp) {
-            ec_surface_exact(args, el, beam.a, beam.b, s);
+            ec_surface_direction(&args->grid, beam.a, beam.b, d);
+            ec_surface_exact(args, el, d, s);
             rate_a = s[1];
             rate_b = s[2];
         }
     }
     *mean = ec_power_mean(team, args, el);
     double level = ec_surface_log(args, el, look);
-    if (!(*mean > 0.0) || !(level > -80.0))
+    if (!(*mean > 0.0) || !(level > -64.0))
         return EC_CANDIDATE_EVALUATOR;
     figure->value = EC_DB * (level - ec_det_log(*mean));
     ec_figure_add(figure, look, EC_DB);
@@ -482,9 +484,9 @@ EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *a
             ec_surface_direction(grid, a, b, d);
         } else {
             double s6[6];
-            ec_surface_score(args, el, &beam, &piece->line, a, b, s6);
-            score = s6[0];
             ec_surface_direction(grid, a, b, d);
+            ec_surface_score(args, el, &beam, &piece->line, d, s6);
+            score = s6[0];
         }
         if (k == 0) {
             peak_log = score;

@@ -549,7 +549,7 @@ EC_PATTERN_FN int ec_cut_find_beam(const ec_pattern_args *args, const ec_pattern
         beam->left = ec_cut_first_minimum(args, el, row, i, -1);
         beam->right = ec_cut_first_minimum(args, el, row, i, 1);
     }
-    return beam->peak_log > -80.0 ? 0 : EC_CANDIDATE_EVALUATOR; /* a zero pattern: -347 dB */
+    return beam->peak_log > args->zero_log ? 0 : EC_CANDIDATE_EVALUATOR;
 }
 
 /* The highest side lobe: score relative to the beam's peak. */

@@ -211,7 +211,8 @@ static int survey_line(survey *sv, const ec_surface_beam *beam, const ec_pattern
     for (int curve = 0; curve < 3 && status >= 0; curve++) {
         ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE};
         double radius = curve == 1 ? line->from : curve == 2 ? line->to : 0.0;
-        if (side ? !beam->excluded || curve == 2 || (curve == 0 && grid->kind != EC_ARRAY_GRID_UV)
+        if (side ? (curve == 1 && !beam->excluded) || curve == 2 ||
+                       (curve == 0 && grid->kind != EC_ARRAY_GRID_UV)
                  : curve == 0 || radius <= 0.0 || radius >= 2.0)
             continue;
         ec_surface_scan_curve(&alone, sv->args, el, beam, curve == 0 ? EC_CURVE_RIM : EC_CURVE_EDGE,

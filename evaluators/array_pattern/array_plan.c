@@ -164,6 +164,7 @@ static void init_args(const plan_state *state, ec_pattern_args *args)
     args->double_precision =
         config->precision == EC_PRECISION_DOUBLE ||
         (config->precision == EC_PRECISION_AUTO && args->exact);
+    args->zero_log = args->double_precision ? -64.0 : -27.0; /* 1e-14 and 1e-6 of sum |a| */
 }
 
 static void warn_density(const plan_state *state, const ec_pattern_axes *axes)

@@ -53,14 +53,13 @@ EC_PATTERN_FN double ec_surface_log(const ec_pattern_args *args, const ec_patter
     return d.w > 1e-12 ? level + 2.0 * args->q * ec_det_log(d.w) : -92.1;
 }
 
-/* s: ln |F|^2 g^2 at (a, b), its gradient and Hessian in the order of ec_surface_direction. */
+/* s: ln |F|^2 g^2 in direction d[0], its gradient and Hessian over the two parameters that d's
+ * derivatives (in the order of ec_surface_direction) belong to. */
 EC_PATTERN_FN void ec_surface_exact(const ec_pattern_args *args, const ec_pattern_elements *el,
-                                    double a, double b, double s[6])
+                                    const ec_direction d[6], double s[6])
 {
-    ec_direction d[6];
     double re[6] = {0.0}, im[6] = {0.0};
 
-    ec_surface_direction(&args->grid, a, b, d);
     for (int32_t m = 0; m < el->n; m++) {
         double rate[6], sine, cosine;
         for (int k = 1; k < 6; k++)
@@ -256,17 +255,15 @@ EC_FN double ec_surface_distance(const ec_surface_beam *beam, ec_direction d)
     return sqrt(du * du + dv * dv);
 }
 
-/* Score of ln power against a line at (a, b); flat lines have no gradient of their own. */
+/* Score of ln power against a line in direction d[0], with derivatives. */
 EC_PATTERN_FN void ec_surface_score(const ec_pattern_args *args, const ec_pattern_elements *el,
                                     const ec_surface_beam *beam, const ec_pattern_line *line,
-                                    double a, double b, double s[6])
+                                    const ec_direction d[6], double s[6])
 {
-    ec_surface_exact(args, el, a, b, s);
+    ec_surface_exact(args, el, d, s);
     double rate, limit = ec_line_limit(line, line->from, &rate);
     if (rate != 0.0) {
-        ec_direction d[6];
         double e[6];
-        ec_surface_direction(&args->grid, a, b, d);
         double du = d[0].u - beam->look.u, dv = d[0].v - beam->look.v;
         double r = sqrt(du * du + dv * dv), f = r > 1e-9 ? 1.0 / r : 1e9;
         limit = ec_line_limit(line, r, &rate);
@@ -283,37 +280,131 @@ EC_PATTERN_FN void ec_surface_score(const ec_pattern_args *args, const ec_patter
         s[k] *= line->sign;
 }
 
-/* Climbs to the highest score in the box, from (a, b): Newton's step where the function is
- * concave, a step along the gradient elsewhere, halved until the score does not fall. */
+/* Step of Newton's method on a concave score, of the gradient elsewhere; no longer than `longest` in
+ * units of the scales. */
+EC_FN void ec_surface_step(const double s[6], double scale_a, double scale_b, double longest,
+                           double *da, double *db)
+{
+    double determinant = s[3] * s[5] - s[4] * s[4];
+
+    if (s[3] < 0.0 && determinant > 0.0) {
+        *da = -(s[5] * s[1] - s[4] * s[2]) / determinant;
+        *db = -(s[3] * s[2] - s[4] * s[1]) / determinant;
+    } else {
+        *da = s[3] < 0.0 ? -s[1] / s[3] : copysign(0.5 * scale_a, s[1]);
+        *db = s[5] < 0.0 ? -s[2] / s[5] : copysign(0.5 * scale_b, s[2]);
+    }
+    double size = fmax(fabs(*da) / scale_a, fabs(*db) / scale_b);
+    if (size > longest) {
+        *da *= longest / size;
+        *db *= longest / size;
+    }
+}
+
+/* Two orthonormal tangents at direction d[0] and the curvature of great circles. */
+EC_FN void ec_surface_tangents(ec_direction d[6])
+{
+    double r = sqrt(d[0].u * d[0].u + d[0].v * d[0].v);
+    double c = r > 0.0 ? d[0].u / r : 1.0, s = r > 0.0 ? d[0].v / r : 0.0;
+
+    d[1].u = d[0].w * c, d[1].v = d[0].w * s, d[1].w = -r;
+    d[2].u = -s, d[2].v = c, d[2].w = 0.0;
+    d[3].u = -d[0].u, d[3].v = -d[0].v, d[3].w = -d[0].w;
+    d[4].u = d[4].v = d[4].w = 0.0;
+    d[5] = d[3];
+}
+
+/* Climbs to the maximum near (a, b) on the sphere, where the pattern is smooth up to the rim;
+ * false when the climb leaves the box or the visible half. */
+EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
+                                           const ec_pattern_elements *el,
+                                           const ec_surface_beam *beam,
+                                           const ec_pattern_line *line, const double lo[2],
+                                           const double hi[2], double *a, double *b, double *score)
+{
+    bool angles = args->grid.kind == EC_ARRAY_GRID_THETA_PHI;
+    double scale = fmax(hi[0] - lo[0], hi[1] - lo[1]), s[6], t[6];
+    ec_direction d[6], e[6];
+
+    ec_surface_direction(&args->grid, *a, *b, d);
+    ec_surface_tangents(d);
+    ec_surface_score(args, el, beam, line, d, s);
+    for (int round = 0; round < 40; round++) {
+        double da, db;
+        bool moved = false;
+        ec_surface_step(s, scale, scale, 0.5, &da, &db);
+        double size = sqrt(da * da + db * db);
+        for (int half = 0; half < 30 && !moved && size > 0.0; half++) {
+            double sine, cosine;
+            ec_det_sincos(size, &sine, &cosine);
+            double fa = sine * da / size, fb = sine * db / size;
+            e[0].u = cosine * d[0].u + fa * d[1].u + fb * d[2].u;
+            e[0].v = cosine * d[0].v + fa * d[1].v + fb * d[2].v;
+            e[0].w = cosine * d[0].w + fa * d[1].w + fb * d[2].w;
+            if (angles || e[0].w >= 0.0) {
+                ec_surface_tangents(e);
+                ec_surface_score(args, el, beam, line, e, t);
+                moved = t[0] >= s[0];
+            }
+            if (!moved) {
+                da *= 0.5;
+                db *= 0.5;
+                size *= 0.5;
+            }
+        }
+        if (!moved)
+            break;
+        for (int k = 0; k < 6; k++) {
+            d[k] = e[k];
+            s[k] = t[k];
+        }
+        if (size < 1e-13)
+            break;
+    }
+    *score = s[0];
+    if (angles) {
+        double middle = 0.5 * (lo[1] + hi[1]);
+        *a = ec_det_atan2(sqrt(d[0].u * d[0].u + d[0].v * d[0].v), d[0].w);
+        *b = middle + ec_surface_wrap(&args->grid, ec_det_atan2(d[0].v, d[0].u) - middle);
+    } else {
+        *a = d[0].u;
+        *b = d[0].v;
+    }
+    return *a > lo[0] && *a < hi[0] && *b > lo[1] && *b < hi[1] && (angles || d[0].w > 1e-6);
+}
+
+/* The highest score in the box, from (a, b): on the sphere, or along the box's edges when the
+ * climb leads out of it. */
 EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pattern_elements *el,
                                        const ec_surface_beam *beam, const ec_pattern_line *line,
                                        const double lo[2], const double hi[2], double *a,
                                        double *b)
 {
-    double s[6], t[6], wa = hi[0] - lo[0], wb = hi[1] - lo[1];
+    double s[6], t[6], wa = hi[0] - lo[0], wb = hi[1] - lo[1], sa = *a, sb = *b, score;
+    ec_direction d[6];
 
-    ec_surface_score(args, el, beam, line, *a, *b, s);
+    if (ec_surface_climb_sphere(args, el, beam, line, lo, hi, &sa, &sb, &score)) {
+        *a = sa;
+        *b = sb;
+        return score;
+    }
+    ec_surface_direction(&args->grid, *a, *b, d);
+    ec_surface_score(args, el, beam, line, d, s);
     for (int round = 0; round < 40; round++) {
-        double ga = s[1], gb = s[2], determinant = s[3] * s[5] - s[4] * s[4], da, db;
+        double da, db, na = *a, nb = *b;
+        bool moved = false;
         /* on an edge of the box the outward derivative counts as zero */
-        bool fix_a = (*a <= lo[0] && ga < 0.0) || (*a >= hi[0] && ga > 0.0);
-        bool fix_b = (*b <= lo[1] && gb < 0.0) || (*b >= hi[1] && gb > 0.0);
+        bool fix_a = (*a <= lo[0] && s[1] < 0.0) || (*a >= hi[0] && s[1] > 0.0);
+        bool fix_b = (*b <= lo[1] && s[2] < 0.0) || (*b >= hi[1] && s[2] > 0.0);
         if (fix_a && fix_b)
             break;
-        if (!fix_a && !fix_b && s[3] < 0.0 && determinant > 0.0) {
-            da = -(s[5] * ga - s[4] * gb) / determinant;
-            db = -(s[3] * gb - s[4] * ga) / determinant;
-        } else {
-            da = fix_a ? 0.0 : s[3] < 0.0 ? -ga / s[3] : copysign(0.25 * wa, ga);
-            db = fix_b ? 0.0 : s[5] < 0.0 ? -gb / s[5] : copysign(0.25 * wb, gb);
-        }
-        double cut = fabs(da) > 0.5 * wa ? 0.5 * wa / fabs(da) : 1.0;
-        double cut_b = fabs(db) > 0.5 * wb ? 0.5 * wb / fabs(db) : 1.0;
-        cut = cut_b < cut ? cut_b : cut;
-        da *= cut;
-        db *= cut;
-        double na = *a, nb = *b;
-        bool moved = false;
+        if (fix_a)
+            s[1] = s[4] = 0.0;
+        if (fix_b)
+            s[2] = s[4] = 0.0;
+        ec_surface_step(s, wa, wb, 0.5, &da, &db);
+        da = fix_a ? 0.0 : da;
+        db = fix_b ? 0.0 : db;
         for (int half = 0; half < 24 && !moved; half++, da *= 0.5, db *= 0.5) {
             na = *a + da;
             nb = *b + db;
@@ -321,7 +412,8 @@ EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pat
             nb = nb < lo[1] ? lo[1] : nb > hi[1] ? hi[1] : nb;
             if (args->grid.kind == EC_ARRAY_GRID_UV && na * na + nb * nb > 1.0)
                 continue;
-            ec_surface_score(args, el, beam, line, na, nb, t);
+            ec_surface_direction(&args->grid, na, nb, d);
+            ec_surface_score(args, el, beam, line, d, t);
             moved = t[0] >= s[0];
         }
         if (!moved)
@@ -489,7 +581,7 @@ EC_PATTERN_FN int ec_surface_find_beam(const ec_team *team, const ec_pattern_arg
         ec_surface_flood(team, grid, row, beam->sample, flooded, queue);
         beam->flooded = flooded;
     }
-    return beam->peak_log > -80.0 ? 0 : EC_CANDIDATE_EVALUATOR;
+    return beam->peak_log > args->zero_log ? 0 : EC_CANDIDATE_EVALUATOR;
 }
 
 /* ---- side lobes and masks ---- */
@@ -559,6 +651,9 @@ EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *a
             ec_surface_box(grid, i, lo, hi);
             found.score = ec_surface_refine(args, el, beam, line, lo, hi, &found.a, &found.b) +
                           line->sign * offset;
+            /* a climb that ends at the rim is no maximum: the rim is searched as a curve */
+            if (grid->kind == EC_ARRAY_GRID_UV && found.a * found.a + found.b * found.b > 1.0 - 1e-11)
+                continue;
         } else {
             double top = ec_surface_interpolate(grid, row, i, &found.a, &found.b);
             top = top > EC_POWER_MIN ? top : EC_POWER_MIN;
@@ -622,6 +717,22 @@ EC_PATTERN_FN bool ec_surface_curve(const ec_pattern_grid *grid, const ec_surfac
     return true;
 }
 
+/* True when a visible sample at a corner of the point's cell belongs to the flooded beam. */
+EC_PATTERN_FN bool ec_surface_near_flood(const ec_pattern_grid *grid, const uint8_t *flooded,
+                                         double a, double b)
+{
+    int32_t ia = 0, ib = 0;
+
+    while (ia < grid->na - 2 && grid->a[ia + 1] <= a)
+        ia++;
+    while (ib < grid->nb - 2 && grid->b[ib + 1] <= b)
+        ib++;
+    for (int32_t k = 0; k < 4; k++)
+        if (flooded[(ia + k / 2) * grid->nb + ib + k % 2])
+            return true;
+    return false;
+}
+
 /* Highest score on a curve that bounds the region, by samples and golden sections. */
 EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_args *args,
                                          const ec_pattern_elements *el,
@@ -662,9 +773,13 @@ EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_a
                 found.score = f[j];
                 found.a = a;
                 found.b = b;
-                bool inside = line->to >= 0.0 || !beam->excluded || curve == EC_CURVE_EDGE ||
-                              ec_surface_measure(grid, beam, a, b, d) >= 1.0;
-                if (inside && ec_pattern_better(&found, best))
+                if (!ec_pattern_better(&found, best))
+                    continue;
+                bool outside = line->to >= 0.0 || curve == EC_CURVE_EDGE;
+                if (!outside)
+                    outside = beam->excluded ? ec_surface_measure(grid, beam, a, b, d) >= 1.0
+                                             : !ec_surface_near_flood(grid, beam->flooded, a, b);
+                if (outside)
                     *best = found;
             }
             if (f[0] > f[1])
@@ -688,8 +803,7 @@ EC_PATTERN_FN ec_pattern_best ec_surface_side_lobe(const ec_team *team,
 
     ec_surface_scan(team, args, el, row, beam, &side, 0, -beam->peak_log, &best);
     if (args->exact && args->grid.topology == EC_PATTERN_SURFACE) {
-        /* A rim point inside the flooded beam is no side lobe; only an exclusion tells it. */
-        if (args->grid.kind == EC_ARRAY_GRID_UV && beam->excluded)
+        if (args->grid.kind == EC_ARRAY_GRID_UV)
             ec_surface_scan_curve(team, args, el, beam, EC_CURVE_RIM, 0.0, &side, 0,
                                   -beam->peak_log, &best);
         if (beam->excluded)

@@ -151,6 +151,7 @@ typedef struct ec_pattern_args {
     int32_t exact;            /* refine peaks and crossings by float64 sums */
     int32_t vjp;
     int32_t accumulate;       /* adjoints are added to what is there */
+    double zero_log;          /* ln |F|^2 below it is a zero pattern's rounding noise */
     double q;                 /* cosq exponent; 0: isotropic */
     int32_t cosq;
     int32_t n_metrics;

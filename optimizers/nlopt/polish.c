@@ -15,11 +15,11 @@
 
 enum { EVALUATIONS_DEFAULT = 1500, ROUND_EVALUATIONS = 200, ROUNDS_MAX = 24 };
 
-static const double least_gain = 1e-7;    /* of the cost, in its own unit: dB for a level */
-static const double first_region = 0.25;  /* trust region: share of a gene's range */
+static const double least_gain = 1e-9;   /* of the cost, in its unit: 1e-8 to 1e-7 dB for a level */
+static const double first_region = 0.25; /* trust region: share of a gene's range */
 static const double least_region = 2e-5;
 static const double first_margin = 1e-9, last_margin = 1e-5; /* kept from the limits */
-static const double feasible = 1e-7;      /* excess of a scaled row that the record accepts */
+static const double feasible = 1e-7; /* excess of a scaled row that the record accepts */
 
 static double now(void)
 {
@@ -37,6 +37,7 @@ typedef struct polished {
     double cost, violation; /* at final fidelity, of genes */
     uint8_t status;
     double region, margin;
+    double unit; /* of the cost: its largest slope over the range of a gene */
     bool active, has_trial;
     int32_t evaluations;
     ec_backend *backend;
@@ -82,10 +83,10 @@ typedef struct sqp {
     double *genes, *t;
     double unit;
     int32_t n, n_inequalities, n_equalities, n_order;
-    int32_t *order;      /* pairs of neighbours among the free genes: order[i], order[i] + 1 */
-    double *at;          /* point of the last evaluation */
+    int32_t *order; /* pairs of neighbours among the free genes: order[i], order[i] + 1 */
+    double *at;     /* point of the last evaluation */
     bool evaluated, good;
-    double *best;        /* best point that met every row */
+    double *best; /* best point that met every row */
     double best_cost;
     bool has_best;
     int32_t evaluations;
@@ -180,8 +181,8 @@ static void evaluate(sqp *s, const double *y)
     s->evaluated = true;
     s->evaluations++;
     decode(s, y);
-    s->good = ec_polish_problem_run(s->problem, s->genes, s->t) == EC_OK &&
-              values_are_finite(s->problem);
+    s->good =
+        ec_polish_problem_run(s->problem, s->genes, s->t) == EC_OK && values_are_finite(s->problem);
     if (s->good && rows_are_met(s) && (!s->has_best || s->problem->value[0] < s->best_cost)) {
         s->has_best = true;
         s->best_cost = s->problem->value[0];
@@ -257,18 +258,32 @@ static void inequalities(unsigned m, double *result, unsigned n, const double *y
     }
 }
 
-/* Largest slope of the cost, or of the rows that bound it, over the range of a gene. */
-static double typical_slope(const ec_polish_problem *p)
+/* Largest slope of a row over the range of a gene. */
+static double row_slope(const ec_polish_problem *p, const ec_polish_row *row)
 {
     size_t columns = (size_t)(p->n_free + p->n_cuts);
     double slope = 0;
 
-    for (int32_t r = 0; r < p->n_rows; r++)
-        for (int32_t e = p->rows[r].first; e < p->rows[r].first + p->rows[r].elements; e++)
-            for (int32_t i = 0; i < p->n_free && (r == 0 || p->rows[r].own >= 0); i++)
-                slope = fmax(slope, fabs(p->jacobian[(size_t)e * columns + (size_t)i] *
-                                         p->range[i]));
-    return slope > 0 && isfinite(slope) ? slope : 1;
+    for (int32_t e = row->first; e < row->first + row->elements; e++)
+        for (int32_t i = 0; i < p->n_free; i++)
+            slope = fmax(slope, fabs(p->jacobian[(size_t)e * columns + (size_t)i] * p->range[i]));
+    return isfinite(slope) ? slope : 0;
+}
+
+/* The unit of the cost and of the rows that bound it, and of each limit: their slopes, so that
+ * everything NLopt sees is of order 1. */
+static double set_units(ec_polish_problem *p)
+{
+    double unit = row_slope(p, &p->rows[0]);
+
+    for (int32_t r = 1; r < p->n_rows; r++) {
+        double slope = row_slope(p, &p->rows[r]);
+        if (p->rows[r].own >= 0)
+            unit = fmax(unit, slope);
+        else if (slope > 0)
+            p->rows[r].scale = slope;
+    }
+    return unit > 0 ? unit : 1;
 }
 
 static void sqp_release(sqp *s)
@@ -290,7 +305,7 @@ static bool sqp_create(sqp *s, const ec_job *job, polished *design, const ec_pol
     s->problem = p;
     s->interrupt = info->interrupt;
     s->n = p->n_free + p->n_cuts;
-    s->unit = typical_slope(p);
+    s->unit = design->unit = set_units(p);
     s->genes = (double *)malloc(sizeof(double) * (size_t)p->n_genes);
     s->t = (double *)malloc(sizeof(double) * ((size_t)p->n_cuts + 1));
     s->order = (int32_t *)malloc(sizeof(int32_t) * (size_t)p->n_free);
@@ -314,7 +329,6 @@ static bool sqp_configure(sqp *s, polished *design, double *y, double seconds)
     double *low = (double *)malloc(sizeof *low * 2 * (size_t)s->n), *high = low + s->n;
     size_t m = (size_t)(s->n_inequalities > s->n_equalities ? s->n_inequalities : s->n_equalities);
     double *tolerance = (double *)malloc(sizeof *tolerance * (m + 1));
-    int32_t left = EVALUATIONS_DEFAULT;
     bool ok = low && tolerance;
 
     for (int32_t i = 0; i < p->n_free && ok; i++) {
@@ -330,12 +344,11 @@ static bool sqp_configure(sqp *s, polished *design, double *y, double seconds)
     }
     for (size_t i = 0; i < m && ok; i++)
         tolerance[i] = 1e-10;
-    left = left < ROUND_EVALUATIONS ? left : ROUND_EVALUATIONS;
     ok = ok && nlopt_set_lower_bounds(s->opt, low) > 0 &&
          nlopt_set_upper_bounds(s->opt, high) > 0 &&
          nlopt_set_min_objective(s->opt, objective, s) > 0 &&
-         nlopt_set_maxeval(s->opt, left) > 0 && nlopt_set_xtol_rel(s->opt, 1e-11) > 0 &&
-         nlopt_set_ftol_abs(s->opt, 0.1 * least_gain / s->unit) > 0;
+         nlopt_set_maxeval(s->opt, ROUND_EVALUATIONS) > 0 &&
+         nlopt_set_xtol_rel(s->opt, 1e-11) > 0 && nlopt_set_ftol_abs(s->opt, 0.1 * least_gain) > 0;
     if (ok && s->n_inequalities > 0)
         ok = nlopt_add_inequality_mconstraint(s->opt, (unsigned)s->n_inequalities, inequalities, s,
                                               tolerance) > 0;
@@ -420,8 +433,8 @@ static int judge_create(judge *j, ec_job *job, const ec_polish_info *info, int32
     };
     status = ec_executor_create(job->graph, j->backend, &executor, &j->executor);
     if (status == EC_OK)
-        status = ec_array_create(j->backend, &j->X, EC_F64, EC_AXIS_CANDIDATE, 1, &j->n_genes, j->n,
-                                 1);
+        status =
+            ec_array_create(j->backend, &j->X, EC_F64, EC_AXIS_CANDIDATE, 1, &j->n_genes, j->n, 1);
     if (status == EC_OK)
         status = j->backend->ops->alloc(j->backend, ec_lane_ld(j->n), (void **)&j->status);
     return status;
@@ -455,13 +468,13 @@ static void judge_trial(polished *d, double cost, double violation, uint8_t stat
 {
     int old_class = class_of(d->cost, d->violation, d->status);
     int new_class = class_of(cost, violation, status);
-    bool better = new_class < old_class ||
-                  (new_class == old_class && new_class < 2 &&
-                   (new_class == 1 && violation != d->violation ? violation < d->violation
-                                                                : cost < d->cost));
-    double gain = new_class < old_class  ? INFINITY
-                  : new_class == 1       ? d->violation - violation
-                                         : d->cost - cost;
+    bool better =
+        new_class < old_class ||
+        (new_class == old_class && new_class < 2 &&
+         (new_class == 1 && violation != d->violation ? violation < d->violation : cost < d->cost));
+    double gain = new_class < old_class ? INFINITY
+                  : new_class == 1      ? d->violation - violation
+                                        : d->cost - cost;
 
     if (d->has_trial && better) {
         memcpy(d->genes, d->trial, sizeof(double) * (size_t)n_genes);
@@ -469,13 +482,13 @@ static void judge_trial(polished *d, double cost, double violation, uint8_t stat
         d->violation = violation;
         d->status = status;
         d->region = fmin(2 * d->region, first_region);
-        d->active = gain > least_gain;
+        d->active = gain > least_gain * d->unit;
     } else if (d->has_trial && old_class == 0 && new_class == 1 && d->margin < last_margin) {
         d->margin *= 100; /* rounding pushed it over a limit of the job */
     } else {
         /* The pieces no longer told the truth that far away. */
         d->region /= 4;
-        d->active = d->has_trial && fabs(gain) > least_gain && d->region >= least_region;
+        d->active = d->has_trial && fabs(gain) > least_gain * d->unit && d->region >= least_region;
     }
     if (d->evaluations >= max_evaluations)
         d->active = false;
@@ -518,8 +531,8 @@ static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_no
         d->has_trial = false;
         if (!d->active)
             continue;
-        int status = ec_polish_problem_create(job, d->backend, d->genes, d->margin, notes,
-                                              &d->problem);
+        int status =
+            ec_polish_problem_create(job, d->backend, d->genes, d->margin, notes, &d->problem);
         if (status < 0)
             return status;
         ++*n_active;
@@ -569,8 +582,8 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
     ec_polish_notes notes = {{0}, 0};
     double *cost = (double *)malloc(sizeof *cost * 2 * (size_t)n), *violation = cost + n;
     uint8_t *bytes = (uint8_t *)malloc((size_t)n);
-    int32_t n_active = n, most = info->max_evaluations > 0 ? info->max_evaluations
-                                                           : EVALUATIONS_DEFAULT;
+    int32_t n_active = n,
+            most = info->max_evaluations > 0 ? info->max_evaluations : EVALUATIONS_DEFAULT;
     int status = cost && bytes ? judge_run(j, designs, false, cost, violation, bytes)
                                : ec_fail(EC_ERR_MEMORY, "polish: no memory");
 
@@ -586,8 +599,8 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
         status = make_problems(job, designs, n, &notes, &n_active);
         if (status < 0 || n_active == 0)
             break;
-        round_work work = {.job = job, .info = info, .designs = designs, .n = n,
-                           .deadline = deadline};
+        round_work work = {
+            .job = job, .info = info, .designs = designs, .n = n, .deadline = deadline};
         run_round(&work, threads < n_active ? threads : n_active);
         status = judge_run(j, designs, true, cost, violation, bytes);
         for (int32_t i = 0; i < n && status == EC_OK; i++)
@@ -603,7 +616,8 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
               double *group_genes, uint64_t *evaluations)
 {
     double deadline = info->seconds > 0 ? now() + info->seconds : INFINITY;
-    polished *designs = (polished *)calloc((size_t)(n_designs > 0 ? n_designs : 1), sizeof *designs);
+    polished *designs =
+        (polished *)calloc((size_t)(n_designs > 0 ? n_designs : 1), sizeof *designs);
     int threads = info->threads;
     judge j;
 
@@ -620,8 +634,8 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
                      ? ec_fail(EC_ERR_UNSUPPORTED, "polish: one objective and a design are needed")
                      : EC_OK;
     for (int32_t i = 0; i < n_designs && status == EC_OK; i++)
-        status = polished_create(&designs[i], job, genes + (size_t)i * (size_t)job->n_genes,
-                                 info->log);
+        status =
+            polished_create(&designs[i], job, genes + (size_t)i * (size_t)job->n_genes, info->log);
     if (status == EC_OK && job->n_group_genes > 0)
         status = ec_fail(EC_ERR_UNSUPPORTED, "variables are shared by groups");
     if (status == EC_OK)

@@ -106,8 +106,8 @@ static int call_pieces(const design *at, const ec_node *node, ec_expr *pieces)
         return ec_fail(EC_ERR_MEMORY, "polish: no memory");
     int status = values_at(at, call->n_in, call->in, values);
     if (status == EC_OK)
-        status = call->def->pieces(at->graph, call, node->output,
-                                   (const double *const *)values, pieces);
+        status =
+            call->def->pieces(at->graph, call, node->output, (const double *const *)values, pieces);
     for (int32_t i = 0; i < call->n_in; i++)
         free(values[i]);
     free(values);
@@ -152,8 +152,8 @@ static int add_constraints(ec_polish_problem *p, const ec_job *job, double margi
         const ec_constraint *c = &job->constraints[i];
         bool equality = c->min == c->max && c->tolerance == 0;
         if (c->max < INFINITY)
-            status = add_limit(p, c->expr, 1, c->max + c->tolerance, equality ? 0 : margin,
-                               c->scale);
+            status =
+                add_limit(p, c->expr, 1, c->max + c->tolerance, equality ? 0 : margin, c->scale);
         if (equality && status == EC_OK)
             p->rows[p->n_rows - 1].equality = true;
         else if (c->min > -INFINITY && status == EC_OK)
@@ -334,8 +334,8 @@ static int make_rows(ec_polish_problem *p, ec_job *job, const design *at, ec_pol
             return to[i];
     }
     for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++)
-        status = ec_graph_substitute(graph, p->n_cuts, from, to, 1, &p->rows[r].expr,
-                                     &p->rows[r].expr);
+        status =
+            ec_graph_substitute(graph, p->n_cuts, from, to, 1, &p->rows[r].expr, &p->rows[r].expr);
     return status;
 }
 
@@ -360,8 +360,8 @@ static ec_expr seeded_sum(ec_polish_problem *p, ec_graph *graph)
             row->expr = ec_graph_reshape(graph, row->expr, 1, &n);
         ec_expr seed = ec_graph_variable(graph, false, first + p->n_elements, n, zero, zero + n);
         free(zero);
-        ec_expr part = ec_graph_unary(graph, EC_OP_SUM,
-                                      ec_graph_binary(graph, EC_OP_MUL, seed, row->expr));
+        ec_expr part =
+            ec_graph_unary(graph, EC_OP_SUM, ec_graph_binary(graph, EC_OP_MUL, seed, row->expr));
         if (part < 0)
             return part;
         total = total < 0 ? part : ec_graph_binary(graph, EC_OP_ADD, total, part);
@@ -492,8 +492,8 @@ int ec_polish_problem_run(ec_polish_problem *p, const double *genes, const doubl
     }
     for (int32_t i = 0; i < p->n_free + p->n_cuts; i++) {
         bool is_t = i >= p->n_free;
-        const ec_array *out = ec_executor_output(
-            p->executor, p->n_rows + (is_t ? p->n_grads : p->grad_first[i]));
+        const ec_array *out =
+            ec_executor_output(p->executor, p->n_rows + (is_t ? p->n_grads : p->grad_first[i]));
         size_t element = (size_t)(is_t ? i - p->n_free : p->grad_element[i]);
         /* A gradient that does not depend on the candidate is one value for all. */
         bool wide = (out->axes & EC_AXIS_CANDIDATE) != 0;
@@ -506,8 +506,8 @@ int ec_polish_problem_run(ec_polish_problem *p, const double *genes, const doubl
 
 /* ---- validity of the cuts ---- */
 
-/* A maximum may be replaced by an upper bound only where nothing gets better when it rises. Returns
- * the first cut that is not valid, -1 when all are. */
+/* A maximum may be replaced by an upper bound only where nothing gets better when it rises.
+ * Returns the first cut that is not valid, -1 when all are. */
 static int32_t wrong_cut(const ec_polish_problem *p)
 {
     size_t columns = (size_t)(p->n_free + p->n_cuts);

@@ -1,14 +1,14 @@
 /* polish_problem.h: a smooth problem that stands for a job near one design.
  *
- *   minimise f(x, t)  subject to  s_r (R_r(x, t) - t_own(r)) <= 0  for every row r,
+ * minimise f(x, t)  subject to  s_r (R_r(x, t) - t_own(r)) <= 0  for every row r,
  *
- * where each t replaces a node that is a maximum (or a minimum) over pieces: evaluator outputs with
- * pieces, max and min over a vector or of two values, abs. It is valid where every function does not
- * fall with a maximum's t (nor rise with a minimum's); a node where that fails stays as it is. The
- * job's constraints are rows as well. Rows are vectors; all their elements count.
+ * where each t replaces a node that is a maximum (or a minimum) over pieces: evaluator outputs
+ * with pieces, max and min over a vector or of two values, abs. It is valid where every function
+ * does not fall with a maximum's t (nor rise with a minimum's); a node where that fails stays as
+ * it is. The job's constraints are rows as well. Rows are vectors; all their elements count.
  *
- * Values and the whole Jacobian come from one batch: candidate k carries the design and the k-th unit
- * vector as seed of the vector-Jacobian product, so a strip of 32 rows costs as much as one.
+ * Values and the whole Jacobian come from one batch: candidate k carries the design and the k-th
+ * unit vector as seed of the vector-Jacobian product, so a strip of 32 rows costs as much as one.
  */
 #ifndef EC_POLISH_PROBLEM_H
 #define EC_POLISH_PROBLEM_H
@@ -37,23 +37,23 @@ typedef struct ec_polish_cut {
 typedef struct ec_polish_problem {
     ec_backend *backend;
     ec_executor *executor;
-    int32_t n_genes;         /* of the job's candidates; t and seeds lie behind */
-    int32_t n_free;          /* genes that move */
+    int32_t n_genes; /* of the job's candidates; t and seeds lie behind */
+    int32_t n_free;  /* genes that move */
     int32_t *free_gene;
-    double *low, *range;     /* of the free genes */
+    double *low, *range; /* of the free genes */
     int32_t n_cuts;
     ec_polish_cut cuts[EC_POLISH_CUTS_MAX];
-    ec_expr t;               /* variable of n_cuts elements, -1 without cuts */
+    ec_expr t; /* variable of n_cuts elements, -1 without cuts */
     int32_t n_rows;
     ec_polish_row rows[EC_POLISH_ROWS_MAX];
-    int32_t n_elements;      /* of all rows, the cost included */
-    int32_t n_grads;         /* outputs behind the rows: gradients of the variables, then of t */
-    int32_t *grad_first;     /* per free gene: output and element of its gradient */
+    int32_t n_elements;  /* of all rows, the cost included */
+    int32_t n_grads;     /* outputs behind the rows: gradients of the variables, then of t */
+    int32_t *grad_first; /* per free gene: output and element of its gradient */
     int32_t *grad_element;
     ec_array X;
     uint8_t *status;
-    /* after ec_polish_problem_run: values [n_elements], Jacobian [n_elements][n_free + n_cuts] with
-     * respect to the genes (not scaled) and t */
+    /* after ec_polish_problem_run: values [n_elements], Jacobian [n_elements][n_free + n_cuts]
+     * with respect to the genes (not scaled) and t */
     double *value, *jacobian;
 } ec_polish_problem;
 
@@ -63,9 +63,9 @@ typedef struct ec_polish_notes {
     int32_t n_uncut;
 } ec_polish_notes;
 
-/* genes: the design, those of spaced variables in ascending order; group_genes stay as they are. Adds
- * to the graph, so one at a time. ERR_NO_GRADIENT or ERR_UNSUPPORTED with a sentence when the job
- * cannot be polished. margin: kept from the limits of the job's constraints, relative to them. */
+/* genes: the design, those of spaced variables in ascending order; group_genes stay as they are.
+ * Adds to the graph, so one at a time. ERR_NO_GRADIENT or ERR_UNSUPPORTED with a sentence when the
+ * job cannot be polished. margin: kept from the limits of the job's constraints, relative to them. */
 int ec_polish_problem_create(ec_job *job, ec_backend *backend, const double *genes, double margin,
                              ec_polish_notes *notes, ec_polish_problem **problem);
 void ec_polish_problem_destroy(ec_polish_problem **problem);

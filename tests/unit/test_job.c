@@ -75,8 +75,13 @@ static void test_real(void **state)
 {
     fixture *f = *state;
     double min[2] = {-1, 2}, max[2] = {1, 5}, start[4] = {0.5, 3, -1, 5}, value[2], genes[2];
-    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_REAL, .count = 2, .min = min,
-                             .max = max, .start = start, .n_start = 2};
+    ec_variable_info info = {.name = "x",
+                             .kind = EC_VARIABLE_REAL,
+                             .count = 2,
+                             .min = min,
+                             .max = max,
+                             .start = start,
+                             .n_start = 2};
 
     assert_int_equal(ec_job_add_variable(f->job, &info), 0);
     assert_int_equal(ec_job_gene_count(f->job), 2);
@@ -94,8 +99,12 @@ static void test_integer(void **state)
 {
     fixture *f = *state;
     double min = -2, max = 3, start = 3, value, lo, hi;
-    ec_variable_info info = {.name = "n", .kind = EC_VARIABLE_INTEGER, .min = &min, .max = &max,
-                             .start = &start, .n_start = 1};
+    ec_variable_info info = {.name = "n",
+                             .kind = EC_VARIABLE_INTEGER,
+                             .min = &min,
+                             .max = &max,
+                             .start = &start,
+                             .n_start = 1};
     double genes[][2] = {{-2.5, -2}, {-1.51, -2}, {-1.49, -1}, {0.2, 0}, {2.7, 3}, {3.5, 3}};
 
     assert_int_equal(ec_job_add_variable(f->job, &info), 0);
@@ -116,8 +125,12 @@ static void test_binary(void **state)
     fixture *f = *state;
     double start[5] = {1, 0, 0, 1, 0}, value[5], genes[10];
     ec_variable_info free_bits = {.name = "b", .kind = EC_VARIABLE_BINARY, .count = 5, .sum = -1};
-    ec_variable_info two = {.name = "two", .kind = EC_VARIABLE_BINARY, .count = 5, .sum = 2,
-                            .start = start, .n_start = 1};
+    ec_variable_info two = {.name = "two",
+                            .kind = EC_VARIABLE_BINARY,
+                            .count = 5,
+                            .sum = 2,
+                            .start = start,
+                            .n_start = 1};
     double g[10] = {0.49, 0.5, 1, 0, 0.7, 0.1, 0.9, 0.3, 0.2, 0.8};
 
     assert_int_equal(ec_job_add_variable(f->job, &free_bits), 0);
@@ -136,8 +149,13 @@ static void test_choice(void **state)
     fixture *f = *state;
     double start[3] = {6, 0, 3}, value[3], genes[4], plain;
     ec_variable_info one = {.name = "one", .kind = EC_VARIABLE_CHOICE, .n_from = 4};
-    ec_variable_info three = {.name = "three", .kind = EC_VARIABLE_CHOICE, .count = 3, .n_from = 7,
-                              .distinct = true, .start = start, .n_start = 1};
+    ec_variable_info three = {.name = "three",
+                              .kind = EC_VARIABLE_CHOICE,
+                              .count = 3,
+                              .n_from = 7,
+                              .distinct = true,
+                              .start = start,
+                              .n_start = 1};
 
     assert_int_equal(ec_job_add_variable(f->job, &one), 0);
     assert_int_equal(ec_job_add_variable(f->job, &three), 1);
@@ -193,9 +211,12 @@ static void test_spaced(void **state)
     char name[8] = "x0";
 
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        ec_variable_info info = {.name = name, .kind = EC_VARIABLE_SPACED,
-                                 .count = cases[c].count, .aperture = cases[c].aperture,
-                                 .min_gap = cases[c].gap, .symmetric = cases[c].symmetric};
+        ec_variable_info info = {.name = name,
+                                 .kind = EC_VARIABLE_SPACED,
+                                 .count = cases[c].count,
+                                 .aperture = cases[c].aperture,
+                                 .min_gap = cases[c].gap,
+                                 .symmetric = cases[c].symmetric};
         name[1] = (char)('0' + c);
         int v = ec_job_add_variable(f->job, &info);
         assert_int_equal(v, (int)c);
@@ -226,8 +247,13 @@ static void test_spaced_start(void **state)
                                     2.2450,  2.7450,  3.4263,  4.2417,  4.8720};
     fixture *f = *state;
     double start[17], genes[15], x[17];
-    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_SPACED, .count = 17,
-                             .aperture = 9.744, .min_gap = 0.5, .start = start, .n_start = 1};
+    ec_variable_info info = {.name = "x",
+                             .kind = EC_VARIABLE_SPACED,
+                             .count = 17,
+                             .aperture = 9.744,
+                             .min_gap = 0.5,
+                             .start = start,
+                             .n_start = 1};
 
     for (int i = 0; i < 17; i++)
         start[i] = best[(i * 5) % 17];
@@ -238,8 +264,14 @@ static void test_spaced_start(void **state)
         assert_true(fabs(x[i] - best[i]) < 1e-9);
 
     double half[5] = {-2, -1.1, 0, 1.1, 2};
-    ec_variable_info pair = {.name = "y", .kind = EC_VARIABLE_SPACED, .count = 5, .aperture = 4,
-                             .min_gap = 0.5, .symmetric = true, .start = half, .n_start = 1};
+    ec_variable_info pair = {.name = "y",
+                             .kind = EC_VARIABLE_SPACED,
+                             .count = 5,
+                             .aperture = 4,
+                             .min_gap = 0.5,
+                             .symmetric = true,
+                             .start = half,
+                             .n_start = 1};
     assert_int_equal(ec_job_add_variable(f->job, &pair), 1);
     double all[16], y[5];
     ec_job_start_genes(f->job, 0, all);
@@ -262,8 +294,8 @@ static void test_goals(void **state)
 {
     fixture *f = *state;
     double min[3] = {-5, -5, -5}, max[3] = {5, 5, 5}, genes[3] = {1, 2, -4};
-    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_REAL, .count = 3, .min = min,
-                             .max = max};
+    ec_variable_info info = {
+        .name = "x", .kind = EC_VARIABLE_REAL, .count = 3, .min = min, .max = max};
 
     assert_int_equal(ec_job_add_variable(f->job, &info), 0);
     ec_expr x = ec_job_variable(f->job, 0)->value;
@@ -282,9 +314,11 @@ static void test_goals(void **state)
     double good[3] = {1.75, 1.5, -1.25};
     assert_true(scalar(f, ec_job_violation(f->job), good) == 0);
     /* a NaN is no met constraint */
-    ec_constraint n = {.expr = ec_graph_unary(f->graph, EC_OP_SQRT,
-                                              ec_graph_slice(f->graph, x, 0, 0)),
-                       .min = 0, .max = INFINITY, .scale = 1};
+    ec_constraint n = {.expr =
+                           ec_graph_unary(f->graph, EC_OP_SQRT, ec_graph_slice(f->graph, x, 0, 0)),
+                       .min = 0,
+                       .max = INFINITY,
+                       .scale = 1};
     assert_int_equal(ec_job_add_constraint(f->job, "root", &n), EC_OK);
     good[0] = -1;
     good[2] = 1.5;
@@ -295,8 +329,8 @@ static void test_refusals(void **state)
 {
     fixture *f = *state;
     double min[2] = {0, 0}, max[2] = {1, 1}, bad[2] = {2, 0.5}, nan[2] = {NAN, 1};
-    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_REAL, .count = 2, .min = min,
-                             .max = max};
+    ec_variable_info info = {
+        .name = "x", .kind = EC_VARIABLE_REAL, .count = 2, .min = min, .max = max};
     ec_variable_info v = info;
 
     assert_int_equal(ec_job_add_variable(f->job, &info), 0);
@@ -315,17 +349,17 @@ static void test_refusals(void **state)
     v.start = bad;
     v.n_start = 1;
     assert_refused(ec_job_add_variable(f->job, &v), "start");
-    ec_variable_info whole = {.name = "n", .kind = EC_VARIABLE_INTEGER, .count = 2, .min = min,
-                              .max = bad};
+    ec_variable_info whole = {
+        .name = "n", .kind = EC_VARIABLE_INTEGER, .count = 2, .min = min, .max = bad};
     whole.max = (double[]){1.5, 2};
     assert_refused(ec_job_add_variable(f->job, &whole), "whole");
     ec_variable_info bits = {.name = "b", .kind = EC_VARIABLE_BINARY, .count = 3, .sum = 4};
     assert_refused(ec_job_add_variable(f->job, &bits), "sum");
-    ec_variable_info pick = {.name = "p", .kind = EC_VARIABLE_CHOICE, .count = 4, .n_from = 3,
-                             .distinct = true};
+    ec_variable_info pick = {
+        .name = "p", .kind = EC_VARIABLE_CHOICE, .count = 4, .n_from = 3, .distinct = true};
     assert_refused(ec_job_add_variable(f->job, &pick), "distinct");
-    ec_variable_info gaps = {.name = "g", .kind = EC_VARIABLE_SPACED, .count = 9, .aperture = 3.9,
-                             .min_gap = 0.5};
+    ec_variable_info gaps = {
+        .name = "g", .kind = EC_VARIABLE_SPACED, .count = 9, .aperture = 3.9, .min_gap = 0.5};
     assert_refused(ec_job_add_variable(f->job, &gaps), "aperture");
     gaps.count = 1;
     assert_refused(ec_job_add_variable(f->job, &gaps), "count");

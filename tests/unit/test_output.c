@@ -28,17 +28,17 @@ static int set_up(void **state)
     run *r = calloc(1, sizeof *r);
     double min[3] = {-1, -1, -1}, max[3] = {1, 1, 1};
     ec_backend_info backend = {.name = "cpu", .threads = 1};
-    ec_variable_info x = {.name = "x", .kind = EC_VARIABLE_REAL, .count = 3, .min = min,
-                          .max = max};
+    ec_variable_info x = {
+        .name = "x", .kind = EC_VARIABLE_REAL, .count = 3, .min = min, .max = max};
     ec_solve_info info;
 
     if (!r || ec_graph_create(&r->graph) != EC_OK ||
         ec_job_create(r->graph, "a \"quoted\" name", 18446744073709551615u, &r->job) != EC_OK ||
-        ec_backend_create(&backend, &r->backend) != EC_OK ||
-        ec_job_add_variable(r->job, &x) != 0)
+        ec_backend_create(&backend, &r->backend) != EC_OK || ec_job_add_variable(r->job, &x) != 0)
         return -1;
     ec_expr value = ec_job_variable(r->job, 0)->value;
-    ec_expr sum = ec_graph_unary(r->graph, EC_OP_SUM, ec_graph_unary(r->graph, EC_OP_SQUARE, value));
+    ec_expr sum =
+        ec_graph_unary(r->graph, EC_OP_SUM, ec_graph_unary(r->graph, EC_OP_SQUARE, value));
     ec_expr cost = ec_graph_unary(r->graph, EC_OP_NEG, sum);
     ec_expr root = ec_graph_unary(r->graph, EC_OP_SQRT, ec_graph_unary(r->graph, EC_OP_NEG, sum));
     ec_constraint c = {.expr = value, .min = 0.1, .max = INFINITY, .scale = 1};
@@ -101,10 +101,10 @@ static char *read_file(const char *folder, const char *file)
 
 static void test_json(void **state)
 {
-    static const char *const keys[] = {"name", "backend", "device", "seed", "stop", "generations",
-                                       "evaluations", "failed", "seconds", "best"};
-    static const char *const best_keys[] = {"status", "objectives", "search", "constraints",
-                                            "violation", "variables", "recorded"};
+    static const char *const keys[] = {"name",        "backend",     "device", "seed",    "stop",
+                                       "generations", "evaluations", "failed", "seconds", "best"};
+    static const char *const best_keys[] = {"status",    "objectives", "search",  "constraints",
+                                            "violation", "variables",  "recorded"};
     run *r = *state;
     char *text = NULL;
 
@@ -201,11 +201,22 @@ static void test_plot(void **state)
         v[i] = -1 + 0.2 * i;
     for (int i = 0; i < 121; i++)
         map[i] = -0.5 * i;
-    ec_output_pattern cut = {.name = "pattern", .title = "it's a cut", .axis = {"u", NULL},
-                             .n = {201, 0}, .at = {u, NULL}, .value = "level_db", .level = level,
+    ec_output_pattern cut = {.name = "pattern",
+                             .title = "it's a cut",
+                             .axis = {"u", NULL},
+                             .n = {201, 0},
+                             .at = {u, NULL},
+                             .value = "level_db",
+                             .level = level,
                              .floor = NAN};
-    ec_output_pattern grid = {.name = "map", .title = "u-v", .axis = {"u", "v"}, .n = {11, 11},
-                              .at = {v, v}, .value = "level_db", .level = map, .floor = -50};
+    ec_output_pattern grid = {.name = "map",
+                              .title = "u-v",
+                              .axis = {"u", "v"},
+                              .n = {11, 11},
+                              .at = {v, v},
+                              .value = "level_db",
+                              .level = map,
+                              .floor = -50};
     assert_int_equal(ec_output_folder(r->folder), EC_OK);
     assert_int_equal(ec_output_plot(&cut, r->folder, &plotted, NULL), EC_OK);
     char *text = read_file(r->folder, "pattern.csv");
@@ -241,8 +252,13 @@ static void test_no_gnuplot(void **state)
     char words[2000] = "", *path = strdup(getenv("PATH"));
     bool plotted = true;
     ec_log log = {EC_LOG_INFO, told, words};
-    ec_output_pattern cut = {.name = "pattern", .axis = {"u", NULL}, .n = {2, 0}, .at = {u, NULL},
-                             .value = "level_db", .level = level, .floor = NAN};
+    ec_output_pattern cut = {.name = "pattern",
+                             .axis = {"u", NULL},
+                             .n = {2, 0},
+                             .at = {u, NULL},
+                             .value = "level_db",
+                             .level = level,
+                             .floor = NAN};
 
     assert_int_equal(ec_output_folder(r->folder), EC_OK);
     setenv("PATH", "/nowhere", 1);

@@ -28,8 +28,8 @@ static void create(problem *p, int count, double lo, double hi)
         min[i] = lo;
         max[i] = hi;
     }
-    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min,
-                             .max = max};
+    ec_variable_info info = {
+        .name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min, .max = max};
     assert_int_equal(ec_graph_create(&p->graph), EC_OK);
     assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
     assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
@@ -114,7 +114,8 @@ static void test_smooth(void **state)
 static ec_expr cb2(problem *p, int way)
 {
     ec_expr a = add(p, square(p, p->x0), square(p, square(p, p->x1)));
-    ec_expr b = add(p, square(p, sub(p, number(p, 2), p->x0)), square(p, sub(p, number(p, 2), p->x1)));
+    ec_expr b =
+        add(p, square(p, sub(p, number(p, 2), p->x0)), square(p, sub(p, number(p, 2), p->x1)));
     ec_expr c = mul(p, number(p, 2), ec_graph_unary(p->graph, EC_OP_EXP, sub(p, p->x1, p->x0)));
     ec_expr list[3] = {a, b, c};
 
@@ -177,8 +178,11 @@ static void test_constraints(void **state)
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
     ec_constraint c = {.expr = mul(&p, p.x0, p.x1), .min = 4, .max = INFINITY, .scale = 1};
     assert_int_equal(ec_job_add_constraint(p.job, "area", &c), EC_OK);
-    ec_constraint e = {.expr = sub(&p, p.x0, mul(&p, number(&p, 2), p.x1)), .min = 0, .max = 0,
-                       .tolerance = 1e-6, .scale = 1};
+    ec_constraint e = {.expr = sub(&p, p.x0, mul(&p, number(&p, 2), p.x1)),
+                       .min = 0,
+                       .max = 0,
+                       .tolerance = 1e-6,
+                       .scale = 1};
     assert_int_equal(ec_job_add_constraint(p.job, "ratio", &e), EC_OK);
     polish(&p, 1, genes, 1);
     assert_true(value(&p, ec_job_violation(p.job), genes) == 0);
@@ -195,8 +199,8 @@ static void test_minimum_as_constraint(void **state)
     (void)state;
     create(&p, 4, 0, 5);
     ec_expr gaps = sub(&p, ec_graph_slice(p.graph, p.x, 1, 3), ec_graph_slice(p.graph, p.x, 0, 3));
-    ec_constraint c = {.expr = ec_graph_unary(p.graph, EC_OP_RMIN, gaps), .min = 1,
-                       .max = INFINITY, .scale = 1};
+    ec_constraint c = {
+        .expr = ec_graph_unary(p.graph, EC_OP_RMIN, gaps), .min = 1, .max = INFINITY, .scale = 1};
     assert_int_equal(ec_job_add_constraint(p.job, "gap", &c), EC_OK);
     ec_expr f = ec_graph_unary(p.graph, EC_OP_RMAX, p.x);
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
@@ -213,8 +217,8 @@ static void test_spaced(void **state)
     double genes[5], target[5] = {-2, 0.2, 0.1, 0.15, 2};
     int32_t five = 5;
     ec_backend_info backend = {.name = "cpu", .threads = 1};
-    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_SPACED, .count = 5, .aperture = 4,
-                             .min_gap = 0.5};
+    ec_variable_info info = {
+        .name = "x", .kind = EC_VARIABLE_SPACED, .count = 5, .aperture = 4, .min_gap = 0.5};
 
     (void)state;
     assert_int_equal(ec_graph_create(&p.graph), EC_OK);
@@ -298,10 +302,10 @@ static void test_jacobian(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jacobian),       cmocka_unit_test(test_smooth),
-        cmocka_unit_test(test_minimax),        cmocka_unit_test(test_wrong_direction),
-        cmocka_unit_test(test_constraints),    cmocka_unit_test(test_minimum_as_constraint),
-        cmocka_unit_test(test_spaced),         cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_jacobian),    cmocka_unit_test(test_smooth),
+        cmocka_unit_test(test_minimax),     cmocka_unit_test(test_wrong_direction),
+        cmocka_unit_test(test_constraints), cmocka_unit_test(test_minimum_as_constraint),
+        cmocka_unit_test(test_spaced),      cmocka_unit_test(test_left_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,8 +26,8 @@ static void create(problem *p, int count, double lo, double hi, int threads)
         min[i] = lo;
         max[i] = hi;
     }
-    ec_variable_info info = {.name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min,
-                             .max = max};
+    ec_variable_info info = {
+        .name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min, .max = max};
     assert_int_equal(ec_graph_create(&p->graph), EC_OK);
     assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
     assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
@@ -179,11 +179,11 @@ static void test_stagnation_is_absolute(void **state)
         problem p;
         ec_solve_info info;
         create(&p, 3, -4, 4, 1);
-        ec_expr fine = ec_graph_binary(p.graph, EC_OP_MUL, sphere(&p, 0.3, 0),
-                                       number(&p, 1048576.0));
-        ec_expr grid = ec_graph_binary(p.graph, EC_OP_MUL,
-                                       ec_graph_unary(p.graph, EC_OP_ROUND, fine),
-                                       number(&p, 1 / 1048576.0));
+        ec_expr fine =
+            ec_graph_binary(p.graph, EC_OP_MUL, sphere(&p, 0.3, 0), number(&p, 1048576.0));
+        ec_expr grid =
+            ec_graph_binary(p.graph, EC_OP_MUL, ec_graph_unary(p.graph, EC_OP_ROUND, fine),
+                            number(&p, 1 / 1048576.0));
         minimize(&p, ec_graph_binary(p.graph, EC_OP_ADD, grid, number(&p, shifted ? 100 : 0)));
         ec_solve_info_default(&info);
         info.method = "rand1bin";
@@ -244,8 +244,13 @@ static void test_half_nan(void **state)
     (void)state;
     for (int i = 0; i < 80; i++)
         start[i] = -1 - 0.03 * i;
-    ec_variable_info info_x = {.name = "x", .kind = EC_VARIABLE_REAL, .count = 2, .min = min,
-                               .max = max, .start = start, .n_start = 40};
+    ec_variable_info info_x = {.name = "x",
+                               .kind = EC_VARIABLE_REAL,
+                               .count = 2,
+                               .min = min,
+                               .max = max,
+                               .start = start,
+                               .n_start = 40};
     assert_int_equal(ec_graph_create(&p.graph), EC_OK);
     assert_int_equal(ec_job_create(p.graph, "nan", 1, &p.job), EC_OK);
     assert_int_equal(ec_backend_create(&backend, &p.backend), EC_OK);
@@ -294,12 +299,11 @@ static void test_constraints(void **state)
     (void)state;
     create(&p, 3, -5, 5, 1);
     minimize(&p, sphere(&p, 0, 0));
-    ec_constraint c = {.expr = ec_graph_unary(p.graph, EC_OP_SUM, p.x), .min = 3, .max = INFINITY,
-                       .scale = 1};
+    ec_constraint c = {
+        .expr = ec_graph_unary(p.graph, EC_OP_SUM, p.x), .min = 3, .max = INFINITY, .scale = 1};
     assert_int_equal(ec_job_add_constraint(p.job, "sum", &c), EC_OK);
-    assert_int_equal(ec_job_add_record(p.job, "twice",
-                                       ec_graph_binary(p.graph, EC_OP_ADD, p.x, p.x), 0),
-                     EC_OK);
+    assert_int_equal(
+        ec_job_add_record(p.job, "twice", ec_graph_binary(p.graph, EC_OP_ADD, p.x, p.x), 0), EC_OK);
     ec_solve_info_default(&info);
     info.evaluations = 20000;
     ec_result *r = solve(&p, &info);

@@ -1,0 +1,2 @@
+-- expect: closed_os.lua:2: os.execute is closed to scripts
+os.execute("true")

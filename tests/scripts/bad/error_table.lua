@@ -1,0 +1,2 @@
+-- expect: error_table.lua:2: the script raised an error that is a table
+error({})

@@ -1,0 +1,5 @@
+-- expect: objective_list.lua:5: job:minimize:
+local ec = require "eciton"
+local job = ec.job{ name = "bad" }
+local x = job:real{ name = "x", count = 3, min = 0, max = 1 }
+job:minimize("f", x)

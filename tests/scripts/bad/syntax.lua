@@ -1,0 +1,2 @@
+-- expect: syntax.lua:2:
+local x = = 3

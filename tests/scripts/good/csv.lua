@@ -1,0 +1,6 @@
+-- expect: columns by name and number
+local ec = require "eciton"
+local t = ec.load_csv("table.csv")
+assert(#t == 2 and #t.angle == 3 and t.level[3] == -13.2 and t[2][2] == -3.5 and t.angle:max() == 20)
+assert(not pcall(function() return t.width end))
+print("columns by name and number")

@@ -1,0 +1,3 @@
+-- flags: --trust
+-- expect: function table
+print(type(io.open) .. " " .. type(debug))

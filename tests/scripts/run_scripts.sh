@@ -1,0 +1,181 @@
+#!/bin/sh
+# Runs scripts and compares what they print: run_scripts.sh PROGRAM SOURCE_DIR [NAME ...]
+#
+# A test is a script in good/ (exit status 0) or bad/ (exit status 1). Lines at its head say more:
+#   -- flags: ...      flags of `eciton run`; the word OUT is a fresh folder
+#   -- command: check  instead of run
+#   -- env: NAME=VALUE
+#   -- expect: text    must occur in what it prints (stdout and stderr together)
+#   -- refuse: text    must not occur
+#   -- file: NAME      must exist in OUT afterwards
+# Every example runs to its end with --quick. NAME limits the run to tests whose name contains it.
+set -u
+program=$1
+source=$2
+shift 2
+here=$source/tests/scripts
+work=$(mktemp -d "${TMPDIR:-/tmp}/eciton_scripts.XXXXXX")
+trap 'rm -rf "$work"' EXIT INT TERM
+passed=0
+failed=0
+
+wanted() { # NAME FILTERS...
+    name=$1
+    shift
+    [ $# -eq 0 ] && return 0
+    for filter in "$@"; do
+        case $name in *"$filter"*) return 0 ;; esac
+    done
+    return 1
+}
+
+fail() { # NAME REASON
+    echo "FAILED $1: $2"
+    sed 's/^/    /' "$work/output" | head -n 20
+    failed=$((failed + 1))
+}
+
+head_lines() { # WORD FILE
+    sed -n "s/^-- $1: //p" "$2"
+}
+
+# report NAME STATUS WANTED_STATUS FILE_WITH_EXPECTATIONS
+report() {
+    if [ "$2" -ne "$3" ]; then
+        fail "$1" "exit status $2, expected $3"
+        return
+    fi
+    if grep -q -e 'Sanitizer' -e 'runtime error:' "$work/output"; then
+        fail "$1" "a sanitizer spoke"
+        return
+    fi
+    reason=
+    head_lines expect "$4" >"$work/lines"
+    while IFS= read -r text; do
+        grep -qF -e "$text" "$work/output" || reason="'$text' is missing"
+    done <"$work/lines"
+    head_lines refuse "$4" >"$work/lines"
+    while IFS= read -r text; do
+        ! grep -qF -e "$text" "$work/output" || reason="'$text' should not be there"
+    done <"$work/lines"
+    for file in $(head_lines file "$4"); do
+        [ -s "$work/out/$file" ] || reason="the file $file is missing"
+    done
+    if [ -n "$reason" ]; then
+        fail "$1" "$reason"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+run_test() { # SCRIPT WANTED_STATUS
+    rm -rf "$work/out"
+    flags=$(head_lines flags "$1" | sed "s#OUT#$work/out#g")
+    command=$(head_lines command "$1")
+    variables=$(head_lines env "$1")
+    # shellcheck disable=SC2086 # lists
+    env $variables "$program" "${command:-run}" "$1" $flags >"$work/output" 2>&1 </dev/null
+    report "$(basename "$(dirname "$1")")/$(basename "$1")" $? "$2" "$1"
+}
+
+for script in "$here"/good/*.lua; do
+    wanted "$script" "$@" && run_test "$script" 0
+done
+for script in "$here"/bad/*.lua; do
+    wanted "$script" "$@" && run_test "$script" 1
+done
+
+# ---- the command line itself -----------------------------------------------------------------------
+
+# cli NAME WANTED_STATUS EXPECTED_TEXT ARGUMENTS...
+cli() {
+    name=cli/$1
+    wanted_status=$2
+    printf -- '-- expect: %s\n' "$3" >"$work/expected"
+    shift 3
+    "$program" "$@" >"$work/output" 2>&1 </dev/null
+    report "$name" $? "$wanted_status" "$work/expected"
+}
+
+if wanted cli "$@"; then
+    good=$here/good/small.lua
+    printf '\033LuaS\000\031\223\r\n' >"$work/bytecode.lua"
+    cli bytecode 1 "bytecode.lua: this is bytecode; only scripts as text are run" run "$work/bytecode.lua"
+    cli missing_script 1 "nowhere.lua" run "$work/nowhere.lua"
+    cli folder_as_script 1 "not a file" run "$work"
+    cli no_script 2 "which script?" run
+    cli unknown_flag 2 "unknown flag '--quik' (did you mean '--quick'?)" run "$good" --quik
+    cli unknown_command 2 "unknown command 'rnu'" rnu "$good"
+    cli threads 2 "--threads wants a whole number" run "$good" --threads none
+    cli seed 2 "--seed wants a whole number" run "$good" --seed -1
+    cli set 2 "--set wants NAME=VALUE" run "$good" --set 3
+    cli backend 1 "backend 'gpu'" run "$good" --backend gpu
+    cli data 1 "there is no such folder" run "$good" --data "$work/nowhere"
+    if ! "$program" info | grep -q '^  cuda:0'; then
+        cli no_cuda 1 "cuda" run "$good" --backend cuda
+    fi
+    cli json 0 '"best":{"status":"feasible","objectives":{"f":' run "$good" --json --quiet
+    case $(tail -n 1 "$work/output") in
+    '{"name":"small"'*'}}') ;;
+    *) fail cli/json_last_line "the last line is no JSON object" ;;
+    esac
+    cli json_without_search 0 '"best":null' run "$here/good/expressions.lua" --json --quiet
+    cli check 0 "us an evaluation" check "$good"
+    cli check_without_search 0 "no job:solve is reached" check "$here/good/expressions.lua"
+    cli info 0 "libraries" info
+    cli help 0 "topics of eciton help NOUN" help
+    cli help_array 0 "exclude_u" help sll_db
+    cli help_method 0 "smallest population" help lshade
+    cli help_unknown 2 "no help on 'antena'" help antena
+    cli markdown 0 "# Reference of the Lua module" help --markdown
+fi
+
+# ---- the same seed gives the same bits ---------------------------------------------------------------
+
+if wanted determinism "$@"; then
+    for flags in "--threads 1" "--threads 2" "--threads 7" "--threads 2 --set chunk=32"; do
+        # shellcheck disable=SC2086 # a list
+        "$program" run "$here/good/determinism.lua" --backend cpu --json --quiet $flags 2>/dev/null </dev/null |
+            tail -n 1 | sed 's/"seconds":[^,]*,//' >>"$work/bits"
+    done
+    : >"$work/output"
+    if [ "$(sort -u "$work/bits" | wc -l)" -eq 1 ] && grep -q '"evaluations"' "$work/bits"; then
+        passed=$((passed + 1))
+    else
+        cp "$work/bits" "$work/output"
+        fail determinism "threads or chunks change the result"
+    fi
+fi
+
+# ---- a signal ends a search with the best so far -------------------------------------------------------
+
+if wanted interrupt "$@"; then
+    for signal in INT TERM; do
+        rm -f "$work/started"
+        "$program" run "$here/good/interrupt.lua" --set seconds=60 --json >"$work/output" 2>"$work/errors" </dev/null &
+        process=$!
+        waited=0
+        until grep -q searching "$work/errors" 2>/dev/null || [ $waited -ge 100 ]; do
+            sleep 0.1
+            waited=$((waited + 1))
+        done
+        sleep 0.3
+        kill -$signal $process
+        wait $process
+        printf -- '-- expect: "stop":"interrupted"\n-- expect: "status":"feasible"\n' >"$work/expected"
+        report "interrupt/$signal" $? 0 "$work/expected"
+    done
+fi
+
+# ---- examples ------------------------------------------------------------------------------------------
+
+for script in "$source"/examples/*.lua; do
+    wanted "$script" "$@" || continue
+    rm -rf "$work/out"
+    "$program" run "$script" --quick --out "$work/out" >"$work/output" 2>&1 </dev/null
+    printf '' >"$work/expected"
+    report "examples/$(basename "$script")" $? 0 "$work/expected"
+done
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]
