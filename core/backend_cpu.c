@@ -148,7 +148,7 @@ static int cpu_memory(ec_backend *backend, size_t *free_bytes, size_t *total_byt
 
 static int cpu_alloc(ec_backend *backend, size_t bytes, void **memory)
 {
-    size_t available;
+    size_t available = 0;
 
     if (bytes >= CHECKED_BYTES && cpu_memory(backend, &available, NULL) == EC_OK &&
         bytes > available)

@@ -1,6 +1,6 @@
-/* cli_progress.h: what the program writes to stderr while it runs: notes and warnings of the core, and
- * the progress of a search: on a terminal a line that is written over, otherwise a line every two
- * seconds. */
+/* cli_progress.h: what the program writes to stderr while it runs: notes and warnings of the
+ * core, and the progress of a search: on a terminal a line that is written over, otherwise a
+ * line every two seconds. */
 #ifndef EC_CLI_PROGRESS_H
 #define EC_CLI_PROGRESS_H
 

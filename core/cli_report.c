@@ -10,7 +10,7 @@
 /* Patterns written for one search: scripts with more arrays have their own way to save them. */
 enum { MOST_PATTERNS = 4 };
 
-/* ---- which nodes a job uses ------------------------------------------------------------------------- */
+/* ---- which nodes a job uses ------------------------------------------------------------------ */
 
 /* All goals, constraints and records of the job; malloc'ed. */
 static ec_expr *job_outputs(const ec_job *job, int32_t *count)
@@ -69,7 +69,7 @@ static void print_definitions(const ec_job *job)
     free(needed);
 }
 
-/* ---- patterns ----------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 static int find_arrays(const ec_job *job, ec_call **calls)
 {
@@ -133,7 +133,7 @@ static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_resul
     int32_t length = 0, n = c->nb > 0 ? c->na * c->nb : c->na;
     int status = power < 0 ? power
                            : ec_result_value(job, result, report->backend, power, &memory->level,
-                                             &length, report->log);
+                                             &length, NULL);
     if (status < 0)
         return status;
     if (length < n || c->kind == EC_ARRAY_DIRECTIONS)
@@ -184,7 +184,7 @@ static int write_files(const ec_cli_report *report, ec_job *job, const ec_result
     return status;
 }
 
-/* ---- the result ------------------------------------------------------------------------------------------ */
+/* ---- the result ------------------------------------------------------------------------------ */
 
 int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *result)
 {
@@ -208,7 +208,7 @@ int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *re
     return report->options->out ? write_files(report, job, result) : EC_OK;
 }
 
-/* ---- check -------------------------------------------------------------------------------------------------- */
+/* ---- check ----------------------------------------------------------------------------------- */
 
 static void print_shape(const ec_node *node, char *text, size_t size)
 {

@@ -1,5 +1,5 @@
-/* cli_report.h: what the program says of a search: the table or the JSON line, the files of --out, and
- * the page of `eciton check`. */
+/* cli_report.h: what the program says of a search: the table or the JSON line, the files of
+ * --out, and the page of `eciton check`. */
 #ifndef EC_CLI_REPORT_H
 #define EC_CLI_REPORT_H
 

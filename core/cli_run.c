@@ -137,15 +137,13 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
     ec_cli_progress_clear(&state->progress);
     if (status < 0) {
         exit_status = print_error(host->error);
-        if (caught && !host->solves)
-            exit_status = 128 + (int)caught;
-        else if (caught)
-            exit_status = EC_EXIT_OK; /* a search had its result reported */
+        if (caught)
+            exit_status = host->solves ? EC_EXIT_OK : 128 + (int)caught;
     } else if (o->check && status != EC_STOPPED) {
         printf("%s: no job:solve is reached\n", host->script_name);
-    } else if (o->json && !o->check) {
-        print_json(&state->report, host->script_name);
     }
+    if (exit_status == EC_EXIT_OK && o->json && !o->check)
+        print_json(&state->report, host->script_name);
     ec_lua_host_destroy(&host);
     return exit_status;
 }

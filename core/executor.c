@@ -207,6 +207,7 @@ static ec_graph_args base_args(const ec_executor *x, const ec_array *X, const ec
                        .table = x->device_table,
                        .stop = x->stop,
                        .local_bytes = x->local_bytes,
+                       .local_threads = x->backend->threads > 0 ? x->backend->threads : 1,
                        .group = group_map};
     for (int r = 0; r < EC_REGION_COUNT; r++)
         g.region[r] = x->memory[r];

@@ -12,7 +12,9 @@ static void segment_body(const ec_graph_args *shared, size_t lane0, size_t y)
     if (g.stop && *g.stop)
         return;
 #ifdef _OPENMP
-    g.region[EC_REGION_LOCAL] += (size_t)omp_get_thread_num() * g.local_bytes;
+    /* a caller's own parallel region may give this thread a number beyond the backend's */
+    int thread = omp_get_thread_num();
+    g.region[EC_REGION_LOCAL] += thread < g.local_threads ? (size_t)thread * g.local_bytes : 0;
 #endif
     for (int32_t k = 0; k < g.n_steps; k++) {
         const ec_step *st = &g.steps[g.first_step + k];

@@ -96,7 +96,8 @@ typedef struct ec_graph_args {
     const char *table;
     const int32_t *stop;
     int32_t first_step, n_steps;
-    size_t local_bytes; /* CPU: scratch of a thread */
+    size_t local_bytes;    /* CPU: scratch of a thread */
+    int32_t local_threads; /* and how many there are */
     /* for the launcher on a GPU */
     int32_t op, samples, elements, n_reduce, inner;
 } ec_graph_args;

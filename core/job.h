@@ -19,50 +19,54 @@ EC_C_BEGIN
 typedef struct ec_job ec_job;
 
 typedef enum ec_variable_kind {
-    EC_VARIABLE_REAL, EC_VARIABLE_INTEGER, EC_VARIABLE_BINARY, EC_VARIABLE_CHOICE, EC_VARIABLE_SPACED
+    EC_VARIABLE_REAL,
+    EC_VARIABLE_INTEGER,
+    EC_VARIABLE_BINARY,
+    EC_VARIABLE_CHOICE,
+    EC_VARIABLE_SPACED
 } ec_variable_kind;
 
 typedef struct ec_variable_info {
-    const char *name;       /* unique in the job, copied */
+    const char *name; /* unique in the job, copied */
     ec_variable_kind kind;
-    int32_t count;          /* elements; 0 makes a scalar */
+    int32_t count;           /* elements; 0 makes a scalar */
     const double *min, *max; /* one an element (one for a scalar) */
-    const double *start;    /* n_start rows of values (an element each), or NULL */
+    const double *start;     /* n_start rows of values (an element each), or NULL */
     int32_t n_start;
-    int32_t sum;            /* binary: number of ones; < 0: free */
-    int32_t n_from;         /* choice: number of items */
-    bool distinct;          /* choice */
-    bool group;             /* shared by a group of candidates */
+    int32_t sum;    /* binary: number of ones; < 0: free */
+    int32_t n_from; /* choice: number of items */
+    bool distinct;  /* choice */
+    bool group;     /* shared by a group of candidates */
     /* spaced */
     double aperture, min_gap;
-    bool symmetric;         /* mirror image about 0; the genes move one half */
-    int32_t line;           /* script line */
+    bool symmetric; /* mirror image about 0; the genes move one half */
+    int32_t line;   /* script line */
 } ec_variable_info;
 
 typedef struct ec_variable {
     char *name;
     ec_variable_kind kind;
-    int32_t count;          /* elements of value (0: scalar) */
+    int32_t count; /* elements of value (0: scalar) */
     bool group;
     int32_t first_gene, n_genes; /* within X, or within XG for group variables */
-    ec_expr genes;          /* the raw genes */
-    ec_expr value;          /* decoded */
-    ec_expr sort;           /* spaced: the sorted slacks node (EC_OP_SORT of genes), else -1 */
+    ec_expr genes;               /* the raw genes */
+    ec_expr value;               /* decoded */
+    ec_expr sort;                /* spaced: the sorted slacks node (EC_OP_SORT of genes), else -1 */
 } ec_variable;
 
 typedef struct ec_goal {
     char *name;
-    ec_expr expr;           /* as the script gave it */
+    ec_expr expr; /* as the script gave it */
     bool maximize;
     int32_t line;
 } ec_goal;
 
 typedef struct ec_constraint {
     char *name;
-    ec_expr expr;           /* any shape: each element counts */
-    double min, max;        /* -INFINITY / INFINITY: no limit; equal: min == max */
-    double tolerance;       /* >= 0 excess that is allowed */
-    double scale;           /* > 0: violation = excess / scale */
+    ec_expr expr;     /* any shape: each element counts */
+    double min, max;  /* -INFINITY / INFINITY: no limit; equal: min == max */
+    double tolerance; /* >= 0 excess that is allowed */
+    double scale;     /* > 0: violation = excess / scale */
     int32_t line;
 } ec_constraint;
 
@@ -83,7 +87,8 @@ EC_API int32_t ec_job_group_gene_count(const ec_job *job);
 
 /* Goals must be real scalars on the candidate axis; an objective without a design variable in it is an
  * error. A value with the sample axis must be reduced first. Names are unique among goals, constraints and records. */
-EC_API int ec_job_add_objective(ec_job *job, const char *name, ec_expr expr, bool maximize, int32_t line);
+EC_API int ec_job_add_objective(ec_job *job, const char *name, ec_expr expr, bool maximize,
+                                int32_t line);
 EC_API int ec_job_add_constraint(ec_job *job, const char *name, const ec_constraint *constraint);
 EC_API int ec_job_add_record(ec_job *job, const char *name, ec_expr expr, int32_t line);
 EC_API int32_t ec_job_objective_count(const ec_job *job);
@@ -94,7 +99,8 @@ EC_API int32_t ec_job_record_count(const ec_job *job);
 EC_API const ec_goal *ec_job_record(const ec_job *job, int32_t i);
 
 /* What an optimizer needs to know of the genes (of the candidates, or of the groups); any pointer may be NULL. */
-EC_API void ec_job_gene_bounds(const ec_job *job, bool group, double *min, double *max, bool *integral);
+EC_API void ec_job_gene_bounds(const ec_job *job, bool group, double *min, double *max,
+                               bool *integral);
 /* Start designs as genes: the largest n_start of the variables; design i of a variable with fewer is its last
  * one, of a variable without any the middle of its bounds. genes: n_genes values. */
 EC_API int32_t ec_job_start_count(const ec_job *job);

@@ -14,7 +14,7 @@ enum { HOOK_COUNT = 10000 };
  * runs is out of the hook's reach. */
 static const double GRACE_SECONDS = 1.0;
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 void *ec_lua_budget_alloc(void *budget, void *memory, size_t old_size, size_t new_size)
 {
@@ -34,7 +34,7 @@ void *ec_lua_budget_alloc(void *budget, void *memory, size_t old_size, size_t ne
     return moved;
 }
 
-/* ---- time ------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------------ */
 
 static double clock_seconds(const ec_lua_budget *b)
 {
@@ -92,7 +92,8 @@ static void count_hook(lua_State *L, lua_Debug *ar)
     ec_lua_budget *b = &host->budget;
     if (!b->expired) {
         ec_lua_budget_note(L);
-        b->interrupted = *host->settings.interrupt && !host->stopped;
+        /* inside a search the signal is the search's to notice: it keeps its best */
+        b->interrupted = *host->settings.interrupt && !host->stopped && !host->in_core;
         if (!b->interrupted && clock_seconds(b) <= b->deadline)
             return;
         b->expired = true;
@@ -109,12 +110,17 @@ static void count_hook(lua_State *L, lua_Debug *ar)
         b->seconds);
 }
 
+void ec_lua_budget_check(lua_State *L)
+{
+    count_hook(L, NULL);
+}
+
 void ec_lua_budget_hook(lua_State *L)
 {
     lua_sethook(L, count_hook, LUA_MASKCOUNT, HOOK_COUNT);
 }
 
-/* ---- watchdog ----------------------------------------------------------------------------------- */
+/* ---- watchdog -------------------------------------------------------------------------------- */
 
 static void *watch(void *user)
 {

@@ -2,9 +2,9 @@
  *
  * Memory is counted by the allocator: a request beyond the limit fails as if the machine had no
  * more. Time is the processor time of the script's thread outside the core's long calls (pause and
- * resume). A count hook looks at it; once it is used up the hook fires at every instruction, so that
- * no pcall can go on. What the hook does not reach (C functions, finalizers) is ended by a watchdog
- * thread: it prints where the script was last seen and ends the process with status 1.
+ * resume). A count hook looks at it; once it is used up the hook fires at every instruction, so
+ * that no pcall can go on. What the hook does not reach (C functions, finalizers) is ended by a
+ * watchdog thread: it prints where the script was last seen and ends the process with status 1.
  */
 #ifndef EC_LUA_BUDGET_H
 #define EC_LUA_BUDGET_H
@@ -36,6 +36,8 @@ void *ec_lua_budget_alloc(void *budget, void *memory, size_t old_size, size_t ne
 int ec_lua_budget_start(ec_lua_budget *budget, size_t memory, double seconds);
 void ec_lua_budget_stop(ec_lua_budget *budget);
 void ec_lua_budget_hook(lua_State *L);
+/* What the hook does, for functions of the host that take long while few instructions run. */
+void ec_lua_budget_check(lua_State *L);
 void ec_lua_budget_pause(ec_lua_budget *budget);
 void ec_lua_budget_resume(ec_lua_budget *budget);
 /* A fresh allowance for a piece of work of its own (one call of a host function); returns what was

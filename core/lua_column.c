@@ -90,7 +90,7 @@ static int download(column_evaluator *e, int32_t i, const ec_array *in, size_t n
     return EC_OK;
 }
 
-/* ---- the call, in protected mode ------------------------------------------------------------------------ */
+/* ---- the call, in protected mode ------------------------------------------------------------- */
 
 typedef struct column_call {
     column_evaluator *evaluator;
@@ -118,7 +118,8 @@ static void point_views(lua_State *L, int index, const double *data, size_t lane
     }
 }
 
-/* The views are also in an array by input, so that a script that changes its table changes nothing. */
+/* The views are also in an array by input, so that a script that changes its table changes
+ * nothing. */
 static void point_all(lua_State *L, const column_evaluator *e, size_t n, bool valid)
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, e->config->columns);
@@ -228,7 +229,7 @@ static const ec_evaluator_def column_def = {.name = "host",
                                             .destroy = column_destroy,
                                             .config_destroy = free};
 
-/* ---- ec.host ---------------------------------------------------------------------------------------------- */
+/* ---- ec.host --------------------------------------------------------------------------------- */
 
 /* Pushes the empty view of an input, or a table with one for each element. */
 static void push_views(lua_State *L, int32_t elements, bool scalar)

@@ -20,7 +20,7 @@ int ec_lua_expr_push(lua_State *L, ec_expr expr)
     return 1;
 }
 
-/* ---- lists as constants ----------------------------------------------------------------------------- */
+/* ---- lists as constants ---------------------------------------------------------------------- */
 
 static ec_expr checked(lua_State *L, ec_expr e, const char *what)
 {
@@ -108,6 +108,7 @@ ec_expr ec_lua_expr_get(lua_State *L, int index, const char *what)
             ec_lua_fail(L, "%s: a number is %g, a finite one is needed", what, value);
         return checked(L, ec_graph_number(graph, value), what);
     }
+    ec_lua_mark_line(L); /* a list is a new constant of the graph */
     if (luaL_testudata(L, index, EC_LUA_VALUES)) {
         ec_lua_list list;
         ec_lua_list_get(L, index, what, &list);
@@ -135,7 +136,7 @@ bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
     uint8_t status = 0;
     ec_lua_core_enter(L);
     int code = ec_evaluate_once(host->graph, host->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0,
-                                &to, &status, host->settings.log);
+                                &to, &status, NULL);
     ec_lua_core_leave(L);
     if (code != EC_OK)
         ec_lua_fail_core(L, NULL);
@@ -145,7 +146,7 @@ bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
     return true;
 }
 
-/* ---- metamethods ------------------------------------------------------------------------------------ */
+/* ---- metamethods ----------------------------------------------------------------------------- */
 
 int ec_lua_expr_binary(lua_State *L, ec_op op)
 {
@@ -312,7 +313,7 @@ static int expr_tostring(lua_State *L)
     return 1;
 }
 
-/* ---- module ----------------------------------------------------------------------------------------- */
+/* ---- module ---------------------------------------------------------------------------------- */
 
 /* ec.sin(x), x:sin(): the op is upvalue 1. */
 static int elementwise(lua_State *L)

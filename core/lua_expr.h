@@ -1,8 +1,8 @@
 /* lua_expr.h: expressions as Lua sees them: userdata that name a node of the host's graph.
  *
- * Arithmetic and the functions of lua_functions.c record nodes; nothing is computed while the script
- * runs. Lists and single numbers become constants where they meet an expression. Indices count from
- * 1 in scripts and from 0 in the graph.
+ * Arithmetic and the functions of lua_functions.c record nodes; nothing is computed while the
+ * script runs. Lists and single numbers become constants where they meet an expression. Indices
+ * count from 1 in scripts and from 0 in the graph.
  */
 #ifndef EC_LUA_EXPR_H
 #define EC_LUA_EXPR_H

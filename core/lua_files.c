@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
-/* ---- paths ------------------------------------------------------------------------------------------ */
+/* ---- paths ----------------------------------------------------------------------------------- */
 
 static bool is_below(const char *path, const char *folder)
 {
@@ -135,9 +135,10 @@ const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
     return text;
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
-/* Next field of a line: [*begin, *end), quotes and blanks around it removed. False at the line's end. */
+/* Next field of a line: [*begin, *end), quotes and blanks around it removed. False at the line's
+ * end. */
 static bool next_field(const char **at, const char **begin, const char **end)
 {
     const char *p = *at;
@@ -296,7 +297,7 @@ static int load_csv(lua_State *L)
     return 1;
 }
 
-/* ---- saving ------------------------------------------------------------------------------------------ */
+/* ---- saving ---------------------------------------------------------------------------------- */
 
 static bool ends_with(const char *name, const char *ending)
 {
@@ -304,7 +305,8 @@ static bool ends_with(const char *name, const char *ending)
     return n >= m && strcmp(name + n - m, ending) == 0;
 }
 
-/* NPY version 1.0: magic, length of the header, a Python dictionary padded to 64 bytes, the data. */
+/* NPY version 1.0: magic, length of the header, a Python dictionary padded to 64 bytes, the
+ * data. */
 static void write_npy_header(FILE *file, int64_t rows, int32_t columns)
 {
     char text[128], shape[64];

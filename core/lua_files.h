@@ -7,16 +7,17 @@
 #include "lua_keys.h"
 #include "lua_values.h"
 
-/* Real path of a file that may be read: as given, or below the --data folder, or below the script's.
- * ERR_FILE with a sentence. */
+/* Real path of a file that may be read: as given, or below the --data folder, or below the
+ * script's. ERR_FILE with a sentence. */
 int ec_lua_files_resolve(lua_State *L, const char *path, char *real, size_t size);
 /* Path below --out where a file may be written. */
 int ec_lua_files_target(lua_State *L, const char *name, char *path, size_t size);
 /* Whole content as a userdata that is pushed; NULL (nothing pushed) with a sentence. */
 const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size);
 
-/* A table of numbers in a text file: separated by commas, semicolons or blanks, '#' starts a comment,
- * a first row of words names the columns. Pushes the data ([columns][rows]) and the names (a table). */
+/* A table of numbers in a text file: separated by commas, semicolons or blanks, '#' starts a
+ * comment, a first row of words names the columns. Pushes the data ([columns][rows]) and the
+ * names (a table). */
 typedef struct ec_lua_csv {
     const double *data;
     int32_t rows, columns;

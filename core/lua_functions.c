@@ -48,7 +48,7 @@ static ec_expr to_one(lua_State *L, ec_expr index)
     return ec_graph_binary(graph, EC_OP_ADD, index, ec_graph_number(graph, 1));
 }
 
-/* ---- reductions ------------------------------------------------------------------------------------- */
+/* ---- reductions ------------------------------------------------------------------------------ */
 
 /* Over the elements; of a single number that varies over samples (ec.over), over the samples. */
 static int reduce(lua_State *L, const char *name, ec_op op, ec_op sample_op)
@@ -178,7 +178,7 @@ static int f_percentile(lua_State *L)
     return with_number(L, "percentile", EC_OP_SAMPLE_PERCENTILE, "the percentile");
 }
 
-/* ---- peaks and crossings ---------------------------------------------------------------------------- */
+/* ---- peaks and crossings --------------------------------------------------------------------- */
 
 typedef struct row_options {
     bool circular;
@@ -229,7 +229,7 @@ static int f_crossing(lua_State *L)
     return push_op(L, EC_OP_CROSSING, 3, in, 2, (double[]){(double)o.direction, o.circular});
 }
 
-/* ---- order, elements, joining ----------------------------------------------------------------------- */
+/* ---- order, elements, joining ---------------------------------------------------------------- */
 
 static int f_sort(lua_State *L)
 {
@@ -387,7 +387,7 @@ static int f_matmul(lua_State *L)
     return push_op(L, EC_OP_MATMUL, 2, in, 0, NULL);
 }
 
-/* ---- comparisons that read better the other way round ------------------------------------------------- */
+/* ---- comparisons that read better the other way round ---------------------------------------- */
 
 static int swapped(lua_State *L, const char *name, ec_op op)
 {
@@ -405,7 +405,7 @@ static int f_ge(lua_State *L)
     return swapped(L, "ge", EC_OP_LE);
 }
 
-/* ---- distances ---------------------------------------------------------------------------------------- */
+/* ---- distances ------------------------------------------------------------------------------- */
 
 /* Smallest difference of neighbours of the sorted list. */
 static int f_min_gap(lua_State *L)
@@ -479,7 +479,7 @@ static int f_min_distance(lua_State *L)
         L, ec_graph_unary(graph, EC_OP_SQRT, ec_graph_unary(graph, EC_OP_RMIN, sum)));
 }
 
-/* ---- the table ---------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 const ec_lua_function ec_lua_functions[] = {
     {"abs", "ec.abs(x)", "magnitude, of complex values too", NULL},

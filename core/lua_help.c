@@ -9,7 +9,7 @@
 #include "lua_job.h"
 #include "optimizer.h"
 
-/* ---- what has no table of keys ----------------------------------------------------------------------- */
+/* ---- what has no table of keys --------------------------------------------------------------- */
 
 static const ec_noun minimize = {"job:minimize", "job:minimize(\"sll_db\", expr)",
                                  "The objective: a number, the smaller the better.", NULL, 0};
@@ -48,7 +48,7 @@ static const ec_noun host = {
     "each design. A NaN or an error counts the designs as failed.",
     NULL, 0};
 
-/* ---- the Lua library's tables --------------------------------------------------------------------------- */
+/* ---- the Lua library's tables ---------------------------------------------------------------- */
 
 typedef struct taper_keys {
     int64_t count, nbar, count_x, count_y;
@@ -107,7 +107,7 @@ static const ec_noun circle = {
     "Positions on a circle, the first one on the x axis: two lists, x and y.",
     EC_KEYS(circle_table)};
 
-/* ---- all of them ------------------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 const ec_noun *const ec_lua_nouns[] = {&ec_noun_job,
                                        &ec_noun_real,
@@ -148,7 +148,7 @@ const ec_noun *const ec_lua_nouns[] = {&ec_noun_job,
                                        &ec_noun_mirror,
                                        NULL};
 
-/* ---- text of one key ------------------------------------------------------------------------------------------ */
+/* ---- text of one key ------------------------------------------------------------------------- */
 
 static const char *kind_word(const ec_key *key)
 {
@@ -164,9 +164,9 @@ static const char *kind_word(const ec_key *key)
     case EC_KEY_STRING:
         return "text";
     case EC_KEY_LIST:
-        return "list";
+        return "number or list";
     case EC_KEY_EXPR:
-        return "expression";
+        return "number, list or expression";
     default:
         return "value";
     }
@@ -230,7 +230,7 @@ static void option_texts(const ec_option_def *o, char *type, char *initial, size
     }
 }
 
-/* ---- for the terminal --------------------------------------------------------------------------------------------- */
+/* ---- for the terminal ------------------------------------------------------------------------ */
 
 void ec_lua_help_list(FILE *to)
 {
@@ -325,7 +325,7 @@ bool ec_lua_help_topic(FILE *to, const char *topic)
     return false;
 }
 
-/* ---- the reference page ----------------------------------------------------------------------------------------------- */
+/* ---- the reference page ---------------------------------------------------------------------- */
 
 /* '|' separates the columns of a Markdown table. */
 static void cell(FILE *to, const char *text)

@@ -1,5 +1,5 @@
-/* lua_help.h: `eciton help` and the reference page, from the key tables, the functions and the search
- * methods' options: what the parser accepts is what the page says. */
+/* lua_help.h: `eciton help` and the reference page, from the key tables, the functions and the
+ * search methods' options: what the parser accepts is what the page says. */
 #ifndef EC_LUA_HELP_H
 #define EC_LUA_HELP_H
 
@@ -8,7 +8,8 @@
 
 /* The nouns in one line each. */
 void ec_lua_help_list(FILE *to);
-/* One noun ("array", "job.solve", "sll_db"), method ("lshade") or function ("sin"); false if unknown. */
+/* One noun ("array", "job.solve", "sll_db"), method ("lshade") or function ("sin"); false if
+ * unknown. */
 bool ec_lua_help_topic(FILE *to, const char *topic);
 /* The whole reference as Markdown. */
 void ec_lua_help_markdown(FILE *to);

@@ -10,7 +10,7 @@ ec_lua_host *ec_lua_host_of(lua_State *L)
     return *(ec_lua_host **)lua_getextraspace(L);
 }
 
-/* ---- messages ----------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* Chunks of the user are named "@file"; those of the Lua library "=...", and are passed over. */
 int ec_lua_line(lua_State *L, char *file, size_t size)
@@ -63,21 +63,46 @@ int ec_lua_fail_core(lua_State *L, const char *what)
     ec_lua_fail(L, "%s", text);
 }
 
+/* Lua's allocator does not see the graph: its nodes are counted here, about as large as they
+ * are. */
+static void count_graph(lua_State *L, ec_lua_host *host)
+{
+    enum { NODE_BYTES = 200 };
+    int32_t count = ec_graph_count(host->graph);
+    for (; host->counted_nodes < count; host->counted_nodes++) {
+        const ec_node *node = ec_graph_node(host->graph, host->counted_nodes);
+        size_t elements = (size_t)node->elements;
+        host->graph_bytes +=
+            NODE_BYTES + (node->data ? 8 * elements : 0) + (node->index ? 4 * elements : 0);
+    }
+    if (host->graph_bytes > host->budget.memory_limit)
+        ec_lua_fail(L,
+                    "not enough memory: the script's expressions need more than %.3g GiB (--trust "
+                    "lifts the limit)",
+                    (double)host->budget.memory_limit / (1 << 30));
+}
+
 void ec_lua_mark_line(lua_State *L)
 {
-    ec_graph_set_line(ec_lua_host_of(L)->graph, ec_lua_line(L, NULL, 0));
+    ec_lua_host *host = ec_lua_host_of(L);
+    ec_lua_budget_check(L);
+    count_graph(L, host);
+    ec_graph_set_line(host->graph, ec_lua_line(L, NULL, 0));
 }
 
 void ec_lua_core_enter(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
     host->thread = L;
+    host->in_core++;
     ec_lua_budget_pause(&host->budget);
 }
 
 void ec_lua_core_leave(lua_State *L)
 {
-    ec_lua_budget_resume(&ec_lua_host_of(L)->budget);
+    ec_lua_host *host = ec_lua_host_of(L);
+    host->in_core--;
+    ec_lua_budget_resume(&host->budget);
 }
 
 static int edit_distance(const char *a, const char *b)
@@ -107,7 +132,7 @@ static int edit_distance(const char *a, const char *b)
 const char *ec_lua_nearest(const char *word, const char *const *names, int n)
 {
     const char *nearest = NULL;
-    int least = (int)strlen(word) / 3 + 1;
+    int length = (int)strlen(word), least = length / 3 + 1;
     for (int i = 0; i < n; i++) {
         int distance = edit_distance(word, names[i]);
         if (distance <= least && distance < (int)strlen(names[i])) {
@@ -115,10 +140,14 @@ const char *ec_lua_nearest(const char *word, const char *const *names, int n)
             least = distance - 1;
         }
     }
+    /* or the beginning of a name */
+    for (int i = 0; !nearest && length >= 3 && i < n; i++)
+        if (strncmp(word, names[i], (size_t)length) == 0)
+            nearest = names[i];
     return nearest;
 }
 
-/* ---- the state ---------------------------------------------------------------------------------- */
+/* ---- the state ------------------------------------------------------------------------------- */
 
 static int open_core(lua_State *L)
 {
@@ -128,6 +157,7 @@ static int open_core(lua_State *L)
     ec_lua_expr_open(L);
     ec_lua_files_open(L);
     ec_lua_result_open(L);
+    ec_lua_module_open(L);
     ec_lua_job_open(L);
     ec_lua_array_open(L);
     ec_lua_column_open(L);
@@ -230,7 +260,7 @@ void ec_lua_host_destroy(ec_lua_host **host)
     *host = NULL;
 }
 
-/* ---- running ------------------------------------------------------------------------------------ */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* The message of a failed thread. Its stack is still there, so that an error without a place (no
  * memory, error("text", 0)) gets the line that was running. */
@@ -270,14 +300,14 @@ static int unasked_set(ec_lua_host *host)
     return EC_OK;
 }
 
-/* Runs in protected mode: makes the thread (which inherits the hook) and loads the script into it. */
+/* Runs in protected mode: makes the thread (which inherits the hook) and loads the script into
+ * it. */
 static int prepare(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
     char chunk_name[PATH_MAX];
     snprintf(chunk_name, sizeof chunk_name, "@%s", host->script_name);
-    if (isfinite(host->budget.seconds))
-        ec_lua_budget_hook(L);
+    ec_lua_budget_hook(L);
     lua_State *thread = lua_newthread(L);
     if (ec_lua_sandbox_load(thread, host->settings.script, chunk_name) != LUA_OK) {
         lua_xmove(thread, L, 1);

@@ -6,12 +6,14 @@
  * calls the core, then hands the result to a userdata that was made before the call. So no error
  * leaks. Nothing in the core calls Lua but the evaluator of ec.host, and that under lua_pcall.
  *
- * lua_host     create, run, errors with file and line       lua_budget   memory, time, watchdog
- * lua_sandbox  libraries, require, globals                   lua_keys     key tables and their parser
- * lua_expr     expressions and their functions               lua_values   views of core buffers
- * lua_job      jobs, variables, solve                        lua_result   what a solve found
- * lua_array    antenna arrays                                lua_column   ec.host
- * lua_files    paths, CSV and NPY                            lua_help     eciton help
+ * lua_host     create, run, messages              lua_budget     memory, time, watchdog
+ * lua_sandbox  libraries, require, globals        lua_keys       key tables and their parser
+ * lua_expr     expressions                        lua_functions  functions of expressions
+ * lua_values   lists of numbers                   lua_files      paths, CSV and NPY
+ * lua_job      jobs, variables, goals             lua_solve      job:solve
+ * lua_result   what a solve found                 lua_module     ec.arg, value, range, over
+ * lua_array    ec.array                           lua_metric     the methods of arrays
+ * lua_column   ec.host                            lua_help       eciton help, the reference page
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H
@@ -71,16 +73,20 @@ struct ec_lua_host {
     bool checked;                       /* `eciton check` has printed its page */
     bool warned_sets;
     int solves;
+    int32_t counted_nodes; /* of the graph, whose bytes are in graph_bytes */
+    size_t graph_bytes;
+    int in_core;       /* depth of long calls of the core; a host function may run inside one */
     lua_State *thread; /* the Lua thread that called the core; ec.host runs its function on it */
     char error[1024];  /* the message when run fails */
 };
 
 int ec_lua_host_create(const ec_lua_settings *settings, ec_backend *backend, ec_lua_host **host);
-/* Runs the script to its end. ERR_SCRIPT: host->error has "file:line: what". STOPPED: `check` is done. */
+/* Runs the script to its end. ERR_SCRIPT: host->error has "file:line: what". STOPPED: `check` is
+ * done. */
 int ec_lua_host_run(ec_lua_host *host);
 void ec_lua_host_destroy(ec_lua_host **host);
 
-/* ---- for the lua_* files ---------------------------------------------------------------------- */
+/* ---- for the lua_* files --------------------------------------------------------------------- */
 
 ec_lua_host *ec_lua_host_of(lua_State *L);
 
@@ -91,23 +97,27 @@ int ec_lua_fail(lua_State *L, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 /* The sentence that the core recorded, after "file:line: " and, when not NULL, "what: ". */
 int ec_lua_fail_core(lua_State *L, const char *what) __attribute__((noreturn));
-/* Attributes the nodes that follow to the running script line. */
+/* Before the graph grows: attributes the nodes that follow to the running script line, and
+ * raises when the script's time or its memory, graph included, is used up. */
 void ec_lua_mark_line(lua_State *L);
 /* Around long calls of the core: their time does not count as the script's. */
 void ec_lua_core_enter(lua_State *L);
 void ec_lua_core_leave(lua_State *L);
 
-/* `name` nearest to `word` among n candidates when it is near enough for a typing mistake, else NULL. */
+/* `name` nearest to `word` among n candidates when it is near enough for a typing mistake, else
+ * NULL. */
 const char *ec_lua_nearest(const char *word, const char *const *names, int n);
 
 void ec_lua_sandbox_open(lua_State *L);
-/* Loads a text chunk (never bytecode) from a file; leaves the function or a message, as luaL_loadfile. */
+/* Loads a text chunk (never bytecode) from a file; leaves the function or a message, as
+ * luaL_loadfile. */
 int ec_lua_sandbox_load(lua_State *L, const char *path, const char *chunk_name);
 
 /* Each adds its functions to the module table on top of the stack. */
 void ec_lua_values_open(lua_State *L);
 void ec_lua_expr_open(lua_State *L);
 void ec_lua_keys_open(lua_State *L);
+void ec_lua_module_open(lua_State *L);
 void ec_lua_job_open(lua_State *L);
 void ec_lua_result_open(lua_State *L);
 void ec_lua_array_open(lua_State *L);

@@ -1,15 +1,12 @@
-/* Jobs: variables, goals, solve; and the module functions about a run: ec.arg, ec.value, ec.range,
- * ec.over. */
+/* Jobs: their variables and goals. */
 #include "lua_job.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lua_expr.h"
 
-/* ---- key tables ------------------------------------------------------------------------------------- */
+/* ---- key tables ------------------------------------------------------------------------------ */
 
 typedef struct job_keys {
     const char *name;
@@ -148,57 +145,9 @@ const ec_noun ec_noun_subject_to = {"job:subject_to",
                                     "sum of the scaled excesses.",
                                     EC_KEYS(limit_table)};
 
-typedef struct solve_keys {
-    const char *method;
-    int64_t population, groups, evaluations, generations, stagnation, polish_designs, keep, chunk;
-    double seconds, target, stagnation_tolerance, spread;
-    bool polish;
-} solve_keys;
+/* ---- job ------------------------------------------------------------------------------------- */
 
-static const ec_key solve_table[] = {
-    {"method", EC_KEY_STRING, 0, NAN, 0, 0, NULL, NULL,
-     "the search, \"lshade\" when absent; see below", offsetof(solve_keys, method)},
-    {"population", EC_KEY_INTEGER, 0, 0, 1, 1e8, NULL, NULL,
-     "designs in a generation (default: the method's own)", offsetof(solve_keys, population)},
-    {"groups", EC_KEY_INTEGER, 0, 0, 1, 1e6, NULL, NULL,
-     "groups of candidates for variables with group = true", offsetof(solve_keys, groups)},
-    {"evaluations", EC_KEY_INTEGER, 0, 0, 1, 9e15, NULL, NULL, "stop after so many designs",
-     offsetof(solve_keys, evaluations)},
-    {"generations", EC_KEY_INTEGER, 0, 0, 1, 4e9, NULL, NULL, "stop after so many generations",
-     offsetof(solve_keys, generations)},
-    {"seconds", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, INFINITY, "s", NULL, "stop after so long",
-     offsetof(solve_keys, seconds)},
-    {"target", EC_KEY_NUMBER, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
-     "stop when the objective is this good, confirmed at final fidelity",
-     offsetof(solve_keys, target)},
-    {"stagnation", EC_KEY_INTEGER, 0, 0, 1, 4e9, NULL, NULL,
-     "stop after so many generations without a better design", offsetof(solve_keys, stagnation)},
-    {"stagnation_tolerance", EC_KEY_NUMBER, 0, 0, 0, INFINITY, NULL, NULL,
-     "smallest improvement of the objective that counts as one",
-     offsetof(solve_keys, stagnation_tolerance)},
-    {"spread", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, 1, NULL, NULL,
-     "stop when every variable's spread is below this share of its range",
-     offsetof(solve_keys, spread)},
-    {"polish", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
-     "refine the best designs with gradients afterwards", offsetof(solve_keys, polish)},
-    {"polish_designs", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL, "how many designs are polished",
-     offsetof(solve_keys, polish_designs)},
-    {"keep", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
-     "best designs that are evaluated again at final fidelity (default 16)",
-     offsetof(solve_keys, keep)},
-    {"chunk", EC_KEY_INTEGER, 0, 0, 1, 1e8, NULL, NULL,
-     "designs evaluated at a time (default: what the memory allows); changes no result",
-     offsetof(solve_keys, chunk)}};
-
-const ec_noun ec_noun_solve = {"job:solve", "job:solve{ evaluations = 2e5, polish = true }",
-                               "Searches for the best design. At least one of evaluations, "
-                               "generations, seconds, target, stagnation and "
-                               "spread is needed. Returns the result.",
-                               EC_KEYS(solve_table)};
-
-/* ---- job ---------------------------------------------------------------------------------------------- */
-
-static ec_job *job_at(lua_State *L, const char *method)
+ec_job *ec_lua_job_at(lua_State *L, const char *method)
 {
     ec_lua_job *job = luaL_testudata(L, 1, EC_LUA_JOB);
     if (!job)
@@ -232,7 +181,7 @@ static int job_gc(lua_State *L)
 
 static int job_tostring(lua_State *L)
 {
-    lua_pushfstring(L, "job '%s'", ec_job_name(job_at(L, "job:")));
+    lua_pushfstring(L, "job '%s'", ec_job_name(ec_lua_job_at(L, "job:")));
     return 1;
 }
 
@@ -268,7 +217,7 @@ void ec_lua_job_check(lua_State *L, const ec_job *job, ec_expr expr, const char 
         what, (int)ec_lua_expr_node(L, foreign)->line);
 }
 
-/* ---- variables ------------------------------------------------------------------------------------------ */
+/* ---- variables ------------------------------------------------------------------------------- */
 
 /* A number for each of n elements; pushes memory. */
 static const double *spread_bound(lua_State *L, const char *what, const char *key,
@@ -344,7 +293,7 @@ static int add_variable(lua_State *L, ec_job *job, const char *what, ec_variable
 
 static int add_bounded(lua_State *L, const ec_noun *noun, ec_variable_kind kind)
 {
-    ec_job *job = job_at(L, noun->name);
+    ec_job *job = ec_lua_job_at(L, noun->name);
     variable_keys keys = {.sum = -1};
     ec_lua_keys_parse(L, 2, noun, &keys, NULL);
     int32_t n = keys.count < 0 ? 1 : (int32_t)keys.count;
@@ -376,7 +325,7 @@ static int job_integer(lua_State *L)
 
 static int job_binary(lua_State *L)
 {
-    ec_job *job = job_at(L, "job:binary");
+    ec_job *job = ec_lua_job_at(L, "job:binary");
     variable_keys keys = {.sum = -1};
     ec_lua_keys_parse(L, 2, &ec_noun_binary, &keys, NULL);
     if (keys.sum > keys.count)
@@ -389,7 +338,7 @@ static int job_binary(lua_State *L)
 
 static int job_choice(lua_State *L)
 {
-    ec_job *job = job_at(L, "job:choice");
+    ec_job *job = ec_lua_job_at(L, "job:choice");
     ec_graph *graph = ec_lua_host_of(L)->graph;
     variable_keys keys = {.sum = -1};
     ec_lua_keys_parse(L, 2, &ec_noun_choice, &keys, NULL);
@@ -414,7 +363,7 @@ static int job_choice(lua_State *L)
 
 static int job_spaced(lua_State *L)
 {
-    ec_job *job = job_at(L, "job:spaced");
+    ec_job *job = ec_lua_job_at(L, "job:spaced");
     variable_keys keys = {.sum = -1};
     ec_lua_keys_parse(L, 2, &ec_noun_spaced, &keys, NULL);
     ec_variable_info info = {.kind = EC_VARIABLE_SPACED,
@@ -426,7 +375,7 @@ static int job_spaced(lua_State *L)
     return ec_lua_expr_push(L, ec_job_variable(job, number)->value);
 }
 
-/* ---- goals ------------------------------------------------------------------------------------------------ */
+/* ---- goals ----------------------------------------------------------------------------------- */
 
 /* (name, expr) of job:minimize and the like. */
 static ec_expr goal(lua_State *L, ec_job *job, const char *what, const char **name)
@@ -448,7 +397,7 @@ static ec_expr goal(lua_State *L, ec_job *job, const char *what, const char **na
 
 static int add_objective(lua_State *L, const char *what, bool maximize)
 {
-    ec_job *job = job_at(L, what);
+    ec_job *job = ec_lua_job_at(L, what);
     const char *name;
     ec_expr expr = goal(L, job, what, &name);
     if (ec_job_add_objective(job, name, expr, maximize, ec_lua_line(L, NULL, 0)) < 0)
@@ -468,7 +417,7 @@ static int job_maximize(lua_State *L)
 
 static int job_record(lua_State *L)
 {
-    ec_job *job = job_at(L, "job:record");
+    ec_job *job = ec_lua_job_at(L, "job:record");
     const char *name;
     ec_expr expr = goal(L, job, "job:record", &name);
     if (ec_job_add_record(job, name, expr, ec_lua_line(L, NULL, 0)) < 0)
@@ -478,7 +427,7 @@ static int job_record(lua_State *L)
 
 static int job_subject_to(lua_State *L)
 {
-    ec_job *job = job_at(L, "job:subject_to");
+    ec_job *job = ec_lua_job_at(L, "job:subject_to");
     const char *name;
     ec_expr expr = goal(L, job, "job:subject_to", &name);
     limit_keys keys;
@@ -506,346 +455,6 @@ static int job_subject_to(lua_State *L)
         ec_lua_fail_core(L, "job:subject_to");
     return 0;
 }
-
-/* ---- solve -------------------------------------------------------------------------------------------------- */
-
-typedef struct method_options {
-    const ec_optimizer_def *def;
-    double *values;
-} method_options;
-
-static const ec_optimizer_def *find_method(lua_State *L, int index)
-{
-    const char *name = NULL;
-    if (lua_istable(L, index)) {
-        lua_pushliteral(L, "method");
-        if (lua_rawget(L, index) == LUA_TSTRING)
-            name = lua_tostring(L, -1);
-        lua_pop(L, 1);
-    }
-    const ec_optimizer_def *def = ec_optimizer_find(name ? name : "lshade");
-    if (def)
-        return def;
-    luaL_Buffer b;
-    luaL_buffinit(L, &b);
-    const ec_optimizer_def *const *all = ec_optimizer_table();
-    for (int i = 0; all[i]; i++) {
-        luaL_addstring(&b, i ? ", " : "");
-        luaL_addstring(&b, all[i]->name);
-    }
-    luaL_pushresult(&b);
-    ec_lua_fail(L, "job:solve: key 'method': unknown method '%s', known are %s",
-                name ? name : "lshade", lua_tostring(L, -1));
-}
-
-static int word_index(const char *words, const char *word)
-{
-    for (int i = 0; words && *words; i++) {
-        size_t n = strcspn(words, "|");
-        if (strlen(word) == n && strncmp(words, word, n) == 0)
-            return i;
-        words += n + (words[n] == '|');
-    }
-    return -1;
-}
-
-/* A key of the method's own table. */
-static bool take_option(lua_State *L, void *user, const char *key)
-{
-    method_options *m = user;
-    size_t i = 0;
-    while (i < m->def->n_options && strcmp(m->def->options[i].key, key) != 0)
-        i++;
-    if (i == m->def->n_options)
-        return false;
-    const ec_option_def *o = &m->def->options[i];
-    if (o->kind == EC_OPTION_FLAG) {
-        if (!lua_isboolean(L, -1))
-            ec_lua_fail(L, "job:solve: key '%s': wants true or false, got a %s", key,
-                        luaL_typename(L, -1));
-        m->values[i] = lua_toboolean(L, -1);
-        return true;
-    }
-    if (o->kind == EC_OPTION_WORD) {
-        int word = lua_type(L, -1) == LUA_TSTRING ? word_index(o->words, lua_tostring(L, -1)) : -1;
-        if (word < 0)
-            ec_lua_fail(L, "job:solve: key '%s': wants one of the words %s, got %s", key, o->words,
-                        luaL_tolstring(L, -1, NULL));
-        m->values[i] = word;
-        return true;
-    }
-    if (lua_type(L, -1) != LUA_TNUMBER)
-        ec_lua_fail(L, "job:solve: key '%s': wants a number, got a %s", key, luaL_typename(L, -1));
-    double value = lua_tonumber(L, -1);
-    if (!(value >= o->min && value <= o->max))
-        ec_lua_fail(L, "job:solve: key '%s': %.14g is not allowed, it must be from %.14g to %.14g",
-                    key, value, o->min, o->max);
-    if (o->kind == EC_OPTION_INTEGER && value != floor(value))
-        ec_lua_fail(L, "job:solve: key '%s': %.14g is not a whole number", key, value);
-    m->values[i] = value;
-    return true;
-}
-
-/* --quick: enough to see that the script runs to its end. */
-static void make_quick(ec_solve_info *info)
-{
-    enum { GENERATIONS = 8, EVALUATIONS = 2000 };
-    size_t least = 2 * info->population > EVALUATIONS ? 2 * info->population : EVALUATIONS;
-    if (info->evaluations > least)
-        info->evaluations = least;
-    if (info->generations > GENERATIONS)
-        info->generations = GENERATIONS;
-    if (!info->evaluations && !info->generations)
-        info->generations = GENERATIONS;
-    if (info->seconds > 2)
-        info->seconds = 2;
-    info->polish_designs = 1;
-}
-
-static void read_solve(lua_State *L, ec_solve_info *info)
-{
-    enum { MOST_OPTIONS = 64 };
-    ec_lua_host *host = ec_lua_host_of(L);
-    solve_keys keys;
-    method_options m = {.def = find_method(L, 2)};
-    size_t n = m.def->n_options;
-    const char *names[MOST_OPTIONS];
-    m.values = ec_lua_values_new(L, (int64_t)n);
-    for (size_t i = 0; i < n; i++) {
-        m.values[i] = m.def->options[i].initial;
-        if (i < MOST_OPTIONS)
-            names[i] = m.def->options[i].key;
-    }
-    ec_key_extra extra = {take_option, &m, names, (int)(n < MOST_OPTIONS ? n : MOST_OPTIONS)};
-    ec_lua_keys_parse(L, 2, &ec_noun_solve, &keys, &extra);
-    ec_solve_info_default(info);
-    info->method = m.def->name;
-    info->options = m.values;
-    info->population = (size_t)keys.population;
-    info->groups = (size_t)keys.groups;
-    info->evaluations = (size_t)keys.evaluations;
-    info->generations = (size_t)keys.generations;
-    info->seconds = keys.seconds;
-    info->target = keys.target;
-    info->stagnation = (uint32_t)keys.stagnation;
-    info->stagnation_tolerance = keys.stagnation_tolerance;
-    info->spread = keys.spread;
-    info->polish = keys.polish;
-    info->polish_designs = (int32_t)keys.polish_designs;
-    info->keep = (int32_t)keys.keep;
-    info->chunk = (size_t)keys.chunk;
-    if (info->population && info->population < m.def->min_population)
-        ec_lua_fail(L,
-                    "job:solve: key 'population': %zu is too small, method '%s' needs at least %zu",
-                    info->population, m.def->name, m.def->min_population);
-    if (host->settings.quick)
-        make_quick(info);
-    info->interrupt = host->settings.interrupt;
-    info->progress = host->settings.events.progress;
-    info->progress_user = host->settings.events.user;
-    info->log = host->settings.log;
-}
-
-static void warn_sets(ec_lua_host *host)
-{
-    for (int i = 0; !host->warned_sets && i < host->settings.n_sets; i++)
-        if (!host->settings.sets[i].asked)
-            ec_log_write(host->settings.log, EC_LOG_WARNING,
-                         "--set %s: no line before this search asked for it with ec.arg",
-                         host->settings.sets[i].name);
-    host->warned_sets = true;
-}
-
-static int job_solve(lua_State *L)
-{
-    ec_lua_host *host = ec_lua_host_of(L);
-    const ec_lua_events *events = &host->settings.events;
-    ec_job *job = job_at(L, "job:solve");
-    ec_solve_info info;
-    read_solve(L, &info);
-    if (ec_job_objective_count(job) == 0)
-        ec_lua_fail(L,
-                    "job:solve: the job has no objective: call job:minimize or job:maximize first");
-    warn_sets(host);
-    if (host->settings.check) {
-        ec_lua_core_enter(L);
-        int status = events->check ? events->check(events->user, job, &info) : EC_OK;
-        ec_lua_core_leave(L);
-        if (status < 0)
-            ec_lua_fail_core(L, "job:solve");
-        host->checked = true;
-        ec_lua_fail(L, "the check ends here");
-    }
-    if (*host->settings.interrupt)
-        ec_lua_fail(L, "job:solve: interrupted before this search began");
-    ec_lua_result *result = ec_lua_result_new(L, 1);
-    ec_lua_core_enter(L);
-    if (events->solve)
-        events->solve(events->user, job, &info);
-    int status = ec_solve(job, host->backend, &info, &result->result);
-    if (status >= 0 && result->result->stop == EC_STOP_INTERRUPT)
-        host->stopped = true;
-    if (status >= 0 && !host->budget.expired && events->result) {
-        int written = events->result(events->user, job, result->result);
-        status = written < 0 ? written : status;
-    }
-    ec_lua_core_leave(L);
-    if (host->budget.expired)
-        ec_lua_fail(
-            L,
-            "job:solve: a function of ec.host ran longer than %g s in one generation: is this an "
-            "endless loop? (--trust lifts the limit)",
-            host->budget.seconds);
-    if (status < 0)
-        ec_lua_fail_core(L, "job:solve");
-    host->solves++;
-    return 1;
-}
-
-/* ---- module functions --------------------------------------------------------------------------------------- */
-
-static bool parse_flag(lua_State *L, const char *text)
-{
-    if (strcmp(text, "true") == 0 || strcmp(text, "yes") == 0 || strcmp(text, "1") == 0)
-        lua_pushboolean(L, 1);
-    else if (strcmp(text, "false") == 0 || strcmp(text, "no") == 0 || strcmp(text, "0") == 0)
-        lua_pushboolean(L, 0);
-    else
-        return false;
-    return true;
-}
-
-/* ec.arg(name, default): the value of --set, of the default's type. */
-static int module_arg(lua_State *L)
-{
-    ec_lua_host *host = ec_lua_host_of(L);
-    if (luaL_testudata(L, 1, EC_LUA_EXPR)) {
-        const ec_lua_expr *e = lua_touserdata(L, 1);
-        ec_lua_mark_line(L);
-        return ec_lua_expr_push(L, ec_graph_unary(host->graph, EC_OP_ARG, e->expr));
-    }
-    if (lua_type(L, 1) != LUA_TSTRING)
-        ec_lua_fail(L, "ec.arg: wants a name and a default value, as in ec.arg(\"count\", 32)");
-    const char *name = lua_tostring(L, 1), *text = NULL;
-    for (int i = 0; i < host->settings.n_sets; i++)
-        if (strcmp(host->settings.sets[i].name, name) == 0) {
-            host->settings.sets[i].asked = true;
-            text = host->settings.sets[i].value;
-        }
-    int type = lua_type(L, 2);
-    if (!text && strcmp(name, "seed") == 0 && host->settings.seed_given) {
-        lua_pushinteger(L, (lua_Integer)host->settings.seed);
-        return 1;
-    }
-    if (!text && (type == LUA_TNIL || type == LUA_TNONE))
-        ec_lua_fail(L, "ec.arg: '%s' has no default, so it must be given: --set %s=VALUE", name,
-                    name);
-    if (!text) {
-        lua_settop(L, 2);
-        return 1;
-    }
-    if (type == LUA_TNUMBER) {
-        if (lua_stringtonumber(L, text) != strlen(text) + 1)
-            ec_lua_fail(L, "--set %s=%s: a number is needed, as the default is one", name, text);
-    } else if (type == LUA_TBOOLEAN) {
-        if (!parse_flag(L, text))
-            ec_lua_fail(L, "--set %s=%s: true or false is needed, as the default is one", name,
-                        text);
-    } else if (type == LUA_TSTRING || type == LUA_TNIL || type == LUA_TNONE) {
-        lua_pushstring(L, text);
-    } else {
-        ec_lua_fail(
-            L, "ec.arg: the default of '%s' is a %s; a number, a text, true or false are allowed",
-            name, lua_typename(L, type));
-    }
-    return 1;
-}
-
-/* ec.value(expr): of an expression without design variables. */
-static int module_value(lua_State *L)
-{
-    ec_lua_list list;
-    ec_expr expr = ec_lua_expr_get(L, 1, "ec.value");
-    if (!ec_lua_expr_constant(L, expr, &list))
-        ec_lua_fail(
-            L, "ec.value: the expression has design variables, so it has no value before a search: "
-               "use best:value(expr) after job:solve");
-    if (list.scalar)
-        lua_pushnumber(L, list.v[0]);
-    return 1;
-}
-
-/* ec.range(from, to, count): evenly spaced, both ends included. */
-static int module_range(lua_State *L)
-{
-    static const char *const names[] = {"from", "to", "count"};
-    double v[3];
-    for (int i = 0; i < 3; i++) {
-        if (lua_type(L, i + 1) != LUA_TNUMBER || !isfinite(lua_tonumber(L, i + 1)))
-            ec_lua_fail(L, "ec.range(from, to, count): %s must be a finite number, got a %s",
-                        names[i], luaL_typename(L, i + 1));
-        v[i] = lua_tonumber(L, i + 1);
-    }
-    if (!(v[2] >= 1 && v[2] <= 1 << 28 && v[2] == floor(v[2])))
-        ec_lua_fail(L, "ec.range(from, to, count): count %.14g is not a whole number above 0",
-                    v[2]);
-    int64_t n = (int64_t)v[2];
-    double *to = ec_lua_values_new(L, n);
-    for (int64_t i = 0; i < n; i++)
-        to[i] = n == 1 ? v[0] : v[0] + (v[1] - v[0]) * ((double)i / (double)(n - 1));
-    if (n > 1)
-        to[n - 1] = v[1];
-    return 1;
-}
-
-typedef struct over_keys {
-    int values;
-} over_keys;
-
-static const ec_key over_table[] = {{"values", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL,
-                                     "a number, or a list of numbers, for each sample",
-                                     offsetof(over_keys, values)}};
-
-const ec_noun ec_noun_over = {"ec.over", "ec.over{ values = {0.95, 1, 1.05} }",
-                              "A quantity that takes several values for every design: frequencies, "
-                              "tolerances, scenarios. What is "
-                              "built from it varies over these samples too, until :mean(), :min(), "
-                              ":max(), :sum() or :percentile(p) "
-                              "reduces it.",
-                              EC_KEYS(over_table)};
-
-static int module_over(lua_State *L)
-{
-    ec_graph *graph = ec_lua_host_of(L)->graph;
-    bool plain = !lua_istable(L, 1);
-    if (!plain) {
-        lua_rawgeti(L, 1, 1);
-        plain = !lua_isnil(L, -1); /* ec.over{1, 2, 3} */
-        lua_pop(L, 1);
-    }
-    over_keys keys = {.values = 1};
-    if (!plain)
-        ec_lua_keys_parse(L, 1, &ec_noun_over, &keys, NULL);
-    bool nested = false;
-    if (lua_istable(L, keys.values)) {
-        nested = lua_rawgeti(L, keys.values, 1) != LUA_TNUMBER;
-        lua_pop(L, 1);
-    }
-    ec_lua_mark_line(L);
-    if (nested) {
-        ec_expr m = ec_lua_expr_get(L, keys.values, "ec.over: key 'values'");
-        const ec_node *node = ec_graph_node(graph, m);
-        if (node->op != EC_OP_CONSTANT || node->rank != 2)
-            ec_lua_fail(
-                L, "ec.over: key 'values': wants numbers, or lists of numbers of equal length");
-        return ec_lua_expr_push(
-            L, ec_graph_samples(graph, node->shape[0], 1, &node->shape[1], node->data));
-    }
-    ec_lua_list list;
-    ec_lua_list_get(L, keys.values, "ec.over: key 'values'", &list);
-    return ec_lua_expr_push(L, ec_graph_samples(graph, list.n, 0, NULL, list.v));
-}
-
 static int job_index(lua_State *L)
 {
     lua_pushvalue(L, 2);
@@ -874,11 +483,8 @@ void ec_lua_job_open(lua_State *L)
                                        {"maximize", job_maximize},
                                        {"record", job_record},
                                        {"subject_to", job_subject_to},
-                                       {"solve", job_solve},
+                                       {"solve", ec_lua_job_solve},
                                        {NULL, NULL}};
-    static const luaL_Reg module[] = {{"job", job_new},        {"arg", module_arg},
-                                      {"value", module_value}, {"range", module_range},
-                                      {"over", module_over},   {NULL, NULL}};
     luaL_newmetatable(L, EC_LUA_JOB);
     lua_pushcfunction(L, job_gc);
     lua_setfield(L, -2, "__gc");
@@ -891,7 +497,6 @@ void ec_lua_job_open(lua_State *L)
     lua_pushcclosure(L, job_index, 1);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
-    luaL_setfuncs(L, module, 0);
-    lua_pushboolean(L, ec_lua_host_of(L)->settings.quick);
-    lua_setfield(L, -2, "quick");
+    lua_pushcfunction(L, job_new);
+    lua_setfield(L, -2, "job");
 }

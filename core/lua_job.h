@@ -1,6 +1,6 @@
-/* lua_job.h: jobs and results as Lua sees them. A job's userdata owns the ec_job; a result's userdata
- * owns the ec_result and pins its job (user value 1). Variables of one job cannot be used in another:
- * their genes would be someone else's. */
+/* lua_job.h: jobs and results as Lua sees them. A job's userdata owns the ec_job; a result's
+ * userdata owns the ec_result and pins its job (user value 1). Variables of one job cannot be
+ * used in another: their genes would be someone else's. */
 #ifndef EC_LUA_JOB_H
 #define EC_LUA_JOB_H
 
@@ -18,6 +18,9 @@ typedef struct ec_lua_result {
     ec_result *result;
 } ec_lua_result;
 
+/* The job at stack index 1; method names the caller in the message. */
+ec_job *ec_lua_job_at(lua_State *L, const char *method);
+int ec_lua_job_solve(lua_State *L);
 /* Raises when expr depends on a variable that the job does not have. */
 void ec_lua_job_check(lua_State *L, const ec_job *job, ec_expr expr, const char *what);
 /* Pushes an empty result whose job is at stack index `job`; destroyed by the collector. */

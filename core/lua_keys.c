@@ -6,7 +6,7 @@
 #include "lua_expr.h"
 #include "lua_values.h"
 
-/* ---- lists -------------------------------------------------------------------------------------- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 int32_t ec_lua_list_length(lua_State *L, int index, const char *what)
 {
@@ -82,16 +82,19 @@ void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *lis
         *list = (ec_lua_list){to, n, false};
     } else if (expr) {
         if (!ec_lua_expr_constant(L, expr->expr, list))
-            ec_lua_fail(L, "%s: wants a list of numbers, got an expression with design variables",
-                        what);
+            ec_lua_fail(
+                L,
+                "%s: wants a number or a list of numbers, got an expression with design variables",
+                what);
     } else {
-        ec_lua_fail(L, "%s: wants a list of numbers, got a %s", what, luaL_typename(L, index));
+        ec_lua_fail(L, "%s: wants a number or a list of numbers, got a %s", what,
+                    luaL_typename(L, index));
     }
     if (list->n < 1)
         ec_lua_fail(L, "%s: the list is empty", what);
 }
 
-/* ---- one value ---------------------------------------------------------------------------------- */
+/* ---- one value ------------------------------------------------------------------------------- */
 
 static const char *kind_text(ec_key_kind kind)
 {
@@ -107,7 +110,7 @@ static const char *kind_text(ec_key_kind kind)
     case EC_KEY_STRING:
         return "a text";
     case EC_KEY_LIST:
-        return "a list of numbers";
+        return "a number or a list of numbers";
     case EC_KEY_EXPR:
         return "a number, a list or an expression";
     default:
@@ -251,7 +254,7 @@ static void set_initial(lua_State *L, const ec_key *key, void *to)
     }
 }
 
-/* ---- a table of keys ------------------------------------------------------------------------------ */
+/* ---- a table of keys ------------------------------------------------------------------------- */
 
 static int find_key(const ec_noun *noun, const char *name)
 {
@@ -329,7 +332,7 @@ bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key)
     return i >= 0 && (given >> i & 1);
 }
 
-/* ---- for the Lua library -------------------------------------------------------------------------- */
+/* ---- for the Lua library --------------------------------------------------------------------- */
 
 /* parse(name, table): the checked keys as a new table with defaults, for library functions whose
  * keys are numbers, whole numbers, flags and lists. */

@@ -1,9 +1,9 @@
 /* lua_keys.h: one static table for each constructor and method that takes a table of keys.
  *
- * The table says each key's kind, default, range, unit, allowed words and one line of help. It drives
- * the parser, its messages ("unknown key 'boundry' (did you mean 'boundary'?)"), `eciton help` and
- * the reference page. Values are written into a plain C struct at the key's offset; memory they point
- * to belongs to Lua and lives as long as what the parser leaves on the stack.
+ * The table says each key's kind, default, range, unit, allowed words and one line of help. It
+ * drives the parser, its messages ("unknown key 'boundry' (did you mean 'boundary'?)"), `eciton
+ * help` and the reference page. Values are written into a plain C struct at the key's offset;
+ * memory they point to belongs to Lua and lives as long as what the parser leaves on the stack.
  */
 #ifndef EC_LUA_KEYS_H
 #define EC_LUA_KEYS_H
@@ -69,9 +69,11 @@ uint64_t ec_lua_keys_parse(lua_State *L, int index, const ec_noun *noun, void *t
                            const ec_key_extra *extra);
 bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key);
 
-/* The value at index as a list of numbers; pushes the userdata that holds them. what: "ec.array: key 'u'". */
+/* The value at index as a list of numbers; pushes the userdata that holds them. what: "ec.array:
+ * key 'u'". */
 void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *list);
-/* Length of the table at index when it is a proper list (keys 1 .. n, no holes); an error otherwise. */
+/* Length of the table at index when it is a proper list (keys 1 .. n, no holes); an error
+ * otherwise. */
 int32_t ec_lua_list_length(lua_State *L, int index, const char *what);
 
 /* Every noun with a table, ended by NULL (lua_help.c). */

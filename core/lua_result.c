@@ -1,5 +1,5 @@
-/* What a solve found: best.variables, best.objectives, best.constraints, best.recorded, best.search by
- * name, best:value(expr), best:save(file). */
+/* What a solve found: best.variables, best.objectives, best.constraints, best.recorded,
+ * best.search by name, best:value(expr), best:save(file). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static ec_job *job_of(lua_State *L, int index)
     return job->job;
 }
 
-/* ---- tables by name ----------------------------------------------------------------------------------- */
+/* ---- tables by name -------------------------------------------------------------------------- */
 
 static int missing_name(lua_State *L)
 {
@@ -135,7 +135,7 @@ static bool push_table(lua_State *L, const char *field, const ec_result *r)
     return true;
 }
 
-/* ---- plain fields --------------------------------------------------------------------------------------- */
+/* ---- plain fields ---------------------------------------------------------------------------- */
 
 static const char *status_word(const ec_result *r)
 {
@@ -176,7 +176,7 @@ static bool push_field(lua_State *L, const char *field, const ec_result *r)
     return false;
 }
 
-/* ---- methods --------------------------------------------------------------------------------------------- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 /* malloc'ed memory of the core in a collector's hands. */
 typedef struct box {
@@ -209,8 +209,7 @@ static int result_value(lua_State *L)
     luaL_setmetatable(L, "eciton.box");
     int32_t length = 0;
     ec_lua_core_enter(L);
-    int status =
-        ec_result_value(job, r, host->backend, expr, &b->data, &length, host->settings.log);
+    int status = ec_result_value(job, r, host->backend, expr, &b->data, &length, NULL);
     ec_lua_core_leave(L);
     if (status < 0)
         ec_lua_fail_core(L, "best:value");

@@ -8,7 +8,7 @@
 #include "lua_host.h"
 #include "lua_values.h"
 
-/* ---- loading ------------------------------------------------------------------------------------ */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 int ec_lua_sandbox_load(lua_State *L, const char *path, const char *chunk_name)
 {
@@ -114,7 +114,7 @@ static int require_module(lua_State *L)
     return 1;
 }
 
-/* ---- wrappers ----------------------------------------------------------------------------------- */
+/* ---- wrappers -------------------------------------------------------------------------------- */
 
 /* Wrappers call the C function of Lua's library in their own frame, so that its messages keep their
  * place; none of these functions has upvalues. */
@@ -197,7 +197,7 @@ static int print(lua_State *L)
     return 0;
 }
 
-/* ---- globals ------------------------------------------------------------------------------------ */
+/* ---- globals --------------------------------------------------------------------------------- */
 
 static int undeclared_read(lua_State *L)
 {

@@ -8,6 +8,9 @@
 
 double *ec_lua_values_new(lua_State *L, int64_t length)
 {
+    enum { LARGE = 1000 };
+    if (length > LARGE)
+        ec_lua_budget_check(L);
     size_t head = ec_round_up(sizeof(ec_lua_values), 16);
     ec_lua_values *v = lua_newuserdatauv(L, head + (size_t)length * sizeof(double), 0);
     double *data = (double *)(void *)((char *)v + head);
@@ -59,7 +62,7 @@ static double at(const ec_lua_values *v, int64_t i)
     return v->data[i * v->stride];
 }
 
-/* ---- methods ------------------------------------------------------------------------------------ */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 static int values_min(lua_State *L)
 {
@@ -142,7 +145,7 @@ static const luaL_Reg methods[] = {
     {"min", values_min},     {"max", values_max},     {"sum", values_sum},   {"mean", values_mean},
     {"slice", values_slice}, {"table", values_table}, {"save", values_save}, {NULL, NULL}};
 
-/* ---- metamethods -------------------------------------------------------------------------------- */
+/* ---- metamethods ----------------------------------------------------------------------------- */
 
 static int values_index(lua_State *L)
 {
@@ -202,7 +205,8 @@ static int values_tostring(lua_State *L)
     return 1;
 }
 
-/* Arithmetic of two lists, or of a list and a number; with an expression it becomes an expression. */
+/* Arithmetic of two lists, or of a list and a number; with an expression it becomes an
+ * expression. */
 typedef struct operand {
     const ec_lua_values *list;
     double number;

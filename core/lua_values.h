@@ -2,9 +2,10 @@
  * solve, ranges, columns of a file.
  *
  * A view has a length, a stride and a place in memory that it owns (the userdata's own block) or
- * that another view owns (user value 1 pins it). No memory of the core is shared with scripts, because
- * a finalizer could read it after its owner is gone; the exception are the columns of ec.host, whose
- * data is set to NULL after the call, so that reading them is an error. Scripts cannot change views.
+ * that another view owns (user value 1 pins it). No memory of the core is shared with scripts,
+ * because a finalizer could read it after its owner is gone; the exception are the columns of
+ * ec.host, whose data is set to NULL after the call, so that reading them is an error. Scripts
+ * cannot change views.
  */
 #ifndef EC_LUA_VALUES_H
 #define EC_LUA_VALUES_H

@@ -24,7 +24,7 @@ typedef struct ec_polish_info {
 /* genes [n_designs][n_genes] (and group genes) in and out, host memory: replaced where a better
  * design was found (key order at final fidelity, never worse). *evaluations gets the number of
  * evaluations. Designs that cannot be polished (no gradient: the log says which node; no real
- * genes) are left as they are. */
+ * genes) are left as they are; so are the rest after an error, which goes to the log as well. */
 EC_API int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double *genes,
                      double *group_genes, uint64_t *evaluations);
 

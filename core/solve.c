@@ -17,7 +17,7 @@ enum {
     KEEP_DEFAULT = 16,       /* designs of the final re-scoring */
     POLISH_DEFAULT = 8,      /* designs that are polished */
     DISTINCT_MAX = 64,       /* distinct designs that are remembered for the polish */
-    ELITE_MAX = 256,         /* read of the population at a look */
+    ELITE_MAX = 64,          /* best members whose genes are read at a look */
     LOOK_GENERATIONS = 1024, /* generations between two looks, at most */
     CAPTURES_MAX = 64
 };

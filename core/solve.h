@@ -14,8 +14,15 @@
 EC_C_BEGIN
 
 typedef enum ec_stop {
-    EC_STOP_NONE, EC_STOP_GENERATIONS, EC_STOP_EVALUATIONS, EC_STOP_TIME, EC_STOP_TARGET,
-    EC_STOP_STAGNATION, EC_STOP_SPREAD, EC_STOP_INTERRUPT, EC_STOP_DEVICE
+    EC_STOP_NONE,
+    EC_STOP_GENERATIONS,
+    EC_STOP_EVALUATIONS,
+    EC_STOP_TIME,
+    EC_STOP_TARGET,
+    EC_STOP_STAGNATION,
+    EC_STOP_SPREAD,
+    EC_STOP_INTERRUPT,
+    EC_STOP_DEVICE
 } ec_stop;
 /* "generations", "evaluations", "time", "target", "stagnation", "spread", "interrupted", "device lost" */
 EC_API const char *ec_stop_name(ec_stop stop);
@@ -23,27 +30,28 @@ EC_API const char *ec_stop_name(ec_stop stop);
 typedef struct ec_history_row {
     uint32_t generation;
     uint64_t evaluations, failed;
-    double seconds, best, median, spread, violation; /* costs keep the sign of the objective (maximised: as the script sees it) */
+    double seconds, best, median, spread,
+        violation; /* costs keep the sign of the objective (maximised: as the script sees it) */
     uint32_t feasible, population;
 } ec_history_row;
 
 typedef struct ec_solve_info {
-    const char *method;          /* NULL: "lshade" */
-    size_t population;           /* 0: the method's default */
+    const char *method; /* NULL: "lshade" */
+    size_t population;  /* 0: the method's default */
     size_t groups;
     size_t evaluations, generations; /* 0: none */
-    double seconds;              /* wall time; 0: none */
-    double target;               /* objective value (script's sign) that is good enough; NAN: none */
-    uint32_t stagnation;         /* stop after so many generations without a better best; 0: none */
+    double seconds;                  /* wall time; 0: none */
+    double target;       /* objective value (script's sign) that is good enough; NAN: none */
+    uint32_t stagnation; /* stop after so many generations without a better best; 0: none */
     double stagnation_tolerance; /* absolute improvement that counts (>= 0) */
-    double spread;               /* stop when every variable's spread is below this share of its range; 0: none */
+    double spread; /* stop when every variable's spread is below this share of its range; 0: none */
     bool polish;
     int32_t polish_designs;      /* best designs that are polished; 0: default */
     int32_t keep;                /* k of the final re-scoring; 0: 16 */
     size_t memory_budget, chunk; /* 0: automatic */
     uint64_t seed;               /* used when seed_given, else the job's */
     bool seed_given;
-    const double *options;       /* of the method, in its table's order; NULL: defaults */
+    const double *options;         /* of the method, in its table's order; NULL: defaults */
     volatile const int *interrupt; /* set by a signal handler; may be NULL */
     /* Called at each look on the calling thread; may be NULL. */
     void (*progress)(void *user, const ec_history_row *row, double seconds_left);
@@ -56,29 +64,36 @@ typedef struct ec_result {
     ec_stop stop;
     uint32_t generations;
     uint64_t evaluations, failed;
-    double seconds;              /* wall, the polish and final included */
+    double seconds; /* wall, the polish and final included */
     char backend[16], device[128], isa[8], method[32];
     uint64_t seed;
-    bool found;                  /* a design that did not fail exists */
-    uint8_t status;              /* of the best design at final: candidate status bits */
-    double violation;            /* at final */
-    double *genes; int32_t n_genes;
-    double *group_genes; int32_t n_group_genes;
+    bool found;       /* a design that did not fail exists */
+    uint8_t status;   /* of the best design at final: candidate status bits */
+    double violation; /* at final */
+    double *genes;
+    int32_t n_genes;
+    double *group_genes;
+    int32_t n_group_genes;
     double *objective_final, *objective_search; /* one an objective, script's sign */
-    double *constraint;          /* one a constraint: the worst excess over its limits (<= 0 is met), at final */
+    double *
+        constraint; /* one a constraint: the worst excess over its limits (<= 0 is met), at final */
     /* values at final: one allocation each; length = elements x samples */
-    double **variable; int32_t *variable_length;
-    double **record;   int32_t *record_length;
-    ec_history_row *history; size_t n_history;
-    char message[256];           /* what ended the run, a sentence */
+    double **variable;
+    int32_t *variable_length;
+    double **record;
+    int32_t *record_length;
+    ec_history_row *history;
+    size_t n_history;
+    char message[256]; /* what ended the run, a sentence */
 } ec_result;
 
-EC_API int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_result **result);
+EC_API int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info,
+                    ec_result **result);
 EC_API void ec_result_destroy(ec_result **result);
 EC_API void ec_solve_info_default(ec_solve_info *info);
 /* Any real expression of the job's graph at the result's design, at final fidelity; out is malloc'ed. */
-EC_API int ec_result_value(const ec_job *job, const ec_result *result, ec_backend *backend, ec_expr expr,
-                           double **out, int32_t *length, ec_log *log);
+EC_API int ec_result_value(const ec_job *job, const ec_result *result, ec_backend *backend,
+                           ec_expr expr, double **out, int32_t *length, ec_log *log);
 
 /* What `eciton check` prints: plans the job without running it. */
 typedef struct ec_check {
@@ -86,7 +101,8 @@ typedef struct ec_check {
     int32_t nodes, calls;
     double seconds_per_evaluation; /* measured on one chunk on the CPU, or predicted */
 } ec_check;
-EC_API int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_check *check);
+EC_API int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info,
+                          ec_check *check);
 
 EC_C_END
 #endif

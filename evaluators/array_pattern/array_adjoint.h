@@ -129,6 +129,8 @@ EC_PATTERN_FN void ec_adjoint_finish(const ec_team *team, const ec_pattern_args 
         }
     }
     for (int32_t m = 0; m < el->n; m++) {
+        if (args->planar) /* a common phase: what is left is rounding */
+            adjoint->z[m] = 0.0;
         double sign = el->amplitude[m] < 0.0 ? -1.0 : el->amplitude[m] > 0.0 ? 1.0 : 0.0;
         adjoint->amplitude[m] =
             (adjoint->amplitude[m] - sign * common) / el->scale + sign * adjoint->scale;

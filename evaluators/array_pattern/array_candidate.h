@@ -65,8 +65,8 @@ typedef struct ec_pattern_figure {
     double value;   /* NAN: it does not exist */
     int32_t points; /* of ln |F|^2 */
     ec_direction d[3];
-    double weight[3];    /* d value / d ln |F(d)|^2 */
-    double scale;        /* d value / d ln scale */
+    double weight[3];      /* d value / d ln |F(d)|^2 */
+    double scale;          /* d value / d ln scale */
     double look_a, look_b; /* d value / d look */
 } ec_pattern_figure;
 
@@ -97,8 +97,7 @@ EC_PATTERN_FN void ec_figure_accumulate(const ec_team *team, const ec_pattern_ar
 
 /* Adds the point at t of the cut; a fixed point that moves with the look direction tells so. */
 EC_PATTERN_FN void ec_figure_add_cut(const ec_pattern_args *args, const ec_pattern_elements *el,
-                                     ec_pattern_figure *figure, double t, double weight,
-                                     bool moves)
+                                     ec_pattern_figure *figure, double t, double weight, bool moves)
 {
     ec_direction d[3];
     double s[3];
@@ -113,8 +112,7 @@ EC_PATTERN_FN void ec_figure_add_cut(const ec_pattern_args *args, const ec_patte
 
 EC_FN bool ec_cut_on_edge(const ec_cut_beam *beam, double t)
 {
-    return beam->excluded &&
-           (fabs(t - beam->left) < 1e-12 || fabs(t - beam->right) < 1e-12) &&
+    return beam->excluded && (fabs(t - beam->left) < 1e-12 || fabs(t - beam->right) < 1e-12) &&
            t != beam->first && t != beam->last;
 }
 
@@ -126,8 +124,7 @@ EC_PATTERN_FN void ec_figure_width(const ec_pattern_args *args, const ec_pattern
     double right = ec_cut_half_power(args, el, row, beam, 1);
     double s[3], total = 0.0;
 
-    figure->value =
-        ec_cut_degrees(&args->grid, right) - ec_cut_degrees(&args->grid, left);
+    figure->value = ec_cut_degrees(&args->grid, right) - ec_cut_degrees(&args->grid, left);
     if (!args->vjp || !(figure->value == figure->value))
         return;
     /* ln P(t) - ln P(peak) = -ln 2: dt = -(d ln P(t) - d ln P(peak)) / slope(t) */
@@ -198,8 +195,7 @@ EC_PATTERN_FN int ec_figure_cut(const ec_team *team, const ec_pattern_args *args
 
 /* ---- metrics of a surface ---- */
 
-EC_PATTERN_FN void ec_figure_add_surface(const ec_pattern_args *args,
-                                         const ec_pattern_elements *el,
+EC_PATTERN_FN void ec_figure_add_surface(const ec_pattern_args *args, const ec_pattern_elements *el,
                                          ec_pattern_figure *figure, double a, double b,
                                          double weight, bool moves)
 {
@@ -300,8 +296,8 @@ EC_PATTERN_FN int ec_figure_peak(const ec_team *team, const ec_pattern_args *arg
 
 EC_PATTERN_FN int ec_figure_directivity(const ec_team *team, const ec_pattern_args *args,
                                         const ec_pattern_work *work,
-                                        const ec_pattern_metric *metric,
-                                        ec_pattern_figure *figure, double *mean)
+                                        const ec_pattern_metric *metric, ec_pattern_figure *figure,
+                                        double *mean)
 {
     const ec_pattern_elements *el = &work->el;
     ec_direction look;
@@ -344,8 +340,9 @@ EC_FN void ec_metric_write(const ec_team *team, const ec_pattern_metric *metric,
                            int32_t e, double value)
 {
     if (metric->out.data && team->rank == 0)
-        metric->out.data[s * metric->out.sample + (size_t)e * metric->out.element +
-                         c * metric->out.lane] = value;
+        metric->out
+            .data[s * metric->out.sample + (size_t)e * metric->out.element + c * metric->out.lane] =
+            value;
 }
 
 EC_FN double ec_metric_seed(const ec_pattern_metric *metric, size_t c, size_t s, int32_t e)
@@ -354,8 +351,8 @@ EC_FN double ec_metric_seed(const ec_pattern_metric *metric, size_t c, size_t s,
 }
 
 /* ln of the power pattern (over scale^2) towards prepared direction k. */
-EC_PATTERN_FN double ec_metric_level(const ec_pattern_elements *el,
-                                     const ec_pattern_metric *metric, int32_t k, ec_direction *d)
+EC_PATTERN_FN double ec_metric_level(const ec_pattern_elements *el, const ec_pattern_metric *metric,
+                                     int32_t k, ec_direction *d)
 {
     const double *list = metric->directions;
     int32_t n = metric->n;
@@ -370,8 +367,8 @@ EC_PATTERN_FN double ec_metric_level(const ec_pattern_elements *el,
 
 /* Levels at listed directions, or the highest of them. */
 EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *args,
-                                   ec_pattern_work *work, const ec_pattern_metric *metric,
-                                   size_t c, size_t s)
+                                   ec_pattern_work *work, const ec_pattern_metric *metric, size_t c,
+                                   size_t s)
 {
     const ec_pattern_elements *el = &work->el;
     ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE};
@@ -429,8 +426,7 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
         double gain = grid->gain ? (double)grid->gain[i] : 1.0;
         double g = gain > 0.0 ? sqrt(gain) * el->scale : 0.0;
         ec_c128 f = ec_pattern_sum(el, ec_surface_point(grid, i));
-        size_t at = s * metric->out.sample + (size_t)i * metric->out.element +
-                    c * metric->out.lane;
+        size_t at = s * metric->out.sample + (size_t)i * metric->out.element + c * metric->out.lane;
         if (metric->out.data) {
             metric->out.data[2 * at] = f.re * g;
             metric->out.data[2 * at + 1] = f.im * g;
@@ -449,8 +445,8 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
 
 /* Followed maxima: the level of each over the first piece, which is the beam's own peak. */
 EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *args,
-                                   ec_pattern_work *work, const ec_pattern_metric *metric,
-                                   size_t c, size_t s)
+                                   ec_pattern_work *work, const ec_pattern_metric *metric, size_t c,
+                                   size_t s)
 {
     const ec_pattern_elements *el = &work->el;
     const ec_pattern_grid *grid = &args->grid;
@@ -469,6 +465,9 @@ EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *a
         bool mine = k == 0 || args->vjp || (k - 1) % team->size == team->rank;
         if ((k == 0 && !metric->relative) || !mine)
             continue;
+        /* a piece without an adjoint has no share in the gradient: for a row of a Jacobian all but one */
+        if (args->vjp && k > 0 && ec_metric_seed(metric, c, s, k - 1) == 0.0)
+            continue;
         if (grid->topology == EC_PATTERN_CUT) {
             if (piece->curve == EC_CURVE_FIXED) {
                 double s3[3];
@@ -476,7 +475,7 @@ EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *a
                 ec_line_score(&piece->line, a, s3);
                 score = s3[0];
             } else {
-                a = ec_cut_refine(args, el, &piece->line, piece->lo[0], piece->hi[0], a, &score);
+                a = ec_cut_follow(args, el, &piece->line, piece->lo[0], piece->hi[0], a, &score);
             }
             ec_cut_direction(grid, a, d);
         } else if (piece->curve == EC_CURVE_NONE) {
@@ -493,12 +492,9 @@ EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *a
             peak = d[0];
             continue;
         }
-        ec_pattern_metric one = *metric;
-        if (metric->out.data) {
-            one.out.data = metric->out.data;
-            one.out.data[s * one.out.sample + (size_t)(k - 1) * one.out.element +
-                         c * one.out.lane] = (score + sign * (offset - peak_log)) * EC_DB;
-        }
+        if (metric->out.data && (!args->vjp || team->rank == 0))
+            metric->out.data[s * metric->out.sample + (size_t)(k - 1) * metric->out.element +
+                             c * metric->out.lane] = (score + sign * (offset - peak_log)) * EC_DB;
         if (args->vjp) {
             double seed = ec_metric_seed(metric, c, s, k - 1) * EC_DB * sign;
             ec_adjoint_log(team, el, &work->adjoint, d[0], seed);
@@ -553,9 +549,10 @@ EC_PATTERN_FN int ec_metric_run(const ec_team *team, const ec_pattern_args *args
 EC_PATTERN_FN void ec_metric_fail(const ec_team *team, const ec_pattern_args *args,
                                   const ec_pattern_metric *metric, size_t c, size_t s)
 {
-    int32_t count = metric->kind == EC_METRIC_PATTERN                                  ? args->grid.points
-                    : metric->kind == EC_METRIC_LEVEL || metric->kind == EC_METRIC_PIECES ? metric->n
-                                                                                       : 1;
+    int32_t count = metric->kind == EC_METRIC_PATTERN ? args->grid.points
+                    : metric->kind == EC_METRIC_LEVEL || metric->kind == EC_METRIC_PIECES
+                        ? metric->n
+                        : 1;
     int32_t words = metric->kind == EC_METRIC_PATTERN ? 2 : 1;
 
     if (!metric->out.data)

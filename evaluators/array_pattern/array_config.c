@@ -71,12 +71,13 @@ static int check_axis(const char *name, const double *a, int32_t n, double lo, d
         if (!isfinite(a[i]))
             return ec_fail(EC_ERR_RANGE, "array: %s[%d] is not a finite number", name, i + 1);
         if (i && !(a[i] > a[i - 1]))
-            return ec_fail(EC_ERR_RANGE, "array: %s must ascend, but value %d is %g and value %d is %g",
-                           name, i, a[i - 1], i + 1, a[i]);
+            return ec_fail(EC_ERR_RANGE,
+                           "array: %s must ascend, but value %d is %g and value %d is %g", name, i,
+                           a[i - 1], i + 1, a[i]);
     }
     if (a[0] < lo - 1e-9 || a[n - 1] > hi + 1e-9)
-        return ec_fail(EC_ERR_RANGE, "array: %s runs from %g to %g, allowed is %g to %g", name, a[0],
-                       a[n - 1], lo, hi);
+        return ec_fail(EC_ERR_RANGE, "array: %s runs from %g to %g, allowed is %g to %g", name,
+                       a[0], a[n - 1], lo, hi);
     return EC_OK;
 }
 
@@ -148,7 +149,8 @@ static int check_config(const ec_array_config *config)
                        config->q);
     if (config->method == EC_METHOD_PRODUCT && config->kind != EC_ARRAY_CUT_U &&
         config->kind != EC_ARRAY_GRID_UV)
-        return ec_fail(EC_ERR_ARGUMENT, "array: method 'product' needs a u cut or a u-v grid, not a %s",
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "array: method 'product' needs a u cut or a u-v grid, not a %s",
                        kind_names[config->kind]);
     return check_grid(config);
 }
@@ -212,7 +214,8 @@ static int check_input(const ec_graph *graph, const char *name, ec_expr e, int32
 /* sqrt(1 - u0^2 - v0^2) where w0 is not given. */
 static ec_expr forward(ec_graph *graph, ec_expr u0, ec_expr v0)
 {
-    ec_expr u = ec_graph_unary(graph, EC_OP_SQUARE, u0), v = ec_graph_unary(graph, EC_OP_SQUARE, v0);
+    ec_expr u = ec_graph_unary(graph, EC_OP_SQUARE, u0),
+            v = ec_graph_unary(graph, EC_OP_SQUARE, v0);
     ec_expr flat = ec_graph_binary(graph, EC_OP_ADD, u, v);
     ec_expr rest = ec_graph_binary(graph, EC_OP_SUB, ec_graph_number(graph, 1.0), flat);
 
@@ -240,9 +243,9 @@ int ec_array_call(ec_graph *graph, const ec_array_config *config, const ec_array
     static const char *const names[EC_PATTERN_INPUTS] = {
         "x", "y", "z", "amplitude", "phase", "wavelength", "u0", "v0", "w0"};
     static const double absent[EC_PATTERN_INPUTS] = {0, 0, 0, 1, 0, 0, 0, 0, 1};
-    ec_expr in[EC_PATTERN_INPUTS] = {inputs->x,     inputs->y,          inputs->z,
-                                     inputs->amplitude, inputs->phase,  inputs->wavelength,
-                                     inputs->u0,    inputs->v0,         inputs->w0};
+    ec_expr in[EC_PATTERN_INPUTS] = {inputs->x,         inputs->y,     inputs->z,
+                                     inputs->amplitude, inputs->phase, inputs->wavelength,
+                                     inputs->u0,        inputs->v0,    inputs->w0};
     ec_pattern_setup *setup = NULL;
 
     int status = check_config(config);
@@ -322,19 +325,21 @@ static int check_beam(const ec_graph *graph, const ec_call *call, const char *me
         return ec_fail(EC_ERR_RANGE, "%s: exclude is %g, it must be above 0", metric,
                        beam->exclude_a);
     if (!isnan(beam->exclude_b) && !(beam->exclude_b > 0.0 && isfinite(beam->exclude_b)))
-        return ec_fail(EC_ERR_RANGE, "%s: the second half width of exclude is %g, it must be above 0",
-                       metric, beam->exclude_b);
+        return ec_fail(EC_ERR_RANGE,
+                       "%s: the second half width of exclude is %g, it must be above 0", metric,
+                       beam->exclude_b);
     if (isnan(beam->exclude_a) && !isnan(beam->exclude_b))
         return ec_fail(EC_ERR_ARGUMENT, "%s: exclude has its second half width without its first",
                        metric);
     if (!cut || isnan(look))
         return EC_OK;
     ec_pattern_visible(config, &lo, &hi);
-    bool circle = config->kind != EC_ARRAY_CUT_U &&
-                  config->a[config->na - 1] - config->a[0] > 1.9 * EC_PI;
+    bool circle =
+        config->kind != EC_ARRAY_CUT_U && config->a[config->na - 1] - config->a[0] > 1.9 * EC_PI;
     if (lo <= hi && !circle && (look < lo - 1e-9 || look > hi + 1e-9))
-        return ec_fail(EC_ERR_RANGE, "%s: the look direction %g is outside the visible grid, %g to %g",
-                       metric, look, lo, hi);
+        return ec_fail(EC_ERR_RANGE,
+                       "%s: the look direction %g is outside the visible grid, %g to %g", metric,
+                       look, lo, hi);
     return EC_OK;
 }
 
@@ -401,8 +406,9 @@ ec_expr ec_array_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *bea
     const ec_array_config *config = ec_array_call_config(call);
 
     if (config->kind == EC_ARRAY_DIRECTIONS && (!beam || isnan(beam->exclude_a)))
-        return ec_fail(EC_ERR_ARGUMENT,
-                       "sll_db: a list of directions has no neighbours, so the main beam needs exclude");
+        return ec_fail(
+            EC_ERR_ARGUMENT,
+            "sll_db: a list of directions has no neighbours, so the main beam needs exclude");
     return add_metric(graph, call, "sll_db", EC_METRIC_SLL, beam, -200.0, 200.0);
 }
 
@@ -475,25 +481,29 @@ static int check_line(const ec_graph *graph, const ec_call *call, const ec_array
         return ec_fail(EC_ERR_RANGE, "excess_db: line %d of the mask runs from %g to %g", number,
                        line->from, line->to);
     if (surface && line->from < 0.0)
-        return ec_fail(EC_ERR_RANGE, "excess_db: line %d of the mask starts at the distance %g, which "
-                       "is below 0", number, line->from);
+        return ec_fail(EC_ERR_RANGE,
+                       "excess_db: line %d of the mask starts at the distance %g, which "
+                       "is below 0",
+                       number, line->from);
     for (int k = 0; k < 2; k++) {
         bool no_max = line->max[k] == (double)INFINITY, no_min = line->min[k] == -(double)INFINITY;
         if ((!no_max && !isfinite(line->max[k])) || (!no_min && !isfinite(line->min[k])))
-            return ec_fail(EC_ERR_RANGE, "excess_db: a limit of line %d of the mask is not a number",
-                           number);
+            return ec_fail(EC_ERR_RANGE,
+                           "excess_db: a limit of line %d of the mask is not a number", number);
     }
     if ((line->max[0] == (double)INFINITY) != (line->max[1] == (double)INFINITY) ||
         (line->min[0] == -(double)INFINITY) != (line->min[1] == -(double)INFINITY))
-        return ec_fail(EC_ERR_RANGE,
-                       "excess_db: line %d of the mask has a limit at one end and none at the other",
-                       number);
+        return ec_fail(
+            EC_ERR_RANGE,
+            "excess_db: line %d of the mask has a limit at one end and none at the other", number);
     if (line->max[0] == (double)INFINITY && line->min[0] == -(double)INFINITY)
         return ec_fail(EC_ERR_ARGUMENT, "excess_db: line %d of the mask has neither min nor max",
                        number);
     if (!covers(graph, call, beam, line))
-        return ec_fail(EC_ERR_ARGUMENT, "excess_db: line %d of the mask, %g to %g, covers no visible "
-                       "direction of the grid", number, line->from, line->to);
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "excess_db: line %d of the mask, %g to %g, covers no visible "
+                       "direction of the grid",
+                       number, line->from, line->to);
     return EC_OK;
 }
 
@@ -553,8 +563,8 @@ static int fill_directions(const ec_array_config *config, const char *name, ec_p
             y = a[k];
         }
         if (!isfinite(x) || !isfinite(y) || !ec_pattern_direct(config, x, y, d))
-            return ec_fail(EC_ERR_RANGE, "%s: direction %d, (%g, %g), is not visible", name, k + 1, x,
-                           y);
+            return ec_fail(EC_ERR_RANGE, "%s: direction %d, (%g, %g), is not visible", name, k + 1,
+                           x, y);
         for (int32_t i = 0; i < 3; i++)
             spec->directions[(size_t)i * (size_t)n + (size_t)k] = d[i];
         spec->directions[3 * (size_t)n + (size_t)k] = ec_pattern_gain(config, d[2]);
@@ -648,8 +658,7 @@ void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size
         node->call->mode != EC_MODE_RUN)
         return;
     const ec_array_config *config = ec_array_call_config(node->call);
-    const ec_pattern_spec *spec =
-        (const ec_pattern_spec *)node->call->out[node->output].spec;
+    const ec_pattern_spec *spec = (const ec_pattern_spec *)node->call->out[node->output].spec;
     describe_beam(config, &spec->beam, beam, sizeof beam);
     const char *over = spec->relative ? "over the beam's peak" : "absolute, 20 log10 |F|";
     switch (spec->kind) {

@@ -121,7 +121,7 @@ EC_PATTERN_FN int32_t ec_cut_below(const ec_pattern_grid *grid, double t)
 }
 
 /* Smallest i with a[i] >= t. */
-EC_FN int32_t ec_cut_above(const ec_pattern_grid *grid, double t)
+EC_PATTERN_FN int32_t ec_cut_above(const ec_pattern_grid *grid, double t)
 {
     int32_t i = ec_cut_below(grid, t);
     return (grid->circular || i >= 0) && ec_cut_at(grid, i) == t ? i : i + 1;
@@ -130,8 +130,8 @@ EC_FN int32_t ec_cut_above(const ec_pattern_grid *grid, double t)
 /* ---- the true function ---- */
 
 /* ln of |F|^2 g^2 and its two derivatives along the cut. */
-EC_PATTERN_FN void ec_cut_exact(const ec_pattern_args *args, const ec_pattern_elements *el, double t,
-                        double log_power[3])
+EC_PATTERN_FN void ec_cut_exact(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                double t, double log_power[3])
 {
     ec_direction d[3];
     double p[3];
@@ -181,8 +181,8 @@ EC_FN void ec_line_score(const ec_pattern_line *line, double t, double s[3])
 /* Highest score inside [lo, hi] near t: a root of the derivative by Newton's method, kept in a
  * bracket by bisection; an end of the bracket when the score still rises there. */
 EC_PATTERN_FN double ec_cut_refine(const ec_pattern_args *args, const ec_pattern_elements *el,
-                           const ec_pattern_line *line, double lo, double hi, double t,
-                           double *score)
+                                   const ec_pattern_line *line, double lo, double hi, double t,
+                                   double *score)
 {
     double s[3];
     double lo0 = lo, hi0 = hi, tolerance = 1e-13 * (1.0 + fabs(t)), width = hi - lo;
@@ -214,9 +214,37 @@ EC_PATTERN_FN double ec_cut_refine(const ec_pattern_args *args, const ec_pattern
     return t;
 }
 
+/* The maximum uphill of t, not beyond [lo, hi]: steps of a sixteenth of the box until the derivative
+ * changes sign, then ec_cut_refine. It stays on the lobe that t is on. */
+EC_PATTERN_FN double ec_cut_follow(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                   const ec_pattern_line *line, double lo, double hi, double t,
+                                   double *score)
+{
+    double s[3], step = 0.0625 * (hi - lo);
+
+    ec_cut_exact(args, el, t, s);
+    ec_line_score(line, t, s);
+    step = s[1] > 0.0 ? step : -step;
+    for (int count = 0; count < 17; count++) {
+        double next = t + step;
+        next = next < lo ? lo : next > hi ? hi : next;
+        ec_cut_exact(args, el, next, s);
+        ec_line_score(line, next, s);
+        if (s[1] * step <= 0.0)
+            return step > 0.0 ? ec_cut_refine(args, el, line, t, next, t, score)
+                              : ec_cut_refine(args, el, line, next, t, t, score);
+        t = next;
+        if (t == lo || t == hi)
+            break;
+    }
+    *score = s[0];
+    return t;
+}
+
 /* Position of the minimum of |F|^2 in [lo, hi] near t. */
-EC_PATTERN_FN double ec_cut_refine_minimum(const ec_pattern_args *args, const ec_pattern_elements *el,
-                                   double lo, double hi, double t)
+EC_PATTERN_FN double ec_cut_refine_minimum(const ec_pattern_args *args,
+                                           const ec_pattern_elements *el, double lo, double hi,
+                                           double t)
 {
     ec_direction d[3];
     double p[3], tolerance = 1e-13 * (1.0 + fabs(t));
@@ -292,7 +320,7 @@ EC_PATTERN_FN double ec_cut_interpolate(const ec_pattern_grid *grid, const float
 
 /* ln of |F|^2 at t: exact or interpolated. */
 EC_PATTERN_FN double ec_cut_log(const ec_pattern_args *args, const ec_pattern_elements *el,
-                        const float *row, double t)
+                                const float *row, double t)
 {
     double s[3];
 
@@ -309,9 +337,9 @@ EC_PATTERN_FN double ec_cut_log(const ec_pattern_args *args, const ec_pattern_el
 /* Highest score of the stretch [from, to] against a line, with offset added to the logarithm of
  * power; better ones than *best replace it. The team shares the samples; *best is each member's. */
 EC_PATTERN_FN void ec_cut_scan(const ec_team *team, const ec_pattern_args *args,
-                       const ec_pattern_elements *el, const float *row, double from, double to,
-                       const ec_pattern_line *line, int32_t number, double offset,
-                       ec_pattern_best *best)
+                               const ec_pattern_elements *el, const float *row, double from,
+                               double to, const ec_pattern_line *line, int32_t number,
+                               double offset, ec_pattern_best *best)
 {
     const ec_pattern_grid *grid = &args->grid;
     double rate;
@@ -349,7 +377,10 @@ EC_PATTERN_FN void ec_cut_scan(const ec_team *team, const ec_pattern_args *args,
         found.curve = EC_CURVE_NONE;
         if (args->exact) {
             found.a = ec_cut_refine(args, el, line, t0 > from ? t0 : from, t2 < to ? t2 : to,
-                                    t1 < from ? from : t1 > to ? to : t1, &found.score);
+                                    t1 < from ? from
+                                    : t1 > to ? to
+                                              : t1,
+                                    &found.score);
             found.score += line->sign * offset;
         } else {
             top = ec_parabola(t0, t1, t2, p0, p1, p2, &found.a);
@@ -376,12 +407,12 @@ EC_PATTERN_FN void ec_cut_scan(const ec_team *team, const ec_pattern_args *args,
 /* ---- the main beam ---- */
 
 typedef struct ec_cut_beam {
-    double look;             /* coordinate of the look direction */
-    int32_t sample;          /* index of the peak's sample */
-    double peak, peak_log;   /* position and ln |F|^2 of the beam's peak */
-    int32_t excluded;        /* an exclusion interval defines the beam */
-    double left, right;      /* the beam's edges; NAN: it reaches the grid's end */
-    double first, last;      /* visible stretch */
+    double look;           /* coordinate of the look direction */
+    int32_t sample;        /* index of the peak's sample */
+    double peak, peak_log; /* position and ln |F|^2 of the beam's peak */
+    int32_t excluded;      /* an exclusion interval defines the beam */
+    double left, right;    /* the beam's edges; NAN: it reaches the grid's end */
+    double first, last;    /* visible stretch */
 } ec_cut_beam;
 
 EC_FN double ec_cut_look(const ec_pattern_args *args, const ec_pattern_elements *el,
@@ -401,24 +432,16 @@ EC_FN double ec_cut_look(const ec_pattern_args *args, const ec_pattern_elements 
     return ec_det_atan2(sine, el->w0 < 0.0 ? -cosine : cosine);
 }
 
-/* First and last sample that may be read as visible. */
-EC_FN void ec_cut_visible(const ec_pattern_grid *grid, int32_t *first, int32_t *last)
-{
-    *first = ec_cut_above(grid, grid->lo);
-    *last = ec_cut_below(grid, grid->hi);
-}
-
 /* First minimum from sample i in direction `step`: its position, NAN if the visible stretch (or
  * the circle) ends before one. */
-EC_PATTERN_FN double ec_cut_first_minimum(const ec_pattern_args *args, const ec_pattern_elements *el,
-                                  const float *row, int32_t i, int32_t step)
+EC_PATTERN_FN double ec_cut_first_minimum(const ec_pattern_args *args,
+                                          const ec_pattern_elements *el, const float *row,
+                                          int32_t i, int32_t step)
 {
     const ec_pattern_grid *grid = &args->grid;
-    int32_t first = 0, last = 0;
+    int32_t first = grid->first, last = grid->last;
     double t;
 
-    if (!grid->circular)
-        ec_cut_visible(grid, &first, &last);
     for (int32_t count = 0; count < grid->na; count++, i += step) {
         int32_t next = i + step;
         if (!grid->circular && (next < first || next > last))
@@ -438,12 +461,10 @@ EC_PATTERN_FN double ec_cut_first_minimum(const ec_pattern_args *args, const ec_
 /* Sample of the beam's peak: uphill from the look direction, or the highest inside the exclusion
  * interval [from, to]; -1: none. */
 EC_PATTERN_FN int32_t ec_cut_peak_sample(const ec_pattern_grid *grid, const float *row,
-                                 const ec_cut_beam *beam, double from, double to)
+                                         const ec_cut_beam *beam, double from, double to)
 {
-    int32_t first = 0, last = grid->na - 1;
+    int32_t first = grid->first, last = grid->last;
 
-    if (!grid->circular)
-        ec_cut_visible(grid, &first, &last);
     if (!grid->circular && last < first)
         return -1;
     if (beam->excluded) {
@@ -489,8 +510,8 @@ EC_PATTERN_FN int32_t ec_cut_peak_sample(const ec_pattern_grid *grid, const floa
 
 /* Finds the main beam; candidate status 0 or EVALUATOR. */
 EC_PATTERN_FN int ec_cut_find_beam(const ec_pattern_args *args, const ec_pattern_elements *el,
-                           const float *row, const ec_pattern_metric *metric, bool edges,
-                           ec_cut_beam *beam)
+                                   const float *row, const ec_pattern_metric *metric, bool edges,
+                                   ec_cut_beam *beam)
 {
     const ec_pattern_grid *grid = &args->grid;
     ec_pattern_line none = {0.0, 0.0, {0.0, 0.0}, 1};
@@ -554,8 +575,8 @@ EC_PATTERN_FN int ec_cut_find_beam(const ec_pattern_args *args, const ec_pattern
 
 /* The highest side lobe: score relative to the beam's peak. */
 EC_PATTERN_FN ec_pattern_best ec_cut_side_lobe(const ec_team *team, const ec_pattern_args *args,
-                                       const ec_pattern_elements *el, const float *row,
-                                       const ec_cut_beam *beam)
+                                               const ec_pattern_elements *el, const float *row,
+                                               const ec_cut_beam *beam)
 {
     const ec_pattern_grid *grid = &args->grid;
     ec_pattern_line none = {0.0, 0.0, {0.0, 0.0}, 1};
@@ -579,8 +600,8 @@ EC_PATTERN_FN ec_pattern_best ec_cut_side_lobe(const ec_team *team, const ec_pat
 
 /* The worst direction of a mask: score is the excess in natural logarithms. */
 EC_PATTERN_FN ec_pattern_best ec_cut_mask(const ec_team *team, const ec_pattern_args *args,
-                                  const ec_pattern_elements *el, const float *row,
-                                  const ec_pattern_metric *metric, double offset)
+                                          const ec_pattern_elements *el, const float *row,
+                                          const ec_pattern_metric *metric, double offset)
 {
     const ec_pattern_grid *grid = &args->grid;
     ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE};
@@ -602,15 +623,13 @@ EC_PATTERN_FN ec_pattern_best ec_cut_mask(const ec_team *team, const ec_pattern_
 
 /* Where the beam falls 3.01 dB below its peak on one side; NAN: nowhere. */
 EC_PATTERN_FN double ec_cut_half_power(const ec_pattern_args *args, const ec_pattern_elements *el,
-                               const float *row, const ec_cut_beam *beam, int32_t step)
+                                       const float *row, const ec_cut_beam *beam, int32_t step)
 {
     const ec_pattern_grid *grid = &args->grid;
     double level = beam->peak_log - EC_LN2, half = ec_det_exp(level);
     double inner = beam->peak, outer = (double)NAN;
-    int32_t i = beam->sample, first = 0, last = 0;
+    int32_t i = beam->sample, first = grid->first, last = grid->last;
 
-    if (!grid->circular)
-        ec_cut_visible(grid, &first, &last);
     for (int32_t count = 0; count < grid->na; count++) {
         i += step;
         if (!grid->circular && (i < first || i > last)) {

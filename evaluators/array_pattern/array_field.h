@@ -48,8 +48,8 @@ EC_FN int ec_pattern_check(const ec_pattern_view *view, double value)
 
 /* Fills the elements of candidate c in sample s and returns its status. The team's members share
  * the loop; the sum of amplitudes is taken by each of them in element order. */
-EC_PATTERN_FN int ec_pattern_gather(const ec_team *team, const ec_pattern_args *args, size_t c, size_t s,
-                            ec_pattern_elements *el)
+EC_PATTERN_FN int ec_pattern_gather(const ec_team *team, const ec_pattern_args *args, size_t c,
+                                    size_t s, ec_pattern_elements *el)
 {
     const ec_pattern_view *in = args->in;
     double wavelength = ec_pattern_read(&in[EC_PATTERN_WAVELENGTH], c, s, 0);
@@ -115,8 +115,8 @@ EC_PATTERN_FN ec_c128 ec_pattern_sum(const ec_pattern_elements *el, ec_direction
 }
 
 /* |F|^2 and its first two derivatives along a curve with velocity d1 and acceleration d2. */
-EC_PATTERN_FN void ec_pattern_power3(const ec_pattern_elements *el, ec_direction d,
-                                     ec_direction d1, ec_direction d2, double p[3])
+EC_PATTERN_FN void ec_pattern_power3(const ec_pattern_elements *el, ec_direction d, ec_direction d1,
+                                     ec_direction d2, double p[3])
 {
     double re0 = 0.0, im0 = 0.0, re1 = 0.0, im1 = 0.0, re2 = 0.0, im2 = 0.0;
 

@@ -253,8 +253,8 @@ static int make_axis(const ec_array_config *config, const ec_pattern_extent *ext
     return EC_OK;
 }
 
-int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent, bool refine,
-                         ec_pattern_axes *axes)
+int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent,
+                         bool refine, ec_pattern_axes *axes)
 {
     bool cut = ec_pattern_is_cut(config->kind), repeats = false;
     int32_t na = config->na, nb = config->nb;
@@ -274,10 +274,10 @@ int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent 
         nb -= axes->circular && repeats;
     }
     axes->uniform = is_uniform(config->a, config->na);
-    int status = make_axis(config, extent, 0, config->a, na, axes->uniform, cut && axes->circular,
-                           refine ? (cut ? FINAL_CUT_DENSITY : FINAL_SURFACE_DENSITY) : 0.0,
-                           cut ? FINAL_CUT_LIMIT : FINAL_AXIS_LIMIT, &axes->a, &axes->na,
-                           &axes->density);
+    int status =
+        make_axis(config, extent, 0, config->a, na, axes->uniform, cut && axes->circular,
+                  refine ? (cut ? FINAL_CUT_DENSITY : FINAL_SURFACE_DENSITY) : 0.0,
+                  cut ? FINAL_CUT_LIMIT : FINAL_AXIS_LIMIT, &axes->a, &axes->na, &axes->density);
     if (status < 0 || cut)
         return status;
     status = make_axis(config, extent, 1, config->b, nb, is_uniform(config->b, config->nb),
@@ -334,8 +334,8 @@ static int upload_points(ec_pattern_memory *memory, const ec_array_config *confi
     }
     const double **to[3] = {&grid->u, &grid->v, &grid->w};
     for (size_t k = 0; k < 3 && status >= 0; k++)
-        status = ec_pattern_upload(memory, d + k * padded, padded * sizeof *d,
-                                   (const void **)to[k]);
+        status =
+            ec_pattern_upload(memory, d + k * padded, padded * sizeof *d, (const void **)to[k]);
     if (status >= 0 && !plain)
         status = ec_pattern_upload(memory, gain, padded * sizeof *gain, (const void **)&grid->gain);
     free(d);
@@ -376,8 +376,7 @@ static void divide_line(const ec_pattern_axes *axes, bool mirrored, ec_pattern_p
         product->padded = padded;
     }
     for (int32_t r = 0; row_u && r < product->rows; r++)
-        row_u[r] = axes->a[0] +
-                   step * (first + (2.0 * r + 1.0) * product->columns - 0.5);
+        row_u[r] = axes->a[0] + step * (first + (2.0 * r + 1.0) * product->columns - 0.5);
     for (int32_t b = 0; column_s && b < product->padded; b++)
         column_s[b] = step * (b + 0.5);
 }
@@ -389,8 +388,8 @@ static void divide_surface(const ec_pattern_axes *axes, bool real, ec_pattern_pr
 
     product->paired = is_symmetric(axes->b, axes->nb, centre);
     product->centre_v = product->paired ? centre : 0.0;
-    product->mirrored = real && product->paired && fabs(centre) < 1e-12 &&
-                        is_symmetric(axes->a, axes->na, 0.0);
+    product->mirrored =
+        real && product->paired && fabs(centre) < 1e-12 && is_symmetric(axes->a, axes->na, 0.0);
     product->first = product->mirrored ? axes->na / 2 : 0;
     product->rows = axes->na - product->first;
     product->columns = product->paired ? (axes->nb + 1) / 2 : axes->nb;
@@ -434,16 +433,15 @@ static int make_product(ec_pattern_memory *memory, const ec_array_config *config
     int status = ec_pattern_upload(memory, list, (size_t)product->rows * sizeof *list,
                                    (const void **)&product->row_u);
     if (status >= 0)
-        status = ec_pattern_upload(memory, list + longest,
-                                   (size_t)product->padded * sizeof *list,
+        status = ec_pattern_upload(memory, list + longest, (size_t)product->padded * sizeof *list,
                                    (const void **)&product->column_s);
     free(list);
     return status;
 }
 
 int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *config,
-                         const ec_pattern_extent *extent, const ec_pattern_axes *axes, bool needs_row,
-                         ec_pattern_args *args, char *text, size_t size)
+                         const ec_pattern_extent *extent, const ec_pattern_axes *axes,
+                         bool needs_row, ec_pattern_args *args, char *text, size_t size)
 {
     ec_pattern_grid *grid = &args->grid;
     int status = EC_OK;
@@ -464,6 +462,14 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *confi
     grid->fixed_cos = cos(config->fixed);
     if (ec_pattern_is_cut(config->kind))
         ec_pattern_visible(config, &grid->lo, &grid->hi);
+    if (ec_pattern_is_cut(config->kind)) {
+        grid->first = 0;
+        grid->last = axes->na - 1;
+        while (grid->first < axes->na && axes->a[grid->first] < grid->lo)
+            grid->first++;
+        while (grid->last >= 0 && axes->a[grid->last] > grid->hi)
+            grid->last--;
+    }
     if (axes->a)
         status = ec_pattern_upload(memory, axes->a, (size_t)axes->na * sizeof *axes->a,
                                    (const void **)&grid->a);
@@ -485,21 +491,22 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *confi
         if (status < 0)
             return status;
         const ec_pattern_product *p = &args->product;
-        product = elements * (COST_PRODUCT * p->rows * p->padded +
-                              COST_SINCOS * (p->rows + p->padded));
+        product =
+            elements * (COST_PRODUCT * p->rows * p->padded + COST_SINCOS * (p->rows + p->padded));
     } else if (config->method == EC_METHOD_PRODUCT) {
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "array: method 'product' needs a uniform u cut or a u-v grid, and elements in "
-                       "one plane of constant z");
+        return ec_fail(
+            EC_ERR_UNSUPPORTED,
+            "array: method 'product' needs a uniform u cut or a u-v grid, and elements in "
+            "one plane of constant z");
     }
     bool use = tensor && (config->method == EC_METHOD_PRODUCT || product < direct);
     args->row = use ? EC_ROW_PRODUCT : EC_ROW_DIRECT;
     if (use)
-        snprintf(text, size, "%s product %d x %d%s, %s, %d points: %.3g multiply-adds a design "
+        snprintf(text, size,
+                 "%s product %d x %d%s, %s, %d points: %.3g multiply-adds a design "
                  "(direct sum: %.3g)",
                  grid->topology == EC_PATTERN_CUT ? "line" : "u-v", args->product.rows,
-                 args->product.columns,
-                 args->product.mirrored ? ", half by symmetry" : "",
+                 args->product.columns, args->product.mirrored ? ", half by symmetry" : "",
                  args->double_precision ? "float64" : "float32", grid->points, product, direct);
     else
         snprintf(text, size, "direct sum, %s, %d points: %.3g multiply-adds a design",
@@ -552,11 +559,12 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
     double across = 2.0 * EC_PI * sqrt(extent->x * extent->x + extent->y * extent->y);
     double deep = across + 2.0 * EC_PI * extent->z;
     if (!(deep < 6000.0))
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "directivity_db: a %s needs quadrature over the hemisphere, which an array of "
-                       "%g wavelengths makes too long; bound the positions",
-                       isotropic ? "hemisphere of an array that is not planar" : "cosq element",
-                       deep / (2.0 * EC_PI));
+        return ec_fail(
+            EC_ERR_UNSUPPORTED,
+            "directivity_db: a %s needs quadrature over the hemisphere, which an array of "
+            "%g wavelengths makes too long; bound the positions",
+            isotropic ? "hemisphere of an array that is not planar" : "cosq element",
+            deep / (2.0 * EC_PI));
     int32_t nw = (int32_t)(0.75 * deep) + 24;
     int32_t np = (int32_t)(across + 8.0 * cbrt(across)) + 12;
     np += np & 1;
@@ -582,8 +590,8 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
     const double **to[4] = {&power->u, &power->v, &power->w, &power->weight};
     int status = EC_OK;
     for (size_t k = 0; k < 4 && status >= 0; k++)
-        status = ec_pattern_upload(memory, list + k * nodes, nodes * sizeof *list,
-                                   (const void **)to[k]);
+        status =
+            ec_pattern_upload(memory, list + k * nodes, nodes * sizeof *list, (const void **)to[k]);
     free(x);
     free(list);
     return status;

@@ -41,9 +41,9 @@ void ec_pattern_forget(ec_pattern_memory *memory);
 /* Extents of the array over all designs, in wavelengths; INFINITY when a range is unbounded. */
 typedef struct ec_pattern_extent {
     double x, y, z;
-    bool planar;      /* one z for all elements */
-    bool real;        /* weights are real up to a common phase, so |F(-d)| = |F(d)| in the plane */
-    bool real_v;      /* also the cut's own v adds no phase */
+    bool planar; /* one z for all elements */
+    bool real;   /* weights are real up to a common phase, so |F(-d)| = |F(d)| in the plane */
+    bool real_v; /* also the cut's own v adds no phase */
 } ec_pattern_extent;
 
 void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
@@ -57,15 +57,15 @@ typedef struct ec_pattern_axes {
     double density; /* samples a 1/aperture along the coarser axis; INFINITY for a point */
 } ec_pattern_axes;
 
-int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent, bool refine,
-                         ec_pattern_axes *axes);
+int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent,
+                         bool refine, ec_pattern_axes *axes);
 void ec_pattern_axes_free(ec_pattern_axes *axes);
 
 /* Fills args->grid and, if tensor, args->product; chooses args->row for single or double precision.
  * text describes the path. */
 int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *config,
-                         const ec_pattern_extent *extent, const ec_pattern_axes *axes, bool needs_row,
-                         ec_pattern_args *args, char *text, size_t size);
+                         const ec_pattern_extent *extent, const ec_pattern_axes *axes,
+                         bool needs_row, ec_pattern_args *args, char *text, size_t size);
 int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
                           const ec_pattern_extent *extent, ec_pattern_args *args);
 
@@ -82,12 +82,12 @@ typedef struct ec_pattern_evaluator {
     ec_pattern_memory memory;
     int32_t n_in, n_out, elements;
     bool vjp;
-    const bool *adjoint;      /* VJP: copies of the plan's lists */
-    int32_t n_adjoint;        /* outputs of the call that could have one */
-    bool *flags;              /* storage of adjoint */
-    int32_t n_batches;        /* launches a run: the pattern's, then groups of metrics */
+    const bool *adjoint; /* VJP: copies of the plan's lists */
+    int32_t n_adjoint;   /* outputs of the call that could have one */
+    bool *flags;         /* storage of adjoint */
+    int32_t n_batches;   /* launches a run: the pattern's, then groups of metrics */
     ec_pattern_args *batch;
-    int32_t *batch_output;    /* [n_batches][EC_PATTERN_METRICS_MAX]: output of each metric */
+    int32_t *batch_output; /* [n_batches][EC_PATTERN_METRICS_MAX]: output of each metric */
     char path[320];
 } ec_pattern_evaluator;
 

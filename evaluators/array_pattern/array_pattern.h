@@ -17,8 +17,16 @@
 EC_C_BEGIN
 
 typedef enum ec_array_element { EC_ELEMENT_ISOTROPIC, EC_ELEMENT_COSQ } ec_array_element;
-typedef enum ec_array_precision { EC_PRECISION_AUTO, EC_PRECISION_SINGLE, EC_PRECISION_DOUBLE } ec_array_precision;
-typedef enum ec_array_method { EC_METHOD_AUTO, EC_METHOD_DIRECT, EC_METHOD_PRODUCT } ec_array_method;
+typedef enum ec_array_precision {
+    EC_PRECISION_AUTO,
+    EC_PRECISION_SINGLE,
+    EC_PRECISION_DOUBLE
+} ec_array_precision;
+typedef enum ec_array_method {
+    EC_METHOD_AUTO,
+    EC_METHOD_DIRECT,
+    EC_METHOD_PRODUCT
+} ec_array_method;
 typedef enum ec_array_integrate { EC_INTEGRATE_SPHERE, EC_INTEGRATE_HEMISPHERE } ec_array_integrate;
 
 /* Lengths of a and b by kind: CUT_U a = u, b unused; GRID_UV a = u, b = v; CUT_THETA a = theta (rad);
@@ -31,8 +39,8 @@ typedef struct ec_array_config {
     double fixed;
     int32_t elements;
     ec_array_element element;
-    double q;                        /* cosq: field cos^q th, th from z, 0 behind */
-    ec_array_precision precision;    /* AUTO: single in the search, double at final */
+    double q;                     /* cosq: field cos^q th, th from z, 0 behind */
+    ec_array_precision precision; /* AUTO: single in the search, double at final */
     ec_array_method method;
     ec_array_integrate integrate;
 } ec_array_config;
@@ -51,13 +59,15 @@ typedef struct ec_array_inputs {
 
 /* Checks the configuration and the shapes (a sentence for each mistake: zero elements, one grid point,
  * q < 0, wavelength not > 0, amplitudes all zero ...) and records the call. */
-EC_API int ec_array_call(ec_graph *graph, const ec_array_config *config, const ec_array_inputs *inputs,
-                  ec_call **call);
+EC_API int ec_array_call(ec_graph *graph, const ec_array_config *config,
+                         const ec_array_inputs *inputs, ec_call **call);
 
 /* The main beam of a metric. Default (NAN): the steering direction. */
 typedef struct ec_array_beam {
-    double look_a, look_b;      /* in the grid's coordinates (u, v or radians); NAN: from the steering input */
-    double exclude_a, exclude_b; /* half widths of the excluded interval or ellipse about the look direction;
+    double look_a,
+        look_b; /* in the grid's coordinates (u, v or radians); NAN: from the steering input */
+    double exclude_a,
+        exclude_b; /* half widths of the excluded interval or ellipse about the look direction;
                                     NAN: first minimum on a cut, descending flood fill on a 2-D grid */
 } ec_array_beam;
 
@@ -83,12 +93,12 @@ EC_API ec_expr ec_array_sll_db(ec_graph *graph, ec_call *call, const ec_array_be
 EC_API ec_expr ec_array_hpbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_fnbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_directivity_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
-EC_API ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, bool relative,
-                           int32_t n, const ec_array_mask_line *lines);
-EC_API ec_expr ec_array_level_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, bool relative,
-                          int32_t n, const double *a, const double *b);
-EC_API ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, int32_t n,
-                               const double *a, const double *b);
+EC_API ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
+                                  bool relative, int32_t n, const ec_array_mask_line *lines);
+EC_API ec_expr ec_array_level_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
+                                 bool relative, int32_t n, const double *a, const double *b);
+EC_API ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
+                                      int32_t n, const double *a, const double *b);
 
 /* The definition that a metric used, as one sentence for the result ("side lobes outside |u - 0| > 0.06"). */
 EC_API void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size_t size);

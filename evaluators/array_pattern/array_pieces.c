@@ -136,8 +136,9 @@ static int survey_cut(survey *sv)
         if (ec_cut_find_beam(sv->args, &sv->work.el, sv->work.row, sv->metric, true, &beam))
             return ec_fail(EC_ERR_UNSUPPORTED, "array: the design has no main beam to refer to");
         sv->beam.a = beam.peak;
-        sv->beam.lo[0] = beam.left == beam.left ? beam.left : grid->circular ? beam.peak - 0.5
-                                                                              : grid->lo;
+        sv->beam.lo[0] = beam.left == beam.left ? beam.left
+                         : grid->circular       ? beam.peak - 0.5
+                                                : grid->lo;
         sv->beam.hi[0] = beam.right == beam.right ? beam.right
                          : grid->circular         ? beam.peak + 0.5
                                                   : grid->hi;
@@ -185,8 +186,10 @@ static int survey_line(survey *sv, const ec_surface_beam *beam, const ec_pattern
     piece.line = *line;
     for (int32_t i = 0; i < grid->points && status >= 0; i++) {
         double a, b, lo[2], hi[2];
-        if (sv->work.row[i] < 0.0f || !ec_surface_is_peak(grid, sv->work.row, i) ||
-            !ec_surface_in_region(grid, beam, line, i))
+        if (sv->work.row[i] < 0.0f || !ec_surface_in_region(grid, beam, line, i) ||
+            !(line->limit[0] == line->limit[1]
+                  ? ec_surface_is_peak(grid, sv->work.row, i)
+                  : ec_surface_tops(grid, sv->work.row, beam, line, i)))
             continue;
         ec_surface_box(grid, i, lo, hi);
         ec_surface_coordinates(grid, i, &a, &b);
@@ -365,7 +368,8 @@ static int run_survey(survey *sv, ec_pattern_args *args, const ec_graph *graph, 
 }
 
 /* A null depth is the maximum of the levels at its directions. */
-static int level_pieces(ec_graph *graph, ec_call *call, const ec_pattern_spec *from, ec_expr *pieces)
+static int level_pieces(ec_graph *graph, ec_call *call, const ec_pattern_spec *from,
+                        ec_expr *pieces)
 {
     ec_pattern_spec *spec = calloc(1, sizeof *spec);
     size_t bytes = 4 * (size_t)from->n * sizeof *spec->directions;

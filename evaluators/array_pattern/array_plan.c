@@ -62,8 +62,8 @@ static int check_gradient(const ec_plan_info *info)
 {
     const ec_call *call = info->call;
     const ec_array_config *config = config_of(call);
-    bool steering = wants(info, EC_PATTERN_U0) || wants(info, EC_PATTERN_V0) ||
-                    wants(info, EC_PATTERN_W0);
+    bool steering =
+        wants(info, EC_PATTERN_U0) || wants(info, EC_PATTERN_V0) || wants(info, EC_PATTERN_W0);
 
     for (int32_t i = 0; i < call->n_out; i++) {
         if (!info->adjoint[i])
@@ -77,10 +77,11 @@ static int check_gradient(const ec_plan_info *info)
         bool simple = config->kind == EC_ARRAY_CUT_U ||
                       (spec->kind != EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);
         if (steering && follows && moves && !simple)
-            return ec_fail(EC_ERR_NO_GRADIENT,
-                           "%s has no gradient over the steering direction while the look direction "
-                           "follows it; give look_* a number",
-                           call->out[i].name);
+            return ec_fail(
+                EC_ERR_NO_GRADIENT,
+                "%s has no gradient over the steering direction while the look direction "
+                "follows it; give look_* a number",
+                call->out[i].name);
     }
     return EC_OK;
 }
@@ -108,9 +109,9 @@ static int upload_spec(ec_pattern_memory *memory, const ec_pattern_spec *spec,
                                    4 * (size_t)spec->n * sizeof *spec->directions,
                                    (const void **)&metric->directions);
     if (status >= 0 && spec->pieces)
-        status = ec_pattern_upload(memory, spec->pieces,
-                                   ((size_t)spec->n + 1) * sizeof *spec->pieces,
-                                   (const void **)&metric->pieces);
+        status =
+            ec_pattern_upload(memory, spec->pieces, ((size_t)spec->n + 1) * sizeof *spec->pieces,
+                              (const void **)&metric->pieces);
     return status;
 }
 
@@ -133,8 +134,7 @@ static size_t lay_out(ec_pattern_args *args, bool flood, bool cuda)
     if (args->row == EC_ROW_PRODUCT) {
         size_t stride = ec_round_up((size_t)args->elements, 8);
         size_t size = args->double_precision ? sizeof(double) : sizeof(float);
-        tables = 2 * stride *
-                 ((size_t)args->product.rows + (size_t)args->product.padded) * size;
+        tables = 2 * stride * ((size_t)args->product.rows + (size_t)args->product.padded) * size;
     }
     return at + ec_round_up(tables, ROW_ALIGNMENT);
 }
@@ -161,9 +161,8 @@ static void init_args(const plan_state *state, ec_pattern_args *args)
     args->planar = state->extent.planar;
     args->vjp = state->info->mode == EC_MODE_VJP;
     args->exact = args->vjp || state->info->fidelity == EC_FINAL;
-    args->double_precision =
-        config->precision == EC_PRECISION_DOUBLE ||
-        (config->precision == EC_PRECISION_AUTO && args->exact);
+    args->double_precision = config->precision == EC_PRECISION_DOUBLE ||
+                             (config->precision == EC_PRECISION_AUTO && args->exact);
     args->zero_log = args->double_precision ? -64.0 : -27.0; /* 1e-14 and 1e-6 of sum |a| */
 }
 
@@ -208,7 +207,8 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
         *args = *shared;
     } else {
         args->planar = args->planar && !pattern; /* z turns the phase of the pattern itself */
-        status = ec_pattern_axes_make(state->config, &state->extent, args->exact && !pattern, &axes);
+        status =
+            ec_pattern_axes_make(state->config, &state->extent, args->exact && !pattern, &axes);
         if (status < 0)
             return status;
         if (needs_row && !args->exact)
@@ -232,13 +232,12 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
     if (status < 0)
         return status;
     const ec_backend *backend = ev->memory.backend;
-    size_t teams = backend->is_cuda
-                       ? (size_t)backend->multiprocessors * CUDA_TEAMS_PER_PROCESSOR
-                       : (size_t)backend->threads;
+    size_t teams = backend->is_cuda ? (size_t)backend->multiprocessors * CUDA_TEAMS_PER_PROCESSOR
+                                    : (size_t)backend->threads;
     args->workspace_bytes = lay_out(args, batch_floods(state, output, count), backend->is_cuda);
     args->teams = (int32_t)teams;
-    status = ec_pattern_reserve(&ev->memory, teams * args->workspace_bytes,
-                                (void **)&args->workspace);
+    status =
+        ec_pattern_reserve(&ev->memory, teams * args->workspace_bytes, (void **)&args->workspace);
     if (status >= 0)
         ev->n_batches++;
     return status;
@@ -350,8 +349,7 @@ void ec_pattern_memory_needs(const ec_plan_info *info, size_t *per_candidate, si
 
     /* Workspaces belong to teams (threads, blocks), not to candidates: 64 of them, and the grid. */
     *per_candidate = 0;
-    *fixed = 28 * points +
-             64 * (9 * points + 2 * ec_pattern_elements_bytes(config->elements));
+    *fixed = 28 * points + 64 * (9 * points + 2 * ec_pattern_elements_bytes(config->elements));
 }
 
 /* ---- run ---- */

@@ -88,8 +88,8 @@ static inline void EC_ROW(tables)(const ec_pattern_args *args, const ec_pattern_
 /* acc += W[0..stride) times the block's cosines and sines; four elements a pass keep the
  * accumulators' loads and stores below the multiply-adds. */
 static inline void EC_ROW(multiply)(int32_t stride, int32_t padded, const EC_REAL *wr,
-                                    const EC_REAL *wi, const EC_REAL *cosines,
-                                    const EC_REAL *sines, EC_REAL acc[4][EC_ROW_BLOCK])
+                                    const EC_REAL *wi, const EC_REAL *cosines, const EC_REAL *sines,
+                                    EC_REAL acc[4][EC_ROW_BLOCK])
 {
     EC_REAL *rc = acc[0], *rs = acc[1], *ic = acc[2], *is = acc[3];
 
@@ -102,18 +102,18 @@ static inline void EC_ROW(multiply)(int32_t stride, int32_t padded, const EC_REA
         EC_REAL i0 = wi[m], i1 = wi[m + 1], i2 = wi[m + 2], i3 = wi[m + 3];
 #pragma omp simd
         for (int l = 0; l < EC_ROW_BLOCK; l++) {
-            rc[l] = EC_ROW_FMA(r3, c3[l],
-                               EC_ROW_FMA(r2, c2[l], EC_ROW_FMA(r1, c1[l],
-                                                                EC_ROW_FMA(r0, c0[l], rc[l]))));
-            rs[l] = EC_ROW_FMA(r3, s3[l],
-                               EC_ROW_FMA(r2, s2[l], EC_ROW_FMA(r1, s1[l],
-                                                                EC_ROW_FMA(r0, s0[l], rs[l]))));
-            ic[l] = EC_ROW_FMA(i3, c3[l],
-                               EC_ROW_FMA(i2, c2[l], EC_ROW_FMA(i1, c1[l],
-                                                                EC_ROW_FMA(i0, c0[l], ic[l]))));
-            is[l] = EC_ROW_FMA(i3, s3[l],
-                               EC_ROW_FMA(i2, s2[l], EC_ROW_FMA(i1, s1[l],
-                                                                EC_ROW_FMA(i0, s0[l], is[l]))));
+            rc[l] = EC_ROW_FMA(
+                r3, c3[l],
+                EC_ROW_FMA(r2, c2[l], EC_ROW_FMA(r1, c1[l], EC_ROW_FMA(r0, c0[l], rc[l]))));
+            rs[l] = EC_ROW_FMA(
+                r3, s3[l],
+                EC_ROW_FMA(r2, s2[l], EC_ROW_FMA(r1, s1[l], EC_ROW_FMA(r0, s0[l], rs[l]))));
+            ic[l] = EC_ROW_FMA(
+                i3, c3[l],
+                EC_ROW_FMA(i2, c2[l], EC_ROW_FMA(i1, c1[l], EC_ROW_FMA(i0, c0[l], ic[l]))));
+            is[l] = EC_ROW_FMA(
+                i3, s3[l],
+                EC_ROW_FMA(i2, s2[l], EC_ROW_FMA(i1, s1[l], EC_ROW_FMA(i0, s0[l], is[l]))));
         }
     }
 }
@@ -174,8 +174,9 @@ static inline void EC_ROW(product)(const ec_pattern_args *args, const ec_pattern
         for (int32_t r = 0; r < product->rows; r++) {
             EC_REAL acc[4][EC_ROW_BLOCK];
             memset(acc, 0, sizeof acc);
-            EC_ROW(multiply)(stride, product->padded, wr + (size_t)r * stride,
-                             wi + (size_t)r * stride, cosines + column, sines + column, acc);
+            EC_ROW(multiply)
+            (stride, product->padded, wr + (size_t)r * stride, wi + (size_t)r * stride,
+             cosines + column, sines + column, acc);
             EC_ROW(place)(args, r, column, acc, row);
         }
 }

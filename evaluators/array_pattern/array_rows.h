@@ -9,20 +9,20 @@
 
 enum { EC_ROW_BLOCK = 32 };
 
-#define EC_REAL         float
-#define EC_ROW(name)    ec_row_##name##_f32
-#define EC_ROW_SINCOS   ec_sincos_turns_f32
-#define EC_ROW_FMA      ec_fmaf
+#define EC_REAL       float
+#define EC_ROW(name)  ec_row_##name##_f32
+#define EC_ROW_SINCOS ec_sincos_turns_f32
+#define EC_ROW_FMA    ec_fmaf
 #include "array_row_template.h"
 #undef EC_REAL
 #undef EC_ROW
 #undef EC_ROW_SINCOS
 #undef EC_ROW_FMA
 
-#define EC_REAL         double
-#define EC_ROW(name)    ec_row_##name##_f64
-#define EC_ROW_SINCOS   ec_sincos_turns_f64
-#define EC_ROW_FMA      ec_fma
+#define EC_REAL       double
+#define EC_ROW(name)  ec_row_##name##_f64
+#define EC_ROW_SINCOS ec_sincos_turns_f64
+#define EC_ROW_FMA    ec_fma
 #include "array_row_template.h"
 #undef EC_REAL
 #undef EC_ROW

@@ -67,8 +67,7 @@ EC_PATTERN_FN void ec_surface_exact(const ec_pattern_args *args, const ec_patter
         ec_sincos_turns_f64(ec_pattern_phase(el, d[0], m), &sine, &cosine);
         sine *= el->amplitude[m];
         cosine *= el->amplitude[m];
-        double square[6] = {0.0, 0.0, 0.0, rate[1] * rate[1], rate[1] * rate[2],
-                            rate[2] * rate[2]};
+        double square[6] = {0.0, 0.0, 0.0, rate[1] * rate[1], rate[1] * rate[2], rate[2] * rate[2]};
         re[0] += cosine;
         im[0] += sine;
         for (int k = 1; k < 6; k++) {
@@ -98,11 +97,11 @@ EC_PATTERN_FN void ec_surface_exact(const ec_pattern_args *args, const ec_patter
 /* ---- the main beam ---- */
 
 typedef struct ec_surface_beam {
-    double a, b;            /* look direction */
+    double a, b; /* look direction */
     ec_direction look;
-    double peak_a, peak_b;  /* the beam's peak (of a list: peak_a is its index, -1: look itself) */
+    double peak_a, peak_b; /* the beam's peak (of a list: peak_a is its index, -1: look itself) */
     double peak_log;
-    double half_a, half_b;  /* of the excluded ellipse; of a cone half_b is NAN */
+    double half_a, half_b; /* of the excluded ellipse; of a cone half_b is NAN */
     int32_t excluded, sample;
     const uint8_t *flooded; /* without exclusion: points of the main beam */
 } ec_surface_beam;
@@ -120,9 +119,8 @@ EC_FN void ec_surface_coordinates(const ec_pattern_grid *grid, int32_t i, double
 
 EC_FN double ec_surface_wrap(const ec_pattern_grid *grid, double difference)
 {
-    return grid->circular
-               ? difference - grid->period * ec_det_rint(difference / grid->period)
-               : difference;
+    return grid->circular ? difference - grid->period * ec_det_rint(difference / grid->period)
+                          : difference;
 }
 
 /* Below or equal to 1 inside the exclusion region. A theta-phi grid with one half width has a
@@ -174,8 +172,24 @@ EC_FN int32_t ec_surface_neighbour(const ec_pattern_grid *grid, int32_t i, int32
     return ja * grid->nb + jb;
 }
 
-EC_FN bool ec_surface_is_peak(const ec_pattern_grid *grid, const float *row, int32_t i)
+/* A row of theta = 0 or pi is one direction; its neighbours are the whole next row. Returns that
+ * row, -1 for a row that is no pole. */
+EC_FN int32_t ec_surface_pole(const ec_pattern_grid *grid, int32_t ia)
 {
+    if (grid->kind != EC_ARRAY_GRID_THETA_PHI || (ia > 0 && ia < grid->na - 1))
+        return -1;
+    if (grid->a[ia] > 1e-9 && grid->a[ia] < EC_PI - 1e-9)
+        return -1;
+    return ia == 0 ? 1 : ia - 1;
+}
+
+EC_PATTERN_FN bool ec_surface_is_peak(const ec_pattern_grid *grid, const float *row, int32_t i)
+{
+    int32_t next = ec_surface_pole(grid, i / grid->nb);
+
+    for (int32_t k = 0; next >= 0 && k < grid->nb; k++)
+        if (row[next * grid->nb + k] > row[i])
+            return false;
     for (int32_t k = 0; k < 8; k++) {
         int32_t j = ec_surface_neighbour(grid, i, k);
         if (j >= 0 && row[j] > row[i])
@@ -192,31 +206,25 @@ EC_PATTERN_FN void ec_surface_box(const ec_pattern_grid *grid, int32_t i, double
 
     lo[0] = grid->a[ia > 0 ? ia - 1 : 0];
     hi[0] = grid->a[ia < grid->na - 1 ? ia + 1 : grid->na - 1];
-    lo[1] = ib > 0 ? grid->b[ib - 1] : grid->circular ? grid->b[grid->nb - 1] - grid->period
-                                                      : grid->b[0];
+    lo[1] = ib > 0           ? grid->b[ib - 1]
+            : grid->circular ? grid->b[grid->nb - 1] - grid->period
+                             : grid->b[0];
     hi[1] = ib < grid->nb - 1 ? grid->b[ib + 1]
             : grid->circular  ? grid->b[0] + grid->period
                               : grid->b[grid->nb - 1];
 }
 
-/* Peak near sample i by the quadratic through its 3 x 3 samples; one-dimensional where a
- * neighbour is missing or invisible. */
-EC_PATTERN_FN double ec_surface_interpolate(const ec_pattern_grid *grid, const float *row,
-                                            int32_t i, double *a, double *b)
+/* Gain of the peak of the quadratic through 3 x 3 samples over the middle one, p0, and its offset.
+ * p: the neighbours in the order of ec_surface_neighbour, below 0 where there is none or it is
+ * invisible (then one-dimensional); am, ap, bm, bp: distances to them along a and b. */
+EC_PATTERN_FN double ec_surface_quadratic(const double p[8], double p0, double am, double ap,
+                                          double bm, double bp, double *da, double *db)
 {
-    int32_t ia = i / grid->nb, ib = i % grid->nb;
-    double lo[2], hi[2], p[8], p0 = row[i], ga = 0.0, gb = 0.0, haa = 0.0, hbb = 0.0, hab = 0.0;
+    double ga = 0.0, gb = 0.0, haa = 0.0, hbb = 0.0, hab = 0.0;
     bool all = true;
 
-    *a = grid->a[ia];
-    *b = grid->b[ib];
-    ec_surface_box(grid, i, lo, hi);
-    for (int32_t k = 0; k < 8; k++) {
-        int32_t j = ec_surface_neighbour(grid, i, k);
-        p[k] = j >= 0 ? (double)row[j] : -1.0;
+    for (int k = 0; k < 8; k++)
         all = all && p[k] >= 0.0;
-    }
-    double am = *a - lo[0], ap = hi[0] - *a, bm = *b - lo[1], bp = hi[1] - *b;
     if (p[1] >= 0.0 && p[6] >= 0.0) { /* neighbours along a */
         double left = (p0 - p[1]) / am, right = (p[6] - p0) / ap;
         ga = (left * ap + right * am) / (am + ap);
@@ -229,23 +237,42 @@ EC_PATTERN_FN double ec_surface_interpolate(const ec_pattern_grid *grid, const f
     }
     if (all)
         hab = (p[7] - p[5] - p[2] + p[0]) / ((am + ap) * (bm + bp));
-    double determinant = haa * hbb - hab * hab, da, db;
+    double determinant = haa * hbb - hab * hab;
     if (all && haa < 0.0 && determinant > 0.1 * haa * hbb) {
-        da = -(hbb * ga - hab * gb) / determinant;
-        db = -(haa * gb - hab * ga) / determinant;
+        *da = -(hbb * ga - hab * gb) / determinant;
+        *db = -(haa * gb - hab * ga) / determinant;
     } else {
         hab = 0.0;
-        da = haa < 0.0 ? -ga / haa : 0.0;
-        db = hbb < 0.0 ? -gb / hbb : 0.0;
+        *da = haa < 0.0 ? -ga / haa : 0.0;
+        *db = hbb < 0.0 ? -gb / hbb : 0.0;
     }
-    da = da < -am ? -am : da > ap ? ap : da;
-    db = db < -bm ? -bm : db > bp ? bp : db;
-    double gain = ga * da + gb * db + 0.5 * (haa * da * da + hbb * db * db) + hab * da * db;
-    if (!(gain > 0.0))
-        return p0;
+    *da = *da < -am ? -am : *da > ap ? ap : *da;
+    *db = *db < -bm ? -bm : *db > bp ? bp : *db;
+    double gain = ga * *da + gb * *db + 0.5 * (haa * *da * *da + hbb * *db * *db) + hab * *da * *db;
+    if (gain > 0.0)
+        return gain;
+    *da = *db = 0.0;
+    return 0.0;
+}
+
+/* Peak near sample i. */
+EC_PATTERN_FN double ec_surface_interpolate(const ec_pattern_grid *grid, const float *row,
+                                            int32_t i, double *a, double *b)
+{
+    double lo[2], hi[2], p[8], da, db;
+
+    *a = grid->a[i / grid->nb];
+    *b = grid->b[i % grid->nb];
+    ec_surface_box(grid, i, lo, hi);
+    for (int32_t k = 0; k < 8; k++) {
+        int32_t j = ec_surface_neighbour(grid, i, k);
+        p[k] = j >= 0 ? (double)row[j] : -1.0;
+    }
+    double gain =
+        ec_surface_quadratic(p, row[i], *a - lo[0], hi[0] - *a, *b - lo[1], hi[1] - *b, &da, &db);
     *a += da;
     *b += db;
-    return p0 + gain;
+    return row[i] + gain;
 }
 
 /* Mask line's coordinate: distance from the look direction in the u-v plane. */
@@ -318,15 +345,16 @@ EC_FN void ec_surface_tangents(ec_direction d[6])
  * false when the climb leaves the box or the visible half. */
 EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
                                            const ec_pattern_elements *el,
-                                           const ec_surface_beam *beam,
-                                           const ec_pattern_line *line, const double lo[2],
-                                           const double hi[2], double *a, double *b, double *score)
+                                           const ec_surface_beam *beam, const ec_pattern_line *line,
+                                           const double lo[2], const double hi[2], double *a,
+                                           double *b, double *score)
 {
     bool angles = args->grid.kind == EC_ARRAY_GRID_THETA_PHI;
     double scale = fmax(hi[0] - lo[0], hi[1] - lo[1]), s[6], t[6];
     ec_direction d[6], e[6];
 
     ec_surface_direction(&args->grid, *a, *b, d);
+    ec_direction start = d[0];
     ec_surface_tangents(d);
     ec_surface_score(args, el, beam, line, d, s);
     for (int round = 0; round < 40; round++) {
@@ -370,15 +398,36 @@ EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
         *a = d[0].u;
         *b = d[0].v;
     }
-    return *a > lo[0] && *a < hi[0] && *b > lo[1] && *b < hi[1] && (angles || d[0].w > 1e-6);
+    if (angles) {
+        /* cells about a pole are slivers: what counts is how far the climb went on the sphere */
+        double across = (hi[1] - lo[1]) * sqrt(start.u * start.u + start.v * start.v);
+        double far = 0.75 * fmax(hi[0] - lo[0], across);
+        double du = d[0].u - start.u, dv = d[0].v - start.v, dw = d[0].w - start.w;
+        const ec_pattern_grid *grid = &args->grid;
+        bool inside = (grid->a[0] < 1e-9 || *a > grid->a[0]) &&
+                      (grid->a[grid->na - 1] > EC_PI - 1e-9 || *a < grid->a[grid->na - 1]) &&
+                      (grid->circular || (*b > grid->b[0] && *b < grid->b[grid->nb - 1]));
+        return inside && du * du + dv * dv + dw * dw <= far * far;
+    }
+    return *a > lo[0] && *a < hi[0] && *b > lo[1] && *b < hi[1] && d[0].w > 1e-6;
 }
 
-/* The highest score in the box, from (a, b): on the sphere, or along the box's edges when the
- * climb leads out of it. */
+/* True when a side of the box is a side of the grid. */
+EC_PATTERN_FN bool ec_surface_at_side(const ec_pattern_grid *grid, const double lo[2],
+                                      const double hi[2])
+{
+    bool a = lo[0] <= grid->a[0] || hi[0] >= grid->a[grid->na - 1];
+    bool b = !grid->circular && (lo[1] <= grid->b[0] || hi[1] >= grid->b[grid->nb - 1]);
+
+    return a || b;
+}
+
+/* The highest score in the box, from the sample at (a, b): on the sphere; along a side or the rim
+ * of the grid when the climb leads to one; the sample itself when it leads elsewhere, for then the
+ * maximum belongs to another sample. */
 EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pattern_elements *el,
                                        const ec_surface_beam *beam, const ec_pattern_line *line,
-                                       const double lo[2], const double hi[2], double *a,
-                                       double *b)
+                                       const double lo[2], const double hi[2], double *a, double *b)
 {
     double s[6], t[6], wa = hi[0] - lo[0], wb = hi[1] - lo[1], sa = *a, sb = *b, score;
     ec_direction d[6];
@@ -390,6 +439,10 @@ EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pat
     }
     ec_surface_direction(&args->grid, *a, *b, d);
     ec_surface_score(args, el, beam, line, d, s);
+    double start = s[0], start_a = *a, start_b = *b;
+    bool rim = args->grid.kind == EC_ARRAY_GRID_UV && sa * sa + sb * sb > 1.0 - 1e-9;
+    if (!rim && !ec_surface_at_side(&args->grid, lo, hi))
+        return start;
     for (int round = 0; round < 40; round++) {
         double da, db, na = *a, nb = *b;
         bool moved = false;
@@ -426,7 +479,16 @@ EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pat
         if (change < 1e-12)
             break;
     }
-    return s[0];
+    /* ended on an inner side of the box? */
+    const ec_pattern_grid *grid = &args->grid;
+    bool inner = (*a == lo[0] && *a > grid->a[0]) || (*a == hi[0] && *a < grid->a[grid->na - 1]) ||
+                 ((*b == lo[1] || *b == hi[1]) &&
+                  (grid->circular || (*b > grid->b[0] && *b < grid->b[grid->nb - 1])));
+    if (!inner)
+        return s[0];
+    *a = start_a;
+    *b = start_b;
+    return start;
 }
 
 /* Marks what a descending flood reaches from the peak: each point that has a marked neighbour that
@@ -494,6 +556,10 @@ EC_PATTERN_FN int32_t ec_surface_climb(const ec_pattern_grid *grid, const float 
             if (j >= 0 && row[j] > row[next])
                 next = j;
         }
+        int32_t pole = ec_surface_pole(grid, i / grid->nb);
+        for (int32_t k = 0; pole >= 0 && k < grid->nb; k++)
+            if (row[pole * grid->nb + k] > row[next])
+                next = pole * grid->nb + k;
         if (next == i)
             break;
         i = next;
@@ -571,8 +637,8 @@ EC_PATTERN_FN int ec_surface_find_beam(const ec_team *team, const ec_pattern_arg
     } else if (args->exact) {
         ec_surface_box(grid, beam->sample, lo, hi);
         ec_surface_coordinates(grid, beam->sample, &beam->peak_a, &beam->peak_b);
-        beam->peak_log = ec_surface_refine(args, el, beam, &none, lo, hi, &beam->peak_a,
-                                           &beam->peak_b);
+        beam->peak_log =
+            ec_surface_refine(args, el, beam, &none, lo, hi, &beam->peak_a, &beam->peak_b);
     } else {
         double p = ec_surface_interpolate(grid, row, beam->sample, &beam->peak_a, &beam->peak_b);
         beam->peak_log = ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
@@ -609,6 +675,31 @@ EC_PATTERN_FN bool ec_surface_point_in_region(const ec_pattern_grid *grid,
     return r >= line->from && r <= line->to;
 }
 
+EC_PATTERN_FN double ec_surface_sample_score(const ec_pattern_grid *grid, const float *row,
+                                             const ec_surface_beam *beam,
+                                             const ec_pattern_line *line, int32_t i)
+{
+    double rate, p = row[i] > EC_POWER_MIN ? row[i] : EC_POWER_MIN;
+    double limit = ec_line_limit(line, ec_surface_distance(beam, ec_surface_point(grid, i)), &rate);
+
+    return line->sign * (ec_det_log(p) - limit);
+}
+
+/* True when no visible neighbour has a higher score against a sloped or lower limit. */
+EC_PATTERN_FN bool ec_surface_tops(const ec_pattern_grid *grid, const float *row,
+                                   const ec_surface_beam *beam, const ec_pattern_line *line,
+                                   int32_t i)
+{
+    double score = ec_surface_sample_score(grid, row, beam, line, i);
+
+    for (int32_t k = 0; k < 8; k++) {
+        int32_t j = ec_surface_neighbour(grid, i, k);
+        if (j >= 0 && row[j] >= 0.0f && ec_surface_sample_score(grid, row, beam, line, j) > score)
+            return false;
+    }
+    return true;
+}
+
 /* Highest score of the samples (and interpolated or refined peaks) in a line's region. */
 EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *args,
                                    const ec_pattern_elements *el, const float *row,
@@ -628,7 +719,8 @@ EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *a
         /* a peak is at most 1.5 dB above its sample on any usable grid */
         if (p < 0.0 || (flat && !(1.4 * p > bar)))
             continue;
-        bool peak = surface && line->sign > 0 && ec_surface_is_peak(grid, row, i);
+        bool peak = surface && (flat ? ec_surface_is_peak(grid, row, i)
+                                     : ec_surface_tops(grid, row, beam, line, i));
         if (flat && !peak && !(p > bar))
             continue;
         if (!ec_surface_in_region(grid, beam, line, i))
@@ -652,10 +744,11 @@ EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *a
             found.score = ec_surface_refine(args, el, beam, line, lo, hi, &found.a, &found.b) +
                           line->sign * offset;
             /* a climb that ends at the rim is no maximum: the rim is searched as a curve */
-            if (grid->kind == EC_ARRAY_GRID_UV && found.a * found.a + found.b * found.b > 1.0 - 1e-11)
+            if (grid->kind == EC_ARRAY_GRID_UV &&
+                found.a * found.a + found.b * found.b > 1.0 - 1e-11)
                 continue;
         } else {
-            double top = ec_surface_interpolate(grid, row, i, &found.a, &found.b);
+            double top = flat ? ec_surface_interpolate(grid, row, i, &found.a, &found.b) : p;
             top = top > EC_POWER_MIN ? top : EC_POWER_MIN;
             found.score = line->sign * (ec_det_log(top) + offset - limit);
             if (flat && top > bar && ec_surface_point_in_region(grid, beam, line, found.a, found.b))
@@ -714,6 +807,8 @@ EC_PATTERN_FN bool ec_surface_curve(const ec_pattern_grid *grid, const ec_surfac
         return false;
     ec_surface_direction(grid, *a, *b, all);
     *d = all[0];
+    if (curve == EC_CURVE_RIM)
+        d->w = 0.0; /* not the square root of a rounding error */
     return true;
 }
 
@@ -735,9 +830,8 @@ EC_PATTERN_FN bool ec_surface_near_flood(const ec_pattern_grid *grid, const uint
 
 /* Highest score on a curve that bounds the region, by samples and golden sections. */
 EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_args *args,
-                                         const ec_pattern_elements *el,
-                                         const ec_surface_beam *beam, int32_t curve,
-                                         double radius, const ec_pattern_line *line,
+                                         const ec_pattern_elements *el, const ec_surface_beam *beam,
+                                         int32_t curve, double radius, const ec_pattern_line *line,
                                          int32_t number, double offset, ec_pattern_best *best)
 {
     const ec_pattern_grid *grid = &args->grid;
@@ -767,9 +861,8 @@ EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_a
             for (int j = 0; j < 2; j++) {
                 f[j] = EC_NO_SCORE;
                 if (ec_surface_curve(grid, beam, curve, radius, j ? t2 : t1, &a, &b, &d))
-                    f[j] = line->sign *
-                           (ec_surface_log(args, el, d) + offset -
-                            ec_line_limit(line, ec_surface_distance(beam, d), &rate));
+                    f[j] = line->sign * (ec_surface_log(args, el, d) + offset -
+                                         ec_line_limit(line, ec_surface_distance(beam, d), &rate));
                 found.score = f[j];
                 found.a = a;
                 found.b = b;
@@ -793,8 +886,7 @@ EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_a
 }
 
 /* The highest side lobe: score relative to the beam's peak. */
-EC_PATTERN_FN ec_pattern_best ec_surface_side_lobe(const ec_team *team,
-                                                   const ec_pattern_args *args,
+EC_PATTERN_FN ec_pattern_best ec_surface_side_lobe(const ec_team *team, const ec_pattern_args *args,
                                                    const ec_pattern_elements *el, const float *row,
                                                    const ec_surface_beam *beam)
 {

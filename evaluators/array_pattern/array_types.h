@@ -14,7 +14,7 @@
 
 /* Like EC_FN, for functions too long to be inlined by force. */
 #ifdef __CUDACC__
-#define EC_PATTERN_FN static __host__ __device__
+#define EC_PATTERN_FN static __device__ __noinline__
 #else
 #define EC_PATTERN_FN static inline __attribute__((unused))
 #endif
@@ -24,8 +24,8 @@
 #define EC_PATTERN_SIMD
 #define EC_PATTERN_SIMD_SUM(...)
 #else
-#define EC_PATTERN_PRAGMA(text) _Pragma(#text)
-#define EC_PATTERN_SIMD         EC_PATTERN_PRAGMA(omp simd)
+#define EC_PATTERN_PRAGMA(text)  _Pragma(#text)
+#define EC_PATTERN_SIMD          EC_PATTERN_PRAGMA(omp simd)
 #define EC_PATTERN_SIMD_SUM(...) EC_PATTERN_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
 #endif
 
@@ -59,14 +59,15 @@ enum { EC_PATTERN_CUT, EC_PATTERN_SURFACE, EC_PATTERN_LIST };
 
 /* Directions with the topology that metrics need. Point i = ia * nb + ib. */
 typedef struct ec_pattern_grid {
-    int32_t kind;      /* ec_array_grid_kind: what the coordinates mean */
-    int32_t topology;  /* EC_PATTERN_CUT: nb = 1 */
+    int32_t kind;     /* ec_array_grid_kind: what the coordinates mean */
+    int32_t topology; /* EC_PATTERN_CUT: nb = 1 */
     int32_t na, nb, points;
-    int32_t circular;  /* the cut, or b of a surface, is a full circle (each direction once) */
-    int32_t uniform;   /* a is uniform (cuts) */
-    double period;     /* 2 pi where circular */
-    double lo, hi;     /* cut: the visible stretch of a; empty when lo > hi */
-    double fixed;      /* cut: v, phi or theta */
+    int32_t circular;    /* the cut, or b of a surface, is a full circle (each direction once) */
+    int32_t uniform;     /* a is uniform (cuts) */
+    double period;       /* 2 pi where circular */
+    double lo, hi;       /* cut: the visible stretch of a; empty when lo > hi */
+    int32_t first, last; /* cut that is no circle: its first and last visible sample */
+    double fixed;        /* cut: v, phi or theta */
     double fixed_sin, fixed_cos;
     const double *a, *b;
     const double *u, *v, *w; /* one a point */
@@ -94,10 +95,10 @@ typedef struct ec_pattern_line {
 
 /* One maximum that is followed as the design moves: its box and where it was. */
 typedef struct ec_pattern_piece {
-    double a, b;             /* position where it was made */
-    double lo[2], hi[2];     /* box that it stays in */
+    double a, b;         /* position where it was made */
+    double lo[2], hi[2]; /* box that it stays in */
     ec_pattern_line line;
-    int32_t curve;           /* EC_CURVE_* */
+    int32_t curve; /* EC_CURVE_* */
 } ec_pattern_piece;
 
 /* What a point of a surface may move along: the surface, the rim u^2 + v^2 = 1, the edge of the
@@ -109,28 +110,28 @@ typedef struct ec_pattern_metric {
     double look_a, look_b;       /* NAN: the steering direction */
     double exclude_a, exclude_b; /* NAN: none */
     const ec_pattern_line *lines;
-    const double *directions;    /* u[n], v[n], w[n], gain[n] */
+    const double *directions;       /* u[n], v[n], w[n], gain[n] */
     const ec_pattern_piece *pieces; /* n of them after the beam's own */
     ec_pattern_target out;
-    ec_pattern_view seed;        /* adjoint of the output (VJP) */
+    ec_pattern_view seed; /* adjoint of the output (VJP) */
 } ec_pattern_metric;
 
 /* Work of the product path: point (row r, column c, side) of the tensor grid. See array_rows.h. */
 typedef struct ec_pattern_product {
-    int32_t rows, columns, padded;  /* columns rounded up for SIMD */
-    int32_t paired;                 /* a column stands for +s and -s */
-    int32_t mirrored;               /* P(-d) = P(d): only half of the rows are computed */
-    int32_t first;                  /* line: grid index of the first computed point */
-    const double *row_u;            /* direction cosine u of a row (line: the row's centre) */
-    const double *column_s;         /* offset of a column (in u for a line, in v for a surface) */
+    int32_t rows, columns, padded; /* columns rounded up for SIMD */
+    int32_t paired;                /* a column stands for +s and -s */
+    int32_t mirrored;              /* P(-d) = P(d): only half of the rows are computed */
+    int32_t first;                 /* line: grid index of the first computed point */
+    const double *row_u;           /* direction cosine u of a row (line: the row's centre) */
+    const double *column_s;        /* offset of a column (in u for a line, in v for a surface) */
     double centre_v;
 } ec_pattern_product;
 
 /* Radial kernel of the radiated power of a planar array with cos^q elements, or of quadrature. */
 typedef struct ec_pattern_power {
-    int32_t closed;          /* sum over pairs with sinc: isotropic; factor gives the solid angle */
+    int32_t closed; /* sum over pairs with sinc: isotropic; factor gives the solid angle */
     double factor;
-    int32_t nodes;           /* else quadrature: directions with weights (element pattern inside) */
+    int32_t nodes; /* else quadrature: directions with weights (element pattern inside) */
     const double *u, *v, *w, *weight;
 } ec_pattern_power;
 
@@ -150,18 +151,18 @@ typedef struct ec_pattern_args {
     int32_t double_precision; /* of the row */
     int32_t exact;            /* refine peaks and crossings by float64 sums */
     int32_t vjp;
-    int32_t accumulate;       /* adjoints are added to what is there */
-    double zero_log;          /* ln |F|^2 below it is a zero pattern's rounding noise */
-    double q;                 /* cosq exponent; 0: isotropic */
+    int32_t accumulate; /* adjoints are added to what is there */
+    double zero_log;    /* ln |F|^2 below it is a zero pattern's rounding noise */
+    double q;           /* cosq exponent; 0: isotropic */
     int32_t cosq;
     int32_t n_metrics;
     ec_pattern_metric metric[EC_PATTERN_METRICS_MAX];
     ec_pattern_target grad[EC_PATTERN_INPUTS];
     uint8_t *status;
     const int32_t *stop;
-    int32_t teams;            /* workspaces there are */
-    char *workspace;          /* of all teams */
-    size_t workspace_bytes;   /* of one team; in it, after the elements: */
+    int32_t teams;          /* workspaces there are */
+    char *workspace;        /* of all teams */
+    size_t workspace_bytes; /* of one team; in it, after the elements: */
     size_t at_row, at_flood, at_queue, at_adjoint, at_tables;
 } ec_pattern_args;
 

@@ -17,7 +17,7 @@ enum { EVALUATIONS_DEFAULT = 1500, ROUND_EVALUATIONS = 200, ROUNDS_MAX = 24 };
 
 static const double least_gain = 1e-9;   /* of the cost, in its unit: 1e-8 to 1e-7 dB for a level */
 static const double first_region = 0.25; /* trust region: share of a gene's range */
-static const double least_region = 2e-5;
+static const double least_region = 2e-4;
 static const double first_margin = 1e-9, last_margin = 1e-5; /* kept from the limits */
 static const double feasible = 1e-7; /* excess of a scaled row that the record accepts */
 
@@ -85,7 +85,7 @@ typedef struct sqp {
     int32_t n, n_inequalities, n_equalities, n_order;
     int32_t *order; /* pairs of neighbours among the free genes: order[i], order[i] + 1 */
     double *at;     /* point of the last evaluation */
-    bool evaluated, good;
+    bool evaluated, has_slopes, good;
     double *best; /* best point that met every row */
     double best_cost;
     bool has_best;
@@ -144,15 +144,10 @@ static bool rows_are_met(const sqp *s)
     return true;
 }
 
-static bool values_are_finite(const ec_polish_problem *p)
+static bool are_finite(const double *values, size_t n)
 {
-    size_t columns = (size_t)(p->n_free + p->n_cuts);
-
-    for (int32_t e = 0; e < p->n_elements; e++)
-        if (!isfinite(p->value[e]))
-            return false;
-    for (size_t i = 0; i < columns * (size_t)p->n_elements; i++)
-        if (!isfinite(p->jacobian[i]))
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(values[i]))
             return false;
     return true;
 }
@@ -173,20 +168,29 @@ static void decode(const sqp *s, const double *y)
         s->t[i] = y[p->n_free + i] * s->unit;
 }
 
-static void evaluate(sqp *s, const double *y)
+/* Values at y, and the Jacobian once it is asked for. */
+static void evaluate(sqp *s, const double *y, bool slopes)
 {
-    if (s->evaluated && memcmp(s->at, y, sizeof *y * (size_t)s->n) == 0)
-        return;
-    memcpy(s->at, y, sizeof *y * (size_t)s->n);
-    s->evaluated = true;
-    s->evaluations++;
-    decode(s, y);
-    s->good =
-        ec_polish_problem_run(s->problem, s->genes, s->t) == EC_OK && values_are_finite(s->problem);
-    if (s->good && rows_are_met(s) && (!s->has_best || s->problem->value[0] < s->best_cost)) {
-        s->has_best = true;
-        s->best_cost = s->problem->value[0];
-        memcpy(s->best, y, sizeof *y * (size_t)s->n);
+    ec_polish_problem *p = s->problem;
+    size_t n = (size_t)p->n_elements;
+
+    if (!s->evaluated || memcmp(s->at, y, sizeof *y * (size_t)s->n) != 0) {
+        memcpy(s->at, y, sizeof *y * (size_t)s->n);
+        s->evaluated = true;
+        s->has_slopes = false;
+        s->evaluations++;
+        decode(s, y);
+        s->good = ec_polish_problem_values(p, s->genes, s->t) == EC_OK && are_finite(p->value, n);
+        if (s->good && rows_are_met(s) && (!s->has_best || p->value[0] < s->best_cost)) {
+            s->has_best = true;
+            s->best_cost = p->value[0];
+            memcpy(s->best, y, sizeof *y * (size_t)s->n);
+        }
+    }
+    if (slopes && !s->has_slopes) {
+        s->has_slopes = true;
+        s->good = s->good && ec_polish_problem_jacobian(p, s->genes, s->t) == EC_OK &&
+                  are_finite(p->jacobian, n * (size_t)s->n);
     }
     if (s->interrupt && *s->interrupt)
         nlopt_force_stop(s->opt);
@@ -200,7 +204,7 @@ static double objective(unsigned n, const double *y, double *gradient, void *dat
     sqp *s = (sqp *)data;
     ec_polish_row cost = s->problem->rows[0];
 
-    evaluate(s, y);
+    evaluate(s, y, gradient != NULL);
     cost.scale = s->unit;
     if (gradient) {
         memset(gradient, 0, sizeof *gradient * n);
@@ -235,7 +239,7 @@ static void equalities(unsigned m, double *result, unsigned n, const double *y, 
     sqp *s = (sqp *)data;
 
     (void)m;
-    evaluate(s, y);
+    evaluate(s, y, gradient != NULL);
     rows(s, true, result, n, gradient);
 }
 
@@ -246,7 +250,7 @@ static void inequalities(unsigned m, double *result, unsigned n, const double *y
     size_t k = (size_t)(s->n_inequalities - s->n_order);
 
     (void)m;
-    evaluate(s, y);
+    evaluate(s, y, gradient != NULL);
     rows(s, false, result, n, gradient);
     for (int32_t i = 0; i < s->n_order; i++, k++) {
         result[k] = y[s->order[i]] - y[s->order[i] + 1];
@@ -476,19 +480,21 @@ static void judge_trial(polished *d, double cost, double violation, uint8_t stat
                   : new_class == 1      ? d->violation - violation
                                         : d->cost - cost;
 
+    bool gained = gain > least_gain * d->unit;
     if (d->has_trial && better) {
         memcpy(d->genes, d->trial, sizeof(double) * (size_t)n_genes);
         d->cost = cost;
         d->violation = violation;
         d->status = status;
+    }
+    if (d->has_trial && better && gained) {
         d->region = fmin(2 * d->region, first_region);
-        d->active = gain > least_gain * d->unit;
     } else if (d->has_trial && old_class == 0 && new_class == 1 && d->margin < last_margin) {
         d->margin *= 100; /* rounding pushed it over a limit of the job */
     } else {
-        /* The pieces no longer told the truth that far away. */
-        d->region /= 4;
-        d->active = d->has_trial && fabs(gain) > least_gain * d->unit && d->region >= least_region;
+        /* Solved, or the pieces do not tell the truth that far away: closer. */
+        d->region /= 8;
+        d->active = d->region >= least_region;
     }
     if (d->evaluations >= max_evaluations)
         d->active = false;
@@ -603,9 +609,17 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
             .job = job, .info = info, .designs = designs, .n = n, .deadline = deadline};
         run_round(&work, threads < n_active ? threads : n_active);
         status = judge_run(j, designs, true, cost, violation, bytes);
-        for (int32_t i = 0; i < n && status == EC_OK; i++)
-            if (designs[i].problem)
-                judge_trial(&designs[i], cost[i], violation[i], bytes[i], job->n_genes, most);
+        for (int32_t i = 0; i < n && status == EC_OK; i++) {
+            polished *d = &designs[i];
+            if (!d->problem)
+                continue;
+            judge_trial(d, cost[i], violation[i], bytes[i], job->n_genes, most);
+            ec_log_write(info->log, EC_LOG_DEBUG,
+                         "polish: round %d, design %d: %.10g (trial %.10g), %d pieces, %d "
+                         "evaluations, region %.2g",
+                         round + 1, (int)i + 1, d->cost, cost[i], (int)d->problem->n_elements - 1,
+                         (int)d->evaluations, d->region);
+        }
     }
     free(cost);
     free(bytes);
@@ -653,9 +667,10 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
         polished_release(&designs[i]);
     free(designs);
     judge_release(&j);
-    if (status == EC_ERR_NO_GRADIENT || status == EC_ERR_UNSUPPORTED) {
-        ec_log_write(info->log, EC_LOG_INFO, "polish: skipped: %s", ec_error_text());
-        return EC_OK;
-    }
-    return status;
+    /* A search that went well does not fail for its polish. */
+    bool expected = status == EC_ERR_NO_GRADIENT || status == EC_ERR_UNSUPPORTED;
+    if (status < 0)
+        ec_log_write(info->log, expected ? EC_LOG_INFO : EC_LOG_WARNING, "polish: ended: %s",
+                     ec_error_text());
+    return EC_OK;
 }

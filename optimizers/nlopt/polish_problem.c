@@ -413,11 +413,11 @@ static int list_free_genes(ec_polish_problem *p, const ec_job *job)
     return EC_OK;
 }
 
-static int make_executor(ec_polish_problem *p, const ec_job *job)
+static int make_executors(ec_polish_problem *p, const ec_job *job)
 {
     ec_graph *graph = job->graph;
     int32_t n_with = p->n_grads + (p->n_cuts > 0 ? 1 : 0), at = 0;
-    int32_t n = p->n_rows + n_with;
+    int32_t n = p->n_rows > n_with ? p->n_rows : n_with;
     ec_expr *with = (ec_expr *)malloc(sizeof *with * (size_t)n_with);
     ec_expr *outputs = (ec_expr *)malloc(sizeof *outputs * (size_t)n);
     if (!with || !outputs) {
@@ -427,24 +427,24 @@ static int make_executor(ec_polish_problem *p, const ec_job *job)
     }
     ec_expr total = seeded_sum(p, graph);
     int status = total < 0 ? total : EC_OK;
+    ec_executor_info info = {.outputs = outputs, .fidelity = EC_FINAL};
+    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++)
+        outputs[r] = p->rows[r].expr;
+    info.n_outputs = p->n_rows;
+    info.max_candidates = 1;
+    if (status == EC_OK)
+        status = ec_executor_create(graph, p->backend, &info, &p->values);
     for (int32_t v = 0; v < job->n_variables; v++)
         if (variable_moves(&job->variables[v]->variable))
             with[at++] = job->variables[v]->variable.genes;
     if (p->n_cuts > 0)
         with[at] = p->t;
-    for (int32_t r = 0; r < p->n_rows; r++)
-        if (status == EC_OK)
-            outputs[r] = p->rows[r].expr;
     if (status == EC_OK)
-        status = ec_graph_gradient(graph, total, n_with, with, outputs + p->n_rows);
-    ec_executor_info info = {
-        .outputs = outputs,
-        .n_outputs = n,
-        .max_candidates = (size_t)p->n_elements,
-        .fidelity = EC_FINAL,
-    };
+        status = ec_graph_gradient(graph, total, n_with, with, outputs);
+    info.n_outputs = n_with;
+    info.max_candidates = (size_t)p->n_elements;
     if (status == EC_OK)
-        status = ec_executor_create(graph, p->backend, &info, &p->executor);
+        status = ec_executor_create(graph, p->backend, &info, &p->gradients);
     free(with);
     free(outputs);
     return status;
@@ -472,28 +472,42 @@ static int make_batch(ec_polish_problem *p)
     return EC_OK;
 }
 
-int ec_polish_problem_run(ec_polish_problem *p, const double *genes, const double *t)
+/* Genes and t in every lane. */
+static void fill_lanes(ec_polish_problem *p, const double *genes, const double *t)
 {
     double *X = (double *)p->X.data;
-    size_t ld = p->X.ld, n = (size_t)p->n_elements, columns = (size_t)(p->n_free + p->n_cuts);
+    size_t ld = p->X.ld;
 
     for (int32_t g = 0; g < p->n_genes + p->n_cuts; g++) {
         double value = g < p->n_genes ? genes[g] : t[g - p->n_genes];
         for (size_t c = 0; c < ld; c++)
             X[(size_t)g * ld + c] = value;
     }
-    int status = ec_executor_run(p->executor, &p->X, NULL, NULL, p->status, n, 0);
-    if (status < 0)
-        return status;
-    for (int32_t r = 0; r < p->n_rows; r++) {
-        const ec_array *out = ec_executor_output(p->executor, r);
+}
+
+int ec_polish_problem_values(ec_polish_problem *p, const double *genes, const double *t)
+{
+    fill_lanes(p, genes, t);
+    ec_array one = ec_array_lanes(&p->X, 0, 1);
+    int status = ec_executor_run(p->values, &one, NULL, NULL, p->status, 1, 0);
+    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++) {
+        const ec_array *out = ec_executor_output(p->values, r);
         for (int32_t e = 0; e < p->rows[r].elements; e++)
             p->value[p->rows[r].first + e] = ((const double *)out->data)[(size_t)e * out->ld];
     }
-    for (int32_t i = 0; i < p->n_free + p->n_cuts; i++) {
+    return status;
+}
+
+int ec_polish_problem_jacobian(ec_polish_problem *p, const double *genes, const double *t)
+{
+    size_t n = (size_t)p->n_elements, columns = (size_t)(p->n_free + p->n_cuts);
+
+    fill_lanes(p, genes, t);
+    int status = ec_executor_run(p->gradients, &p->X, NULL, NULL, p->status, n, 0);
+    for (int32_t i = 0; i < p->n_free + p->n_cuts && status == EC_OK; i++) {
         bool is_t = i >= p->n_free;
         const ec_array *out =
-            ec_executor_output(p->executor, p->n_rows + (is_t ? p->n_grads : p->grad_first[i]));
+            ec_executor_output(p->gradients, is_t ? p->n_grads : p->grad_first[i]);
         size_t element = (size_t)(is_t ? i - p->n_free : p->grad_element[i]);
         /* A gradient that does not depend on the candidate is one value for all. */
         bool wide = (out->axes & EC_AXIS_CANDIDATE) != 0;
@@ -501,7 +515,7 @@ int ec_polish_problem_run(ec_polish_problem *p, const double *genes, const doubl
             p->jacobian[k * columns + (size_t)i] =
                 ((const double *)out->data)[element * out->ld + (wide ? k : 0)];
     }
-    return EC_OK;
+    return status;
 }
 
 /* ---- validity of the cuts ---- */
@@ -533,7 +547,8 @@ void ec_polish_problem_destroy(ec_polish_problem **handle)
 
     if (!p)
         return;
-    ec_executor_destroy(&p->executor);
+    ec_executor_destroy(&p->values);
+    ec_executor_destroy(&p->gradients);
     ec_array_release(p->backend, &p->X);
     p->backend->ops->release(p->backend, p->status);
     free(p->free_gene);
@@ -562,13 +577,13 @@ static int try_create(ec_job *job, ec_backend *backend, const double *genes, dou
     if (status == EC_OK)
         status = make_rows(p, job, &at, notes, margin);
     if (status == EC_OK)
-        status = make_executor(p, job);
+        status = make_executors(p, job);
     if (status == EC_OK)
         status = make_batch(p);
     for (int32_t i = 0; i < p->n_cuts; i++)
         t[i] = p->cuts[i].start;
     if (status == EC_OK)
-        status = ec_polish_problem_run(p, genes, t);
+        status = ec_polish_problem_jacobian(p, genes, t);
     *wrong = status == EC_OK ? wrong_cut(p) : -1;
     if (*wrong >= 0)
         leave_uncut(notes, p->cuts[*wrong].node);

@@ -7,8 +7,8 @@
  * does not fall with a maximum's t (nor rise with a minimum's); a node where that fails stays as
  * it is. The job's constraints are rows as well. Rows are vectors; all their elements count.
  *
- * Values and the whole Jacobian come from one batch: candidate k carries the design and the k-th
- * unit vector as seed of the vector-Jacobian product, so a strip of 32 rows costs as much as one.
+ * The whole Jacobian comes from one batch: candidate k carries the design and the k-th unit vector as
+ * seed of the vector-Jacobian product, so a strip of 32 rows costs about as much as one.
  */
 #ifndef EC_POLISH_PROBLEM_H
 #define EC_POLISH_PROBLEM_H
@@ -36,9 +36,10 @@ typedef struct ec_polish_cut {
 
 typedef struct ec_polish_problem {
     ec_backend *backend;
-    ec_executor *executor;
-    int32_t n_genes; /* of the job's candidates; t and seeds lie behind */
-    int32_t n_free;  /* genes that move */
+    ec_executor *values;    /* of the rows, for one candidate */
+    ec_executor *gradients; /* of the variables, then of t; a candidate an element */
+    int32_t n_genes;        /* of the job's candidates; t and seeds lie behind */
+    int32_t n_free;         /* genes that move */
     int32_t *free_gene;
     double *low, *range; /* of the free genes */
     int32_t n_cuts;
@@ -52,8 +53,8 @@ typedef struct ec_polish_problem {
     int32_t *grad_element;
     ec_array X;
     uint8_t *status;
-    /* after ec_polish_problem_run: values [n_elements], Jacobian [n_elements][n_free + n_cuts]
-     * with respect to the genes (not scaled) and t */
+    /* value [n_elements]; jacobian [n_elements][n_free + n_cuts], with respect to the genes (not
+     * scaled) and t */
     double *value, *jacobian;
 } ec_polish_problem;
 
@@ -69,8 +70,9 @@ typedef struct ec_polish_notes {
 int ec_polish_problem_create(ec_job *job, ec_backend *backend, const double *genes, double margin,
                              ec_polish_notes *notes, ec_polish_problem **problem);
 void ec_polish_problem_destroy(ec_polish_problem **problem);
-/* Evaluates at genes (n_genes) and t (n_cuts). */
-int ec_polish_problem_run(ec_polish_problem *problem, const double *genes, const double *t);
+/* Fills value, or jacobian, at genes (n_genes) and t (n_cuts). */
+int ec_polish_problem_values(ec_polish_problem *problem, const double *genes, const double *t);
+int ec_polish_problem_jacobian(ec_polish_problem *problem, const double *genes, const double *t);
 
 EC_C_END
 #endif

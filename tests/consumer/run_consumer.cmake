@@ -31,6 +31,11 @@ elseif(way STREQUAL "pkgconfig")
     separate_arguments(flags UNIX_COMMAND "${flags}")
     run("${c_compiler}" -std=c17 -Wall -Wextra -Werror "${source_dir}/consumer.c"
         -o "${work_dir}/build/consumer" ${flags} "-Wl,-rpath,${prefix}/${libdir}")
+    # Each installed header stands on its own.
+    file(GLOB headers "${prefix}/include/eciton/*.h")
+    foreach(header IN LISTS headers)
+        run("${c_compiler}" -std=c17 -Wall -Wextra -Werror -fsyntax-only -x c "${header}")
+    endforeach()
 else()
     message(FATAL_ERROR "way is '${way}'; allowed are cmake and pkgconfig")
 endif()

@@ -142,10 +142,24 @@ static const line_case lines[] = {
     {"uniform 20", 20, 0.5, -13.1882, 5.0832, 11.4783, 13.0103, {0}, 1e-3},
     {"uniform 100", 100, 0.5, -13.2585, 1.0153, 2.2920, 20.0000, {0}, 1e-3},
     {"uniform 10, d = 0.25", 10, 0.25, -12.9662, 20.5008, 47.1564, 7.1316, {0}, 1e-3},
-    {"Chebyshev 10, 20 dB", 10, 0.5, -20.0, 11.1861, 27.1612, 9.8326,
-     {1, .92137, .77799, .59443, .64163}, 1e-3},
-    {"Chebyshev 20, 30 dB", 20, 0.5, -30.0, 6.3277, 16.9539, 12.3929,
-     {1, .97010, .91243, .83102, .73147, .62034, .50461, .39104, .28558, .32561}, 2e-3},
+    {"Chebyshev 10, 20 dB",
+     10,
+     0.5,
+     -20.0,
+     11.1861,
+     27.1612,
+     9.8326,
+     {1, .92137, .77799, .59443, .64163},
+     1e-3},
+    {"Chebyshev 20, 30 dB",
+     20,
+     0.5,
+     -30.0,
+     6.3277,
+     16.9539,
+     12.3929,
+     {1, .97010, .91243, .83102, .73147, .62034, .50461, .39104, .28558, .32561},
+     2e-3},
 };
 
 static void fill_line(const line_case *c, double *x, double *amplitude)
@@ -233,10 +247,9 @@ static void aperiodic_17(void **state)
     near("17 elements, search", sll_of_positions(best17, 17, 2001, EC_SEARCH), -20.1426, 1e-3);
 }
 
-static const double half37[19] = {0,         0.5,       1,         1.5,       2,
-                                  2.5,       3,         3.5,       4,         4.5,
-                                  5,         5.6001537, 6.1751825, 6.7895343, 7.6309425,
-                                  8.3318794, 9.6475868, 10.4566577, 10.998};
+static const double half37[19] = {
+    0, 0.5,       1,         1.5,       2,         2.5,       3,         3.5,        4,     4.5,
+    5, 5.6001537, 6.1751825, 6.7895343, 7.6309425, 8.3318794, 9.6475868, 10.4566577, 10.998};
 
 static void aperiodic_37(void **state)
 {
@@ -347,8 +360,8 @@ static void beam_across_zero(void **state)
             near("SLL on a circle", sll, 0.0, 1e-6);
         else
             near("SLL", sll, -13.131, 1e-3);
-        near("HPBW", value_of(&b, ec_array_hpbw_deg(b.graph, b.call, &beam), EC_FINAL, NULL),
-             6.811, 2e-3);
+        near("HPBW", value_of(&b, ec_array_hpbw_deg(b.graph, b.call, &beam), EC_FINAL, NULL), 6.811,
+             2e-3);
         bench_close(&b);
     }
 }
@@ -366,10 +379,12 @@ static void one_degree_cut(void **state)
     b.config.kind = EC_ARRAY_CUT_THETA;
     set_axis(&b, 0, -EC_PI / 2, EC_PI / 2, 181);
     make_call(&b);
-    near("HPBW", value_of(&b, ec_array_hpbw_deg(b.graph, b.call, NULL), EC_FINAL, NULL), 6.785, 1e-3);
+    near("HPBW", value_of(&b, ec_array_hpbw_deg(b.graph, b.call, NULL), EC_FINAL, NULL), 6.785,
+         1e-3);
     near("FNBW", value_of(&b, ec_array_fnbw_deg(b.graph, b.call, NULL), EC_FINAL, NULL), 15.324,
          1e-3);
-    near("SLL", value_of(&b, ec_array_sll_db(b.graph, b.call, NULL), EC_FINAL, NULL), -13.131, 1e-3);
+    near("SLL", value_of(&b, ec_array_sll_db(b.graph, b.call, NULL), EC_FINAL, NULL), -13.131,
+         1e-3);
     near("HPBW, search", value_of(&b, ec_array_hpbw_deg(b.graph, b.call, NULL), EC_SEARCH, NULL),
          6.785, 5e-3);
     near("SLL, search", value_of(&b, ec_array_sll_db(b.graph, b.call, NULL), EC_SEARCH, NULL),
@@ -421,16 +436,16 @@ static void tiny_sizes(void **state)
             set_axis(&b, 0, -1, 1, points);
             make_call(&b);
             uint8_t status;
-            double sll =
-                value_of(&b, ec_array_sll_db(b.graph, b.call, NULL), EC_FINAL, &status);
+            double sll = value_of(&b, ec_array_sll_db(b.graph, b.call, NULL), EC_FINAL, &status);
             assert_int_equal(status, 0);
             if (n <= 4) /* less than a wavelength has no side lobe */
                 near("SLL floor", sll, -200.0, 0.0);
             else
                 assert_true(sll < -9.0 && sll > -14.0);
-            near("D of n", value_of(&b, ec_array_directivity_db(b.graph, b.call, NULL), EC_SEARCH,
-                                    NULL),
-                 value_of(&b, ec_array_directivity_db(b.graph, b.call, NULL), EC_FINAL, NULL), 1e-9);
+            near("D of n",
+                 value_of(&b, ec_array_directivity_db(b.graph, b.call, NULL), EC_SEARCH, NULL),
+                 value_of(&b, ec_array_directivity_db(b.graph, b.call, NULL), EC_FINAL, NULL),
+                 1e-9);
             bench_close(&b);
         }
     }
@@ -545,8 +560,8 @@ static void element_directivity(void **state)
         b.config.q = 0.5 * q2;
         set_axis(&b, 0, -1, 1, 101);
         make_call(&b);
-        near("D of cos^q", value_of(&b, ec_array_directivity_db(b.graph, b.call, NULL), EC_FINAL,
-                                    NULL),
+        near("D of cos^q",
+             value_of(&b, ec_array_directivity_db(b.graph, b.call, NULL), EC_FINAL, NULL),
              10.0 * log10(2.0 * (q2 + 1)), 1e-4);
         bench_close(&b);
     }
@@ -693,11 +708,10 @@ static void plain_sum(const bench *b, const double *x, const double *y, const do
     const long double two_pi = 6.283185307179586476925286766559L;
 
     for (int i = 0; i < b->n; i++) {
-        long double turn = (long double)x[i] * ((long double)u - steer_u) +
-                           (y ? (long double)y[i] * v : 0) +
-                           (z ? (long double)z[i] *
-                                    ((long double)w - sqrtl(1 - (long double)steer_u * steer_u))
-                              : 0);
+        long double turn =
+            (long double)x[i] * ((long double)u - steer_u) + (y ? (long double)y[i] * v : 0) +
+            (z ? (long double)z[i] * ((long double)w - sqrtl(1 - (long double)steer_u * steer_u))
+               : 0);
         long double angle = two_pi * (turn - rintl(turn)) + phase[i];
         sr += amplitude[i] * cosl(angle);
         si += amplitude[i] * sinl(angle);
@@ -742,8 +756,8 @@ static void pattern_against_plain_sum(void **state)
     double *to[1] = {out};
     assert_true(e >= 0);
     for (int f = 0; f < 2; f++) {
-        assert_true(ec_evaluate_once(b.graph, b.backend, (ec_fidelity)f, 1, &e, NULL, 0, NULL, 0, to,
-                                     NULL, NULL) >= 0);
+        assert_true(ec_evaluate_once(b.graph, b.backend, (ec_fidelity)f, 1, &e, NULL, 0, NULL, 0,
+                                     to, NULL, NULL) >= 0);
         for (int i = 0; i < POINTS; i++) {
             double u = b.axis[0][i], re, im;
             plain_sum(&b, x, y, z, amplitude, phase, u, 0.2, sqrt(1 - u * u - 0.04), 0.3, &re, &im);
@@ -861,8 +875,7 @@ static void check_gradient(const char *name, bench *b, ec_expr metric, int32_t n
             double want = (f[1] - f[0]) / (2 * h);
             if (!(fabs(got[i] - want) <= tolerance * (1 + fabs(want))))
                 fail_msg("%s, grid kind %d: derivative over gene %zu is %.9g, by differences %.9g",
-                         name, (int)b->config.kind, gene,
-                         got[i], want);
+                         name, (int)b->config.kind, gene, got[i], want);
         }
     }
 }
@@ -904,8 +917,8 @@ static void gradients(void **state)
         if (kind == 0)
             b.config.fixed = 0.05;
         make_call(&b);
-        ec_expr with[8] = {b.in.x,          b.in.y,     b.in.z,  b.in.amplitude, b.in.phase,
-                           b.in.wavelength, b.in.u0,    b.in.v0};
+        ec_expr with[8] = {b.in.x,     b.in.y,          b.in.z,  b.in.amplitude,
+                           b.in.phase, b.in.wavelength, b.in.u0, b.in.v0};
         ec_array_beam beam;
         ec_array_beam_default(&beam);
         if (kind == 2) {
@@ -946,8 +959,8 @@ static void gradients(void **state)
         ec_expr pattern = ec_array_pattern(b.graph, b.call);
         assert_true(pattern >= 0);
         ec_expr power = ec_graph_unary(b.graph, EC_OP_ABS2, pattern);
-        ec_expr cube = ec_graph_unary(b.graph, EC_OP_SUM,
-                                      ec_graph_unary(b.graph, EC_OP_SQUARE, power));
+        ec_expr cube =
+            ec_graph_unary(b.graph, EC_OP_SUM, ec_graph_unary(b.graph, EC_OP_SQUARE, power));
         check_gradient("pattern", &b,
                        ec_graph_binary(b.graph, EC_OP_MUL, cube, ec_graph_number(b.graph, 1e-4)), 8,
                        with, 1e-5);

@@ -149,22 +149,33 @@ fi
 
 # ---- a signal ends a search with the best so far -------------------------------------------------------
 
-if wanted interrupt "$@"; then
-    for signal in INT TERM; do
-        rm -f "$work/started"
-        "$program" run "$here/good/interrupt.lua" --set seconds=60 --json >"$work/output" 2>"$work/errors" </dev/null &
-        process=$!
-        waited=0
-        until grep -q searching "$work/errors" 2>/dev/null || [ $waited -ge 100 ]; do
-            sleep 0.1
-            waited=$((waited + 1))
-        done
-        sleep 0.3
-        kill -$signal $process
-        wait $process
-        printf -- '-- expect: "stop":"interrupted"\n-- expect: "status":"feasible"\n' >"$work/expected"
-        report "interrupt/$signal" $? 0 "$work/expected"
+# interrupt NAME SIGNAL FLAGS...
+interrupt() {
+    name=interrupt/$1-$2
+    signal=$2
+    script=$here/good/$1.lua
+    shift 2
+    : >"$work/errors"
+    "$program" run "$script" "$@" --json >"$work/output" 2>"$work/errors" </dev/null &
+    process=$!
+    waited=0
+    until grep -q searching "$work/errors" || [ $waited -ge 100 ]; do
+        sleep 0.1
+        waited=$((waited + 1))
     done
+    sleep 0.3
+    kill -"$signal" $process
+    wait $process
+    status=$?
+    printf -- '-- expect: "stop":"interrupted"\n-- expect: "status":"feasible"\n' >"$work/expected"
+    cat "$work/errors" >>"$work/output"
+    report "$name" $status 0 "$work/expected"
+}
+
+if wanted interrupt "$@"; then
+    interrupt interrupt INT --set seconds=60
+    interrupt interrupt TERM --set seconds=60
+    interrupt interrupt_host INT --set generations=1000000
 fi
 
 # ---- examples ------------------------------------------------------------------------------------------

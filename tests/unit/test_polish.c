@@ -279,18 +279,19 @@ static void test_jacobian(void **state)
     assert_int_equal(smooth->n_cuts, 1);
     assert_int_equal(smooth->n_elements, 4);
     double t = smooth->cuts[0].start, jacobian[4][4], value_up[4];
-    assert_int_equal(ec_polish_problem_run(smooth, genes, &t), EC_OK);
+    assert_int_equal(ec_polish_problem_values(smooth, genes, &t), EC_OK);
+    assert_int_equal(ec_polish_problem_jacobian(smooth, genes, &t), EC_OK);
     assert_true(fabs(smooth->value[0] - value(&p, f, genes)) < 1e-14);
     memcpy(jacobian, smooth->jacobian, sizeof jacobian);
     for (int i = 0; i < 4; i++) {
         double step = 1e-5, moved[3], up = t, down = t;
         memcpy(moved, genes, sizeof moved);
         *(i < 3 ? &moved[i] : &up) += step;
-        assert_int_equal(ec_polish_problem_run(smooth, moved, &up), EC_OK);
+        assert_int_equal(ec_polish_problem_values(smooth, moved, &up), EC_OK);
         memcpy(value_up, smooth->value, sizeof value_up);
         memcpy(moved, genes, sizeof moved);
         *(i < 3 ? &moved[i] : &down) -= step;
-        assert_int_equal(ec_polish_problem_run(smooth, moved, &down), EC_OK);
+        assert_int_equal(ec_polish_problem_values(smooth, moved, &down), EC_OK);
         for (int r = 0; r < 4; r++)
             assert_true(fabs((value_up[r] - smooth->value[r]) / (2 * step) - jacobian[r][i]) <
                         1e-8);

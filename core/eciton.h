@@ -1,0 +1,20 @@
+/* eciton.h: the public C API in one include, for programs that link the library.
+ *
+ * In the order one calls them: a backend (backend.h), a graph and a job on it (graph.h, job.h),
+ * ec_solve (solve.h), the result's JSON line and files (output.h). Errors are negative statuses
+ * with a sentence in ec_error_text (status.h). Evaluators have headers of their own, such as
+ * array_pattern.h.
+ */
+#ifndef EC_ECITON_H
+#define EC_ECITON_H
+
+#include "status.h"
+#include "log.h"
+#include "backend.h"
+#include "array.h"
+#include "graph.h"
+#include "job.h"
+#include "solve.h"
+#include "output.h"
+
+#endif

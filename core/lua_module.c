@@ -1,0 +1,163 @@
+/* Functions of the module about a run: ec.arg, ec.value, ec.range, ec.over. */
+#include <math.h>
+#include <string.h>
+
+#include "lua_expr.h"
+#include "lua_job.h"
+#include "lua_values.h"
+
+/* ---- arguments and values -------------------------------------------------------------------- */
+
+static bool parse_flag(lua_State *L, const char *text)
+{
+    if (strcmp(text, "true") == 0 || strcmp(text, "yes") == 0 || strcmp(text, "1") == 0)
+        lua_pushboolean(L, 1);
+    else if (strcmp(text, "false") == 0 || strcmp(text, "no") == 0 || strcmp(text, "0") == 0)
+        lua_pushboolean(L, 0);
+    else
+        return false;
+    return true;
+}
+
+/* ec.arg(name, default): the value of --set, of the default's type. */
+static int module_arg(lua_State *L)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    if (luaL_testudata(L, 1, EC_LUA_EXPR)) {
+        const ec_lua_expr *e = lua_touserdata(L, 1);
+        ec_lua_mark_line(L);
+        return ec_lua_expr_push(L, ec_graph_unary(host->graph, EC_OP_ARG, e->expr));
+    }
+    if (lua_type(L, 1) != LUA_TSTRING)
+        ec_lua_fail(L, "ec.arg: wants a name and a default value, as in ec.arg(\"count\", 32)");
+    const char *name = lua_tostring(L, 1), *text = NULL;
+    for (int i = 0; i < host->settings.n_sets; i++)
+        if (strcmp(host->settings.sets[i].name, name) == 0) {
+            host->settings.sets[i].asked = true;
+            text = host->settings.sets[i].value;
+        }
+    int type = lua_type(L, 2);
+    if (!text && strcmp(name, "seed") == 0 && host->settings.seed_given) {
+        lua_pushinteger(L, (lua_Integer)host->settings.seed);
+        return 1;
+    }
+    if (!text && (type == LUA_TNIL || type == LUA_TNONE))
+        ec_lua_fail(L, "ec.arg: '%s' has no default, so it must be given: --set %s=VALUE", name,
+                    name);
+    if (!text) {
+        lua_settop(L, 2);
+        return 1;
+    }
+    if (type == LUA_TNUMBER) {
+        if (lua_stringtonumber(L, text) != strlen(text) + 1)
+            ec_lua_fail(L, "--set %s=%s: a number is needed, as the default is one", name, text);
+    } else if (type == LUA_TBOOLEAN) {
+        if (!parse_flag(L, text))
+            ec_lua_fail(L, "--set %s=%s: true or false is needed, as the default is one", name,
+                        text);
+    } else if (type == LUA_TSTRING || type == LUA_TNIL || type == LUA_TNONE) {
+        lua_pushstring(L, text);
+    } else {
+        ec_lua_fail(
+            L, "ec.arg: the default of '%s' is a %s; a number, a text, true or false are allowed",
+            name, lua_typename(L, type));
+    }
+    return 1;
+}
+
+/* ec.value(expr): of an expression without design variables. */
+static int module_value(lua_State *L)
+{
+    ec_lua_list list;
+    ec_expr expr = ec_lua_expr_get(L, 1, "ec.value");
+    if (!ec_lua_expr_constant(L, expr, &list))
+        ec_lua_fail(
+            L, "ec.value: the expression has design variables, so it has no value before a search: "
+               "use best:value(expr) after job:solve");
+    if (list.scalar)
+        lua_pushnumber(L, list.v[0]);
+    return 1;
+}
+
+/* ec.range(from, to, count): evenly spaced, both ends included. */
+static int module_range(lua_State *L)
+{
+    static const char *const names[] = {"from", "to", "count"};
+    double v[3];
+    for (int i = 0; i < 3; i++) {
+        if (lua_type(L, i + 1) != LUA_TNUMBER || !isfinite(lua_tonumber(L, i + 1)))
+            ec_lua_fail(L, "ec.range(from, to, count): %s must be a finite number, got a %s",
+                        names[i], luaL_typename(L, i + 1));
+        v[i] = lua_tonumber(L, i + 1);
+    }
+    if (!(v[2] >= 1 && v[2] <= 1 << 28 && v[2] == floor(v[2])))
+        ec_lua_fail(L, "ec.range(from, to, count): count %.14g is not a whole number above 0",
+                    v[2]);
+    int64_t n = (int64_t)v[2];
+    double *to = ec_lua_values_new(L, n);
+    for (int64_t i = 0; i < n; i++)
+        to[i] = n == 1 ? v[0] : v[0] + (v[1] - v[0]) * ((double)i / (double)(n - 1));
+    if (n > 1)
+        to[n - 1] = v[1];
+    return 1;
+}
+
+typedef struct over_keys {
+    int values;
+} over_keys;
+
+static const ec_key over_table[] = {{"values", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL,
+                                     "a number, or a list of numbers, for each sample",
+                                     offsetof(over_keys, values)}};
+
+const ec_noun ec_noun_over = {"ec.over", "ec.over{ values = {0.95, 1, 1.05} }",
+                              "A quantity that takes several values for every design: frequencies, "
+                              "tolerances, scenarios. What is "
+                              "built from it varies over these samples too, until :mean(), :min(), "
+                              ":max(), :sum() or :percentile(p) "
+                              "reduces it.",
+                              EC_KEYS(over_table)};
+
+static int module_over(lua_State *L)
+{
+    ec_graph *graph = ec_lua_host_of(L)->graph;
+    bool plain = !lua_istable(L, 1);
+    if (!plain) {
+        lua_rawgeti(L, 1, 1);
+        plain = !lua_isnil(L, -1); /* ec.over{1, 2, 3} */
+        lua_pop(L, 1);
+    }
+    over_keys keys = {.values = 1};
+    if (!plain)
+        ec_lua_keys_parse(L, 1, &ec_noun_over, &keys, NULL);
+    bool nested = false;
+    if (lua_istable(L, keys.values)) {
+        nested = lua_rawgeti(L, keys.values, 1) != LUA_TNUMBER;
+        lua_pop(L, 1);
+    }
+    ec_lua_mark_line(L);
+    if (nested) {
+        ec_expr m = ec_lua_expr_get(L, keys.values, "ec.over: key 'values'");
+        const ec_node *node = ec_graph_node(graph, m);
+        if (node->op != EC_OP_CONSTANT || node->rank != 2)
+            ec_lua_fail(
+                L, "ec.over: key 'values': wants numbers, or lists of numbers of equal length");
+        return ec_lua_expr_push(
+            L, ec_graph_samples(graph, node->shape[0], 1, &node->shape[1], node->data));
+    }
+    ec_lua_list list;
+    ec_lua_list_get(L, keys.values, "ec.over: key 'values'", &list);
+    return ec_lua_expr_push(L, ec_graph_samples(graph, list.n, 0, NULL, list.v));
+}
+
+void ec_lua_module_open(lua_State *L)
+{
+    static const luaL_Reg functions[] = {{"arg", module_arg},
+                                         {"value", module_value},
+                                         {"range", module_range},
+                                         {"over", module_over},
+                                         {NULL, NULL}};
+    luaL_setfuncs(L, functions, 0);
+    lua_pushboolean(L, ec_lua_host_of(L)->settings.quick);
+    lua_setfield(L, -2, "quick");
+}

@@ -1,0 +1,252 @@
+/* job:solve: its keys, the method's options, and the search itself. */
+#include <math.h>
+#include <string.h>
+
+#include "lua_expr.h"
+#include "lua_job.h"
+#include "lua_values.h"
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+typedef struct solve_keys {
+    const char *method;
+    int64_t population, groups, evaluations, generations, stagnation, polish_designs, keep, chunk;
+    double seconds, target, stagnation_tolerance, spread;
+    bool polish;
+} solve_keys;
+
+static const ec_key solve_table[] = {
+    {"method", EC_KEY_STRING, 0, NAN, 0, 0, NULL, NULL,
+     "the search, \"lshade\" when absent; see below", offsetof(solve_keys, method)},
+    {"population", EC_KEY_INTEGER, 0, 0, 1, 1e8, NULL, NULL,
+     "designs in a generation (default: the method's own)", offsetof(solve_keys, population)},
+    {"groups", EC_KEY_INTEGER, 0, 0, 1, 1e6, NULL, NULL,
+     "groups of candidates for variables with group = true", offsetof(solve_keys, groups)},
+    {"evaluations", EC_KEY_INTEGER, 0, 0, 1, 9e15, NULL, NULL, "stop after so many designs",
+     offsetof(solve_keys, evaluations)},
+    {"generations", EC_KEY_INTEGER, 0, 0, 1, 4e9, NULL, NULL, "stop after so many generations",
+     offsetof(solve_keys, generations)},
+    {"seconds", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, INFINITY, "s", NULL, "stop after so long",
+     offsetof(solve_keys, seconds)},
+    {"target", EC_KEY_NUMBER, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+     "stop when the objective is this good, confirmed at final fidelity",
+     offsetof(solve_keys, target)},
+    {"stagnation", EC_KEY_INTEGER, 0, 0, 1, 4e9, NULL, NULL,
+     "stop after so many generations without a better design", offsetof(solve_keys, stagnation)},
+    {"stagnation_tolerance", EC_KEY_NUMBER, 0, 0, 0, INFINITY, NULL, NULL,
+     "smallest improvement of the objective that counts as one",
+     offsetof(solve_keys, stagnation_tolerance)},
+    {"spread", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, 1, NULL, NULL,
+     "stop when every variable's spread is below this share of its range",
+     offsetof(solve_keys, spread)},
+    {"polish", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
+     "refine the best designs with gradients afterwards", offsetof(solve_keys, polish)},
+    {"polish_designs", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL, "how many designs are polished",
+     offsetof(solve_keys, polish_designs)},
+    {"keep", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
+     "best designs that are evaluated again at final fidelity (default 16)",
+     offsetof(solve_keys, keep)},
+    {"chunk", EC_KEY_INTEGER, 0, 0, 1, 1e8, NULL, NULL,
+     "designs evaluated at a time (default: what the memory allows); changes no result",
+     offsetof(solve_keys, chunk)}};
+
+const ec_noun ec_noun_solve = {"job:solve", "job:solve{ evaluations = 2e5, polish = true }",
+                               "Searches for the best design. At least one of evaluations, "
+                               "generations, seconds, target, stagnation and "
+                               "spread is needed. Returns the result.",
+                               EC_KEYS(solve_table)};
+
+/* ---- the method's options -------------------------------------------------------------------- */
+
+typedef struct method_options {
+    const ec_optimizer_def *def;
+    double *values;
+} method_options;
+
+static const ec_optimizer_def *find_method(lua_State *L, int index)
+{
+    const char *name = NULL;
+    if (lua_istable(L, index)) {
+        lua_pushliteral(L, "method");
+        if (lua_rawget(L, index) == LUA_TSTRING)
+            name = lua_tostring(L, -1);
+        lua_pop(L, 1);
+    }
+    const ec_optimizer_def *def = ec_optimizer_find(name ? name : "lshade");
+    if (def)
+        return def;
+    luaL_Buffer b;
+    luaL_buffinit(L, &b);
+    const ec_optimizer_def *const *all = ec_optimizer_table();
+    for (int i = 0; all[i]; i++) {
+        luaL_addstring(&b, i ? ", " : "");
+        luaL_addstring(&b, all[i]->name);
+    }
+    luaL_pushresult(&b);
+    ec_lua_fail(L, "job:solve: key 'method': unknown method '%s', known are %s",
+                name ? name : "lshade", lua_tostring(L, -1));
+}
+
+static int word_index(const char *words, const char *word)
+{
+    for (int i = 0; words && *words; i++) {
+        size_t n = strcspn(words, "|");
+        if (strlen(word) == n && strncmp(words, word, n) == 0)
+            return i;
+        words += n + (words[n] == '|');
+    }
+    return -1;
+}
+
+/* A key of the method's own table. */
+static bool take_option(lua_State *L, void *user, const char *key)
+{
+    method_options *m = user;
+    size_t i = 0;
+    while (i < m->def->n_options && strcmp(m->def->options[i].key, key) != 0)
+        i++;
+    if (i == m->def->n_options)
+        return false;
+    const ec_option_def *o = &m->def->options[i];
+    if (o->kind == EC_OPTION_FLAG) {
+        if (!lua_isboolean(L, -1))
+            ec_lua_fail(L, "job:solve: key '%s': wants true or false, got a %s", key,
+                        luaL_typename(L, -1));
+        m->values[i] = lua_toboolean(L, -1);
+        return true;
+    }
+    if (o->kind == EC_OPTION_WORD) {
+        int word = lua_type(L, -1) == LUA_TSTRING ? word_index(o->words, lua_tostring(L, -1)) : -1;
+        if (word < 0)
+            ec_lua_fail(L, "job:solve: key '%s': wants one of the words %s, got %s", key, o->words,
+                        luaL_tolstring(L, -1, NULL));
+        m->values[i] = word;
+        return true;
+    }
+    if (lua_type(L, -1) != LUA_TNUMBER)
+        ec_lua_fail(L, "job:solve: key '%s': wants a number, got a %s", key, luaL_typename(L, -1));
+    double value = lua_tonumber(L, -1);
+    if (!(value >= o->min && value <= o->max))
+        ec_lua_fail(L, "job:solve: key '%s': %.14g is not allowed, it must be from %.14g to %.14g",
+                    key, value, o->min, o->max);
+    if (o->kind == EC_OPTION_INTEGER && value != floor(value))
+        ec_lua_fail(L, "job:solve: key '%s': %.14g is not a whole number", key, value);
+    m->values[i] = value;
+    return true;
+}
+
+/* --quick: enough to see that the script runs to its end. */
+static void make_quick(ec_solve_info *info)
+{
+    enum { GENERATIONS = 8, EVALUATIONS = 2000 };
+    size_t least = 2 * info->population > EVALUATIONS ? 2 * info->population : EVALUATIONS;
+    if (info->evaluations > least)
+        info->evaluations = least;
+    if (info->generations > GENERATIONS)
+        info->generations = GENERATIONS;
+    if (!info->evaluations && !info->generations)
+        info->generations = GENERATIONS;
+    if (info->seconds > 2)
+        info->seconds = 2;
+    info->polish_designs = 1;
+}
+
+static void read_solve(lua_State *L, ec_solve_info *info)
+{
+    enum { MOST_OPTIONS = 64 };
+    ec_lua_host *host = ec_lua_host_of(L);
+    solve_keys keys;
+    method_options m = {.def = find_method(L, 2)};
+    size_t n = m.def->n_options;
+    const char *names[MOST_OPTIONS];
+    m.values = ec_lua_values_new(L, (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        m.values[i] = m.def->options[i].initial;
+        if (i < MOST_OPTIONS)
+            names[i] = m.def->options[i].key;
+    }
+    ec_key_extra extra = {take_option, &m, names, (int)(n < MOST_OPTIONS ? n : MOST_OPTIONS)};
+    ec_lua_keys_parse(L, 2, &ec_noun_solve, &keys, &extra);
+    ec_solve_info_default(info);
+    info->method = m.def->name;
+    info->options = m.values;
+    info->population = (size_t)keys.population;
+    info->groups = (size_t)keys.groups;
+    info->evaluations = (size_t)keys.evaluations;
+    info->generations = (size_t)keys.generations;
+    info->seconds = keys.seconds;
+    info->target = keys.target;
+    info->stagnation = (uint32_t)keys.stagnation;
+    info->stagnation_tolerance = keys.stagnation_tolerance;
+    info->spread = keys.spread;
+    info->polish = keys.polish;
+    info->polish_designs = (int32_t)keys.polish_designs;
+    info->keep = (int32_t)keys.keep;
+    info->chunk = (size_t)keys.chunk;
+    if (info->population && info->population < m.def->min_population)
+        ec_lua_fail(L,
+                    "job:solve: key 'population': %zu is too small, method '%s' needs at least %zu",
+                    info->population, m.def->name, m.def->min_population);
+    if (host->settings.quick)
+        make_quick(info);
+    info->interrupt = host->settings.interrupt;
+    info->progress = host->settings.events.progress;
+    info->progress_user = host->settings.events.user;
+    info->log = host->settings.log;
+}
+
+static void warn_sets(ec_lua_host *host)
+{
+    for (int i = 0; !host->warned_sets && i < host->settings.n_sets; i++)
+        if (!host->settings.sets[i].asked)
+            ec_log_write(host->settings.log, EC_LOG_WARNING,
+                         "--set %s: no line before this search asked for it with ec.arg",
+                         host->settings.sets[i].name);
+    host->warned_sets = true;
+}
+
+int ec_lua_job_solve(lua_State *L)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    const ec_lua_events *events = &host->settings.events;
+    ec_job *job = ec_lua_job_at(L, "job:solve");
+    ec_solve_info info;
+    read_solve(L, &info);
+    if (ec_job_objective_count(job) == 0)
+        ec_lua_fail(L,
+                    "job:solve: the job has no objective: call job:minimize or job:maximize first");
+    warn_sets(host);
+    if (host->settings.check) {
+        ec_lua_core_enter(L);
+        int status = events->check ? events->check(events->user, job, &info) : EC_OK;
+        ec_lua_core_leave(L);
+        if (status < 0)
+            ec_lua_fail_core(L, "job:solve");
+        host->checked = true;
+        ec_lua_fail(L, "the check ends here");
+    }
+    if (*host->settings.interrupt)
+        ec_lua_fail(L, "job:solve: interrupted before this search began");
+    ec_lua_result *result = ec_lua_result_new(L, 1);
+    ec_lua_core_enter(L);
+    if (events->solve)
+        events->solve(events->user, job, &info);
+    int status = ec_solve(job, host->backend, &info, &result->result);
+    if (status >= 0 && result->result->stop == EC_STOP_INTERRUPT)
+        host->stopped = true;
+    if (status >= 0 && !host->budget.expired && events->result) {
+        int written = events->result(events->user, job, result->result);
+        status = written < 0 ? written : status;
+    }
+    ec_lua_core_leave(L);
+    if (host->budget.expired)
+        ec_lua_fail(
+            L,
+            "job:solve: a function of ec.host ran longer than %g s in one generation: is this an "
+            "endless loop? (--trust lifts the limit)",
+            host->budget.seconds);
+    if (status < 0)
+        ec_lua_fail_core(L, "job:solve");
+    host->solves++;
+    return 1;
+}

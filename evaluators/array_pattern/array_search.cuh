@@ -1,0 +1,905 @@
+/* array_search.cuh: the side-lobe level of a line and of a u-v grid in float32, one block a candidate
+ * and one launch: phasor tables, the matrix product (see array_row_template.h), |F|^2 and the search for
+ * the peaks stay in shared memory and registers; a candidate reads its positions and writes one
+ * number. Definitions and interpolation are those of array_cut.h and array_surface.h.
+ *
+ * Operations a candidate (real weights, grid symmetric): a line of P points and N elements
+ * 2 P/2 N multiply-adds, a grid of P points P N multiply-adds. Both are bound by the float32 units; the
+ * phases take (rows + columns) N float64 reductions.
+ */
+#ifndef EC_ARRAY_SEARCH_CUH
+#define EC_ARRAY_SEARCH_CUH
+
+#include "array_surface.h"
+
+#include <cuda_runtime.h>
+
+enum {
+    LINE_THREADS = 256,
+    LINE_ELEMENTS = 512,
+    LINE_SHARED = 96 << 10,
+    GRID_THREADS = 256,
+    GRID_ELEMENTS = 1024,
+    GRID_TILE = 64,  /* rows and columns of a tile: 4 x 4 products a thread */
+    GRID_CHUNK = 24, /* elements whose phasors are in shared memory at a time */
+    GRID_SHARED = 200 << 10
+};
+
+/* ---- a candidate's elements in shared memory ---- */
+
+typedef struct search_elements {
+    double *x, *y, *turn;
+    float *amplitude;
+    double u0, v0;
+    int32_t bad;
+} search_elements;
+
+static __device__ double block_sum(double value, double *slot, int32_t threads)
+{
+    for (int offset = 16; offset > 0; offset /= 2)
+        value += __shfl_down_sync(0xffffffffu, value, offset);
+    if (threadIdx.x % 32 == 0)
+        slot[threadIdx.x / 32] = value;
+    __syncthreads();
+    double sum = 0.0;
+    for (int32_t k = 0; k < threads / 32; k++)
+        sum += slot[k];
+    __syncthreads();
+    return sum;
+}
+
+/* Positions in wavelengths, excitation in turns and amplitudes over their sum; status bits in el->bad.
+ * The elements' z is common and drops out. */
+static __device__ void search_gather(const ec_pattern_args *args, size_t c, size_t s,
+                                     int32_t threads, double *slot, int32_t *bits,
+                                     search_elements *el)
+{
+    const ec_pattern_view *in = args->in;
+    double wavelength = ec_pattern_read(&in[EC_PATTERN_WAVELENGTH], c, s, 0);
+    double w0 = ec_pattern_read(&in[EC_PATTERN_W0], c, s, 0);
+    double sum = 0.0;
+    int bad = 0;
+
+    el->u0 = ec_pattern_read(&in[EC_PATTERN_U0], c, s, 0);
+    el->v0 = ec_pattern_read(&in[EC_PATTERN_V0], c, s, 0);
+    if (threadIdx.x == 0)
+        *bits = 0;
+    bad |= ec_pattern_check(&in[EC_PATTERN_WAVELENGTH], wavelength);
+    bad |= wavelength > 0.0 ? 0 : EC_CANDIDATE_EVALUATOR;
+    bad |= ec_pattern_check(&in[EC_PATTERN_U0], el->u0);
+    bad |= ec_pattern_check(&in[EC_PATTERN_V0], el->v0);
+    bad |= ec_pattern_check(&in[EC_PATTERN_W0], w0);
+    double per_wavelength = 1.0 / wavelength;
+    for (int32_t m = threadIdx.x; m < args->elements; m += threads) {
+        double x = ec_pattern_read(&in[EC_PATTERN_X], c, s, m);
+        double y = ec_pattern_read(&in[EC_PATTERN_Y], c, s, m);
+        double z = ec_pattern_read(&in[EC_PATTERN_Z], c, s, m);
+        double amplitude = ec_pattern_read(&in[EC_PATTERN_AMPLITUDE], c, s, m);
+        double phase = ec_pattern_read(&in[EC_PATTERN_PHASE], c, s, m);
+        bad |= ec_pattern_check(&in[EC_PATTERN_X], x) | ec_pattern_check(&in[EC_PATTERN_Y], y) |
+               ec_pattern_check(&in[EC_PATTERN_Z], z) |
+               ec_pattern_check(&in[EC_PATTERN_AMPLITUDE], amplitude) |
+               ec_pattern_check(&in[EC_PATTERN_PHASE], phase);
+        sum += fabs(amplitude);
+        el->x[m] = x * per_wavelength;
+        el->y[m] = y * per_wavelength;
+        el->turn[m] =
+            ec_turns_reduce(phase * (1.0 / EC_TURN)) - (el->x[m] * el->u0 + el->y[m] * el->v0);
+    }
+    sum = block_sum(sum, slot, threads);
+    bad |= sum > 1e-290 && sum < 1e290 ? 0 : EC_CANDIDATE_EVALUATOR;
+    double share = 1.0 / sum;
+    for (int32_t m = threadIdx.x; m < args->elements; m += threads)
+        el->amplitude[m] = (float)(ec_pattern_read(&in[EC_PATTERN_AMPLITUDE], c, s, m) * share);
+    if (bad)
+        atomicOr(bits, bad);
+    __syncthreads();
+    el->bad = *bits;
+}
+
+static __device__ void search_write(const ec_pattern_args *args, size_t c, size_t s, double value,
+                                    int bits)
+{
+    const ec_pattern_target *out = &args->metric[0].out;
+
+    out->data[s * out->sample + c * out->lane] = value;
+    if (bits) {
+        size_t address = (size_t)(args->status + c);
+        atomicOr((unsigned *)(address & ~(size_t)3), (unsigned)bits << 8 * (address & 3));
+    }
+}
+
+/* SLL from the powers of the beam's peak and of the highest side lobe (0: none). */
+static __device__ void search_finish(const ec_pattern_args *args, size_t c, size_t s, double peak,
+                                     double lobe)
+{
+    double log_peak = ec_det_log(peak > EC_POWER_MIN ? peak : EC_POWER_MIN);
+
+    if (!(log_peak > args->zero_log)) {
+        search_write(args, c, s, nan(""), EC_CANDIDATE_EVALUATOR);
+        return;
+    }
+    double level = lobe > 0.0
+                       ? EC_DB * (ec_det_log(lobe > EC_POWER_MIN ? lobe : EC_POWER_MIN) - log_peak)
+                       : -200.0;
+    search_write(args, c, s, level < -200.0 ? -200.0 : level, 0);
+}
+
+static __device__ float block_max(float value, float *slot, int32_t threads)
+{
+    for (int offset = 16; offset > 0; offset /= 2)
+        value = fmaxf(value, __shfl_down_sync(0xffffffffu, value, offset));
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        slot[threadIdx.x / 32] = value;
+    __syncthreads();
+    for (int32_t k = 0; k < threads / 32; k++)
+        value = fmaxf(value, slot[k]);
+    return value;
+}
+
+/* The highest power and, of equals, the smallest index, as one number: powers are not negative. */
+static __device__ unsigned long long peak_key(float power, int32_t index)
+{
+    return (unsigned long long)__float_as_uint(power) << 32 | (0xffffffffu - (unsigned)index);
+}
+
+static __device__ unsigned long long block_max_key(unsigned long long key, unsigned long long *slot,
+                                                   int32_t threads)
+{
+    for (int offset = 16; offset > 0; offset /= 2) {
+        unsigned long long other = __shfl_down_sync(0xffffffffu, key, offset);
+        key = other > key ? other : key;
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0)
+        slot[threadIdx.x / 32] = key;
+    __syncthreads();
+    for (int32_t k = 0; k < threads / 32; k++)
+        key = slot[k] > key ? slot[k] : key;
+    return key;
+}
+
+/* ---- a line ---- */
+
+/* Elements in a row of a table: groups of two for 16-byte loads, rows two banks apart. */
+static __host__ __device__ int32_t line_stride(int32_t elements)
+{
+    return (elements + 3) / 4 * 4 + 2;
+}
+
+static size_t line_shared_bytes(const ec_pattern_args *args)
+{
+    size_t n = (size_t)line_stride(args->elements);
+
+    return 3 * n * sizeof(double) + n * sizeof(float) + 8 +
+           (size_t)(args->product.rows + args->product.columns) * n * sizeof(float2) +
+           (size_t)args->grid.na * sizeof(float);
+}
+
+static __device__ void line_tables(const ec_pattern_args *args, const search_elements *el,
+                                   int32_t stride, float2 *weights, float2 *columns)
+{
+    const ec_pattern_product *product = &args->product;
+    int32_t n = args->elements, used = stride - 2;
+
+    for (int32_t k = threadIdx.x; k < product->rows * used; k += LINE_THREADS) {
+        int32_t r = k / used, m = k % used;
+        float s = 0.0f, c = 0.0f;
+        if (m < n) {
+            double t = ec_fma(el->x[m], product->row_u[r],
+                              ec_fma(el->y[m], product->centre_v, el->turn[m]));
+            ec_sincos_turns_f32((float)ec_turns_reduce(t), &s, &c);
+            s *= el->amplitude[m];
+            c *= el->amplitude[m];
+        }
+        weights[r * stride + m] = make_float2(c, s);
+    }
+    for (int32_t k = threadIdx.x; k < product->columns * used; k += LINE_THREADS) {
+        int32_t b = k / used, m = k % used;
+        float s = 0.0f, c = 0.0f;
+        if (m < n)
+            ec_sincos_turns_f32((float)ec_turns_reduce(el->x[m] * product->column_s[b]), &s, &c);
+        columns[b * stride + m] = make_float2(c, s);
+    }
+}
+
+static __device__ void line_place(const ec_pattern_args *args, int32_t r, int32_t b, float rc,
+                                  float rs, float ic, float is, float *row)
+{
+    const ec_pattern_product *product = &args->product;
+    const float *gain = args->grid.gain;
+    int32_t up = product->first + r * 2 * product->columns + product->columns + b;
+    int32_t down = up - 2 * b - 1, last = args->grid.na - 1;
+    float plus = ec_fmaf(rc - is, rc - is, (ic + rs) * (ic + rs));
+    float minus = ec_fmaf(rc + is, rc + is, (ic - rs) * (ic - rs));
+
+    if (r >= product->rows)
+        return;
+    if (up <= last) {
+        row[up] = gain ? plus * gain[up] : plus;
+        if (product->mirrored)
+            row[last - up] = gain ? plus * gain[last - up] : plus;
+    }
+    if (down <= last) {
+        row[down] = gain ? minus * gain[down] : minus;
+        if (product->mirrored)
+            row[last - down] = gain ? minus * gain[last - down] : minus;
+    }
+}
+
+/* The matrix product: a thread takes two rows and two columns, half of each apart, so that the
+ * lanes of a warp read neighbouring rows of the column table. */
+static __device__ void line_multiply(const ec_pattern_args *args, int32_t stride,
+                                     const float2 *weights, const float2 *columns, float *row)
+{
+    const ec_pattern_product *product = &args->product;
+    int32_t half = product->columns / 2, tiles = (product->rows + 1) / 2 * half;
+
+    for (int32_t tile = threadIdx.x; tile < tiles; tile += LINE_THREADS) {
+        int32_t r0 = tile / half * 2, r1 = r0 + 1 < product->rows ? r0 + 1 : r0;
+        int32_t b0 = tile % half, b1 = b0 + half;
+        const float4 *w0 = (const float4 *)(weights + r0 * stride);
+        const float4 *w1 = (const float4 *)(weights + r1 * stride);
+        const float4 *c0 = (const float4 *)(columns + b0 * stride);
+        const float4 *c1 = (const float4 *)(columns + b1 * stride);
+        float acc[2][2][4] = {};
+        for (int32_t k = 0; k < (stride - 2) / 2; k++) {
+            float4 w[2] = {w0[k], w1[k]}, c[2] = {c0[k], c1[k]};
+#pragma unroll
+            for (int i = 0; i < 2; i++) {
+#pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    float *a = acc[i][j];
+                    a[0] = ec_fmaf(w[i].x, c[j].x, a[0]);
+                    a[1] = ec_fmaf(w[i].x, c[j].y, a[1]);
+                    a[2] = ec_fmaf(w[i].y, c[j].x, a[2]);
+                    a[3] = ec_fmaf(w[i].y, c[j].y, a[3]);
+                    a[0] = ec_fmaf(w[i].z, c[j].z, a[0]);
+                    a[1] = ec_fmaf(w[i].z, c[j].w, a[1]);
+                    a[2] = ec_fmaf(w[i].w, c[j].z, a[2]);
+                    a[3] = ec_fmaf(w[i].w, c[j].w, a[3]);
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+#pragma unroll
+            for (int j = 0; j < 2; j++)
+                line_place(args, r0 + i, j ? b1 : b0, acc[i][j][0], acc[i][j][1], acc[i][j][2],
+                           acc[i][j][3], row);
+    }
+}
+
+/* Largest i with a[i] <= t, -1 below the first; a is uniform. */
+static __device__ int32_t line_below(const ec_pattern_grid *grid, double t)
+{
+    double step = (grid->a[grid->na - 1] - grid->a[0]) / (grid->na - 1);
+    double guess = (t - grid->a[0]) / step;
+    int32_t i = guess < -1.0 ? -1 : guess > grid->na ? grid->na : (int32_t)floor(guess);
+
+    while (i + 1 < grid->na && grid->a[i + 1 < 0 ? 0 : i + 1] <= t)
+        i++;
+    while (i >= 0 && (i >= grid->na || grid->a[i] > t))
+        i--;
+    return i;
+}
+
+static __device__ int32_t line_above(const ec_pattern_grid *grid, double t)
+{
+    int32_t i = line_below(grid, t);
+    return i >= 0 && grid->a[i] == t ? i : i + 1;
+}
+
+/* The parabola's vertex about sample i: its value; move in samples, within half a sample. */
+static __device__ float line_vertex(const float *row, int32_t i, float *move)
+{
+    float left = row[i] - row[i - 1], right = row[i + 1] - row[i], curve = right - left;
+    float slope = 0.5f * (left + right);
+
+    *move = curve != 0.0f ? fminf(fmaxf(-slope / curve, -0.5f), 0.5f) : 0.0f;
+    return ec_fmaf(*move, ec_fmaf(0.5f * curve, *move, slope), row[i]);
+}
+
+/* Uphill from the sample nearest to the look direction. */
+static __device__ int32_t line_climb(const ec_pattern_grid *grid, const float *row, double look)
+{
+    int32_t i = line_below(grid, look);
+
+    i = i < grid->first ? grid->first : i > grid->last ? grid->last : i;
+    if (i < grid->last && grid->a[i + 1] - look < look - grid->a[i])
+        i++;
+    for (;;) {
+        float left = i > grid->first ? row[i - 1] : -1.0f;
+        float right = i < grid->last ? row[i + 1] : -1.0f;
+        if (left <= row[i] && right <= row[i])
+            return i;
+        i += right > left ? 1 : -1;
+    }
+}
+
+typedef struct line_beam {
+    double left, right; /* edges; NAN: the beam reaches the grid's end */
+    int32_t low, high;  /* samples inside an exclusion interval */
+    int32_t peak, minimum[2];
+} line_beam;
+
+/* Without an exclusion: the peak and the first minimum on either side of it. */
+static __device__ void line_minima(const ec_pattern_grid *grid, const float *row, double look,
+                                   line_beam *beam)
+{
+    if (threadIdx.x == 0) {
+        beam->peak = line_climb(grid, row, look);
+        beam->minimum[0] = -1;
+        beam->minimum[1] = grid->na;
+    }
+    __syncthreads();
+    int32_t peak = beam->peak, left = -1, right = grid->na;
+    for (int32_t i = grid->first + 1 + (int32_t)threadIdx.x; i < grid->last; i += LINE_THREADS) {
+        if (i < peak && row[i - 1] > row[i])
+            left = i > left ? i : left;
+        if (i > peak && row[i + 1] > row[i])
+            right = i < right ? i : right;
+    }
+    left = __reduce_max_sync(0xffffffffu, left);
+    right = __reduce_min_sync(0xffffffffu, right);
+    if (threadIdx.x % 32 == 0) {
+        atomicMax(&beam->minimum[0], left);
+        atomicMin(&beam->minimum[1], right);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        double step = (grid->a[grid->na - 1] - grid->a[0]) / (grid->na - 1);
+        float move;
+        beam->left = beam->right = nan("");
+        if (beam->minimum[0] >= 0) {
+            line_vertex(row, beam->minimum[0], &move);
+            beam->left = grid->a[beam->minimum[0]] + step * move;
+        }
+        if (beam->minimum[1] < grid->na) {
+            line_vertex(row, beam->minimum[1], &move);
+            beam->right = grid->a[beam->minimum[1]] + step * move;
+        }
+    }
+    __syncthreads();
+}
+
+/* Highest of the interpolated side lobes whose peaks lie in [lo, left] or [right, hi]. */
+static __device__ float line_lobes(const ec_pattern_grid *grid, const float *row,
+                                   const line_beam *beam)
+{
+    double start = grid->a[0], step = (grid->a[grid->na - 1] - start) / (grid->na - 1);
+    int32_t from = grid->first - 1 > 1 ? grid->first - 1 : 1;
+    int32_t to = grid->last + 1 < grid->na - 2 ? grid->last + 1 : grid->na - 2;
+    double left = beam->left > grid->lo ? beam->left : grid->lo - 1.0;
+    double right = beam->right < grid->hi ? beam->right : grid->hi + 1.0;
+    float best = 0.0f, move;
+
+    for (int32_t i = from + (int32_t)threadIdx.x; i <= to; i += LINE_THREADS) {
+        float p = row[i];
+        if (!(p > 0.7f * best && p >= row[i - 1] && p >= row[i + 1]))
+            continue;
+        float top = line_vertex(row, i, &move);
+        double t = start + step * (i + (double)move);
+        if ((t >= grid->lo && t <= left) || (t >= right && t <= grid->hi))
+            best = fmaxf(best, top);
+    }
+    return best;
+}
+
+static __global__ void __launch_bounds__(LINE_THREADS)
+    line_kernel(const __grid_constant__ ec_pattern_args args)
+{
+    extern __shared__ double memory[];
+    __shared__ double slot[LINE_THREADS / 32];
+    __shared__ float ends[4];
+    __shared__ line_beam beam;
+    __shared__ int32_t bits;
+    const ec_pattern_grid *grid = &args.grid;
+    const ec_pattern_metric *metric = &args.metric[0];
+    size_t c = blockIdx.x % args.n, s = blockIdx.x / args.n;
+    int32_t stride = line_stride(args.elements);
+    search_elements el = {memory, memory + stride, memory + 2 * stride, NULL, 0.0, 0.0, 0};
+    float2 *weights = (float2 *)(memory + 3 * stride);
+    float2 *columns = weights + args.product.rows * stride;
+    float *row = (float *)(columns + args.product.columns * stride);
+
+    el.amplitude = row + grid->na;
+    if (args.stop && *args.stop)
+        return;
+    search_gather(&args, c, s, LINE_THREADS, slot, &bits, &el);
+    double look = metric->look_a == metric->look_a ? metric->look_a : el.u0;
+    bool outside = look < grid->lo - 1e-9 || look > grid->hi + 1e-9 || grid->first > grid->last;
+    if (el.bad || outside) {
+        if (threadIdx.x == 0)
+            search_write(&args, c, s, nan(""), el.bad ? el.bad : EC_CANDIDATE_EVALUATOR);
+        return;
+    }
+    line_tables(&args, &el, stride, weights, columns);
+    bool excluded = metric->exclude_a == metric->exclude_a;
+    if (threadIdx.x == 0 && excluded) {
+        double from = look - metric->exclude_a, to = look + metric->exclude_a;
+        beam.low = line_above(grid, from);
+        beam.high = line_below(grid, to);
+        beam.low = beam.low < grid->first ? grid->first : beam.low;
+        beam.high = beam.high > grid->last ? grid->last : beam.high;
+        beam.left = from > grid->lo ? from : grid->lo;
+        beam.right = to < grid->hi ? to : grid->hi;
+    }
+    __syncthreads();
+    line_multiply(&args, stride, weights, columns, row);
+    __syncthreads();
+    if (excluded) {
+        unsigned long long key = 0;
+        for (int32_t i = beam.low + (int32_t)threadIdx.x; i <= beam.high; i += LINE_THREADS) {
+            unsigned long long other = peak_key(row[i], i);
+            key = other > key ? other : key;
+        }
+        key = block_max_key(key, (unsigned long long *)slot, LINE_THREADS);
+        if (threadIdx.x == 0) {
+            int32_t near = line_below(grid, look);
+            near = near < grid->first ? grid->first : near;
+            near += near < grid->last && grid->a[near + 1] - look < look - grid->a[near];
+            beam.peak = key ? (int32_t)(0xffffffffu - (unsigned)key) : near;
+        }
+        __syncthreads();
+    } else {
+        line_minima(grid, row, look, &beam);
+    }
+    float lobe = line_lobes(grid, row, &beam);
+    if (threadIdx.x % 32 == 0 && threadIdx.x < 4 * 32) {
+        /* the ends of the two stretches; none where the beam reaches the grid's end */
+        int32_t k = threadIdx.x / 32;
+        double t = k == 0 ? grid->lo : k == 1 ? beam.left : k == 2 ? beam.right : grid->hi;
+        bool exists = k < 2 ? beam.left > grid->lo : beam.right < grid->hi;
+        bool edge = excluded && (k == 1 || k == 2);
+        ends[k] = exists || edge ? (float)ec_cut_interpolate(grid, row, t) : 0.0f;
+    }
+    lobe = block_max(lobe, (float *)slot, LINE_THREADS);
+    if (threadIdx.x != 0)
+        return;
+    int32_t i = beam.peak;
+    float peak = row[i], move;
+    if (i > 0 && i < grid->na - 1) {
+        float top = line_vertex(row, i, &move);
+        double step = (grid->a[grid->na - 1] - grid->a[0]) / (grid->na - 1);
+        double t = grid->a[i] + step * move;
+        peak = t >= grid->lo && t <= grid->hi ? top : peak;
+    }
+    if (excluded)
+        peak = fmaxf(peak, fmaxf(ends[1], ends[2]));
+    if (beam.left > grid->lo)
+        lobe = fmaxf(lobe, fmaxf(ends[0], ends[1]));
+    if (beam.right < grid->hi)
+        lobe = fmaxf(lobe, fmaxf(ends[2], ends[3]));
+    search_finish(&args, c, s, peak, lobe);
+}
+
+/* ---- a u-v grid ---- */
+
+/* Powers of the computed rows [rows][nb]; with mirrored rows the others are read through them. */
+typedef struct grid_view {
+    const ec_pattern_grid *grid;
+    const ec_pattern_product *product;
+    const float *power;
+} grid_view;
+
+static __device__ float grid_power(const grid_view *view, int32_t ia, int32_t ib)
+{
+    const ec_pattern_grid *grid = view->grid;
+
+    if (ia < 0 || ib < 0 || ia >= grid->na || ib >= grid->nb)
+        return -1.0f;
+    if (ia < view->product->first) {
+        ia = grid->na - 1 - ia;
+        ib = grid->nb - 1 - ib;
+    }
+    return view->power[(ia - view->product->first) * grid->nb + ib];
+}
+
+static __device__ void grid_neighbours(const grid_view *view, int32_t ia, int32_t ib, float p[8])
+{
+#pragma unroll
+    for (int k = 0; k < 8; k++) {
+        int step = k < 4 ? k : k + 1;
+        p[k] = grid_power(view, ia + step / 3 - 1, ib + step % 3 - 1);
+    }
+}
+
+/* Interpolated peak at a sample, and its place. */
+static __device__ double grid_vertex(const grid_view *view, int32_t ia, int32_t ib,
+                                     const float neighbour[8], double *a, double *b)
+{
+    const ec_pattern_grid *grid = view->grid;
+    double p[8], da, db, p0 = grid_power(view, ia, ib);
+    int32_t la = ia > 0 ? ia - 1 : 0, ha = ia < grid->na - 1 ? ia + 1 : ia;
+    int32_t lb = ib > 0 ? ib - 1 : 0, hb = ib < grid->nb - 1 ? ib + 1 : ib;
+
+    for (int k = 0; k < 8; k++)
+        p[k] = neighbour[k];
+    *a = grid->a[ia];
+    *b = grid->b[ib];
+    double gain = ec_surface_quadratic(p, p0, *a - grid->a[la], grid->a[ha] - *a, *b - grid->b[lb],
+                                       grid->b[hb] - *b, &da, &db);
+    *a += da;
+    *b += db;
+    return p0 + gain;
+}
+
+typedef struct grid_shared {
+    double *x, *y, *turn, *measure_a, *measure_b;
+    float *amplitude, *power;
+    float2 *weights, *columns; /* [GRID_CHUNK][GRID_TILE] */
+    uint32_t *mask;            /* flood: a bit a point */
+    uint16_t *queue;           /* in the tables' place */
+} grid_shared;
+
+static __host__ __device__ size_t grid_tables_bytes(const ec_pattern_args *args)
+{
+    size_t tables = 2 * sizeof(float2) * GRID_CHUNK * GRID_TILE;
+    size_t queue = args->metric[0].exclude_a == args->metric[0].exclude_a
+                       ? 0
+                       : (size_t)args->grid.points * sizeof(uint16_t);
+
+    return tables > queue ? tables : (queue + 15) / 16 * 16;
+}
+
+static __host__ __device__ size_t grid_lay_out(const ec_pattern_args *args, char *memory,
+                                               grid_shared *shared)
+{
+    size_t n = ((size_t)args->elements + 3) / 4 * 4, at = 0;
+    size_t na = ((size_t)args->grid.na + 1) / 2 * 2, nb = ((size_t)args->grid.nb + 1) / 2 * 2;
+
+    shared->weights = (float2 *)memory;
+    shared->columns = shared->weights + GRID_CHUNK * GRID_TILE;
+    shared->queue = (uint16_t *)memory;
+    at += grid_tables_bytes(args);
+    shared->x = (double *)(memory + at);
+    shared->y = shared->x + n;
+    shared->turn = shared->y + n;
+    shared->measure_a = shared->turn + n;
+    shared->measure_b = shared->measure_a + na;
+    at += (3 * n + na + nb) * sizeof(double);
+    shared->amplitude = (float *)(memory + at);
+    at += n * sizeof(float);
+    shared->power = (float *)(memory + at);
+    at += ((size_t)args->product.rows * (size_t)args->grid.nb + 3) / 4 * 4 * sizeof(float);
+    shared->mask = (uint32_t *)(memory + at);
+    return at + ((size_t)args->grid.points + 31) / 32 * sizeof(uint32_t);
+}
+
+/* Phasors of elements first .. first + GRID_CHUNK for a tile; a thread keeps its row and column. */
+static __device__ void grid_tables(const ec_pattern_args *args, const grid_shared *shared,
+                                   int32_t first, double u, double shift)
+{
+    int32_t lane = threadIdx.x % GRID_TILE;
+
+    for (int32_t k = threadIdx.x / GRID_TILE; k < GRID_CHUNK; k += GRID_THREADS / GRID_TILE) {
+        int32_t m = first + k;
+        float s = 0.0f, c = 0.0f, amplitude = 0.0f, sc = 0.0f, cc = 0.0f;
+        if (m < args->elements) {
+            double t = ec_fma(shared->x[m], u,
+                              ec_fma(shared->y[m], args->product.centre_v, shared->turn[m]));
+            amplitude = shared->amplitude[m];
+            ec_sincos_turns_f32((float)ec_turns_reduce(t), &s, &c);
+            ec_sincos_turns_f32((float)ec_turns_reduce(shared->y[m] * shift), &sc, &cc);
+        }
+        shared->weights[k * GRID_TILE + lane] = make_float2(amplitude * c, amplitude * s);
+        shared->columns[k * GRID_TILE + lane] = make_float2(cc, sc);
+    }
+}
+
+/* One product step: 4 x 4 pairs. */
+static __device__ __forceinline__ void grid_step(const float2 *weights, const float2 *columns,
+                                                 float acc[4][4][4])
+{
+    int32_t tr = threadIdx.x / 16 * 2, tc = threadIdx.x % 16 * 2;
+    float4 w[2] = {*(const float4 *)(weights + tr), *(const float4 *)(weights + 32 + tr)};
+    float4 c[2] = {*(const float4 *)(columns + tc), *(const float4 *)(columns + 32 + tc)};
+
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        float re = i & 1 ? w[i / 2].z : w[i / 2].x, im = i & 1 ? w[i / 2].w : w[i / 2].y;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            float cosine = j & 1 ? c[j / 2].z : c[j / 2].x, sine = j & 1 ? c[j / 2].w : c[j / 2].y;
+            acc[i][j][0] = ec_fmaf(re, cosine, acc[i][j][0]);
+            acc[i][j][1] = ec_fmaf(re, sine, acc[i][j][1]);
+            acc[i][j][2] = ec_fmaf(im, cosine, acc[i][j][2]);
+            acc[i][j][3] = ec_fmaf(im, sine, acc[i][j][3]);
+        }
+    }
+}
+
+static __device__ void grid_place(const ec_pattern_args *args, int32_t r, int32_t b,
+                                  const float acc[4], float *power)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    const ec_pattern_product *product = &args->product;
+    float pr = acc[0] - acc[3], pi = acc[2] + acc[1], mr = acc[0] + acc[3], mi = acc[2] - acc[1];
+    float both[2] = {ec_fmaf(pr, pr, pi * pi), ec_fmaf(mr, mr, mi * mi)};
+
+    if (r >= product->rows || b >= product->columns)
+        return;
+    for (int side = 0; side < 2; side++) {
+        int32_t ib = side ? product->columns - 1 - b : grid->nb - product->columns + b;
+        float gain = grid->gain ? grid->gain[(product->first + r) * grid->nb + ib] : 1.0f;
+        power[r * grid->nb + ib] = gain < 0.0f ? -1.0f : both[side] * gain;
+    }
+}
+
+static __device__ void grid_pattern(const ec_pattern_args *args, const grid_shared *shared)
+{
+    const ec_pattern_product *product = &args->product;
+    int32_t lane = threadIdx.x % GRID_TILE;
+
+    for (int32_t tile_r = 0; tile_r < product->rows; tile_r += GRID_TILE) {
+        for (int32_t tile_b = 0; tile_b < product->columns; tile_b += GRID_TILE) {
+            int32_t r = tile_r + lane, b = tile_b + lane;
+            double u = product->row_u[r < product->rows ? r : 0];
+            double shift = product->column_s[b < product->columns ? b : 0];
+            float acc[4][4][4] = {};
+            for (int32_t first = 0; first < args->elements; first += GRID_CHUNK) {
+                __syncthreads();
+                grid_tables(args, shared, first, u, shift);
+                __syncthreads();
+#pragma unroll 2
+                for (int32_t k = 0; k < GRID_CHUNK; k++)
+                    grid_step(shared->weights + k * GRID_TILE, shared->columns + k * GRID_TILE,
+                              acc);
+            }
+            int32_t tr = threadIdx.x / 16 * 2, tc = threadIdx.x % 16 * 2;
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    grid_place(args, tile_r + tr + i % 2 + i / 2 * 32,
+                               tile_b + tc + j % 2 + j / 2 * 32, acc[i][j], shared->power);
+        }
+    }
+    __syncthreads();
+}
+
+/* The nearest of ascending values. */
+static __device__ int32_t grid_nearest(const double *a, int32_t n, double x)
+{
+    int32_t low = 0, high = n - 1;
+
+    while (high - low > 1) {
+        int32_t middle = (low + high) / 2;
+        if (a[middle] <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    return fabs(a[high] - x) < fabs(a[low] - x) ? high : low;
+}
+
+/* Sample uphill from the one nearest to the look direction (one thread). */
+static __device__ int32_t grid_climb(const grid_view *view, double look_a, double look_b)
+{
+    const ec_pattern_grid *grid = view->grid;
+    int32_t ia = grid_nearest(grid->a, grid->na, look_a);
+    int32_t ib = grid_nearest(grid->b, grid->nb, look_b);
+
+    for (int32_t count = 0; count < grid->points; count++) {
+        float p[8], best = grid_power(view, ia, ib);
+        int to = -1;
+        grid_neighbours(view, ia, ib, p);
+        for (int k = 0; k < 8; k++)
+            if (p[k] > best) {
+                best = p[k];
+                to = k;
+            }
+        if (to < 0)
+            break;
+        to += to >= 4;
+        ia += to / 3 - 1;
+        ib += to % 3 - 1;
+    }
+    return ia * grid->nb + ib;
+}
+
+/* Marks what a descending flood reaches from the peak. Each round takes the points that the last one
+ * marked; their order does not matter, since the set is what is reachable. */
+static __device__ void grid_flood(const grid_view *view, const grid_shared *shared, int32_t peak,
+                                  int32_t *tail)
+{
+    const ec_pattern_grid *grid = view->grid;
+
+    for (int32_t k = threadIdx.x; k < (grid->points + 31) / 32; k += GRID_THREADS)
+        shared->mask[k] = k == peak / 32 ? 1u << peak % 32 : 0u;
+    if (threadIdx.x == 0) {
+        shared->queue[0] = (uint16_t)peak;
+        *tail = 1;
+    }
+    __syncthreads();
+    for (int32_t head = 0, end = 1; head < end;) {
+        for (int32_t k = head * 8 + (int32_t)threadIdx.x; k < end * 8; k += GRID_THREADS) {
+            int32_t i = shared->queue[k / 8], step = k % 8 + (k % 8 >= 4);
+            int32_t ia = i / grid->nb, ib = i % grid->nb;
+            int32_t ja = ia + step / 3 - 1, jb = ib + step % 3 - 1;
+            float p = grid_power(view, ja, jb);
+            if (p < 0.0f || p > grid_power(view, ia, ib))
+                continue;
+            int32_t j = ja * grid->nb + jb;
+            uint32_t bit = 1u << j % 32;
+            if (!(atomicOr(&shared->mask[j / 32], bit) & bit))
+                shared->queue[atomicAdd(tail, 1)] = (uint16_t)j;
+        }
+        __syncthreads();
+        head = end;
+        end = *tail;
+        __syncthreads();
+    }
+}
+
+/* Is point (ia, ib) in the main beam? */
+static __device__ bool grid_in_beam(const ec_pattern_grid *grid, const grid_shared *shared,
+                                    bool excluded, int32_t ia, int32_t ib)
+{
+    if (excluded)
+        return shared->measure_a[ia] + shared->measure_b[ib] <= 1.0 + EC_EDGE_SLACK;
+    int32_t i = ia * grid->nb + ib;
+    return shared->mask[i / 32] >> i % 32 & 1u;
+}
+
+static __global__ void __launch_bounds__(GRID_THREADS, 2)
+    grid_kernel(const __grid_constant__ ec_pattern_args args)
+{
+    extern __shared__ double memory[];
+    __shared__ double slot[GRID_THREADS / 32];
+    __shared__ int32_t bits, tail, peak_sample;
+    const ec_pattern_grid *grid = &args.grid;
+    const ec_pattern_product *product = &args.product;
+    const ec_pattern_metric *metric = &args.metric[0];
+    size_t c = blockIdx.x % args.n, s = blockIdx.x / args.n;
+    grid_shared shared;
+
+    if (args.stop && *args.stop)
+        return;
+    grid_lay_out(&args, (char *)memory, &shared);
+    search_elements el = {shared.x, shared.y, shared.turn, shared.amplitude, 0.0, 0.0, 0};
+    search_gather(&args, c, s, GRID_THREADS, slot, &bits, &el);
+    if (el.bad) {
+        if (threadIdx.x == 0)
+            search_write(&args, c, s, nan(""), el.bad);
+        return;
+    }
+    double look_a = metric->look_a == metric->look_a ? metric->look_a : el.u0;
+    double look_b = metric->look_b == metric->look_b ? metric->look_b : el.v0;
+    bool excluded = metric->exclude_a == metric->exclude_a;
+    double half_b = metric->exclude_b == metric->exclude_b ? metric->exclude_b : metric->exclude_a;
+    for (int32_t k = threadIdx.x; excluded && k < grid->na; k += GRID_THREADS) {
+        double x = (grid->a[k] - look_a) / metric->exclude_a;
+        shared.measure_a[k] = x * x;
+    }
+    for (int32_t k = threadIdx.x; excluded && k < grid->nb; k += GRID_THREADS) {
+        double y = (grid->b[k] - look_b) / half_b;
+        shared.measure_b[k] = y * y;
+    }
+    grid_pattern(&args, &shared);
+    grid_view view = {grid, product, shared.power};
+    if (!excluded) {
+        if (threadIdx.x == 0)
+            peak_sample = grid_climb(&view, look_a, look_b);
+        __syncthreads();
+        grid_flood(&view, &shared, peak_sample, &tail);
+    }
+    /* the highest samples inside and outside the beam; a mirrored row stands for two points */
+    unsigned long long key = 0;
+    float bar = 0.0f;
+    int32_t count = product->rows * grid->nb;
+    for (int32_t k = threadIdx.x; k < count; k += GRID_THREADS) {
+        float p = shared.power[k];
+        if (p < 0.0f)
+            continue;
+        for (int twin = 0; twin <= product->mirrored; twin++) {
+            int32_t ia = product->first + k / grid->nb, ib = k % grid->nb;
+            ia = twin ? grid->na - 1 - ia : ia;
+            ib = twin ? grid->nb - 1 - ib : ib;
+            if (grid_in_beam(grid, &shared, excluded, ia, ib)) {
+                unsigned long long other = peak_key(p, ia * grid->nb + ib);
+                key = other > key ? other : key;
+            } else {
+                bar = fmaxf(bar, p);
+            }
+        }
+    }
+    key = block_max_key(key, (unsigned long long *)slot, GRID_THREADS);
+    bar = block_max(bar, (float *)slot, GRID_THREADS);
+    /* interpolated peaks: no more than 1.5 dB above their samples */
+    double best = bar;
+    for (int32_t k = threadIdx.x; k < count; k += GRID_THREADS) {
+        float p = shared.power[k], neighbour[8];
+        if (!(1.4f * p > bar))
+            continue;
+        int32_t ra = product->first + k / grid->nb, rb = k % grid->nb;
+        bool peak = true;
+        grid_neighbours(&view, ra, rb, neighbour);
+        for (int j = 0; j < 8; j++)
+            peak = peak && neighbour[j] <= p;
+        for (int twin = 0; peak && twin <= product->mirrored; twin++) {
+            int32_t ia = twin ? grid->na - 1 - ra : ra, ib = twin ? grid->nb - 1 - rb : rb;
+            if (grid_in_beam(grid, &shared, excluded, ia, ib))
+                continue;
+            double a, b;
+            grid_neighbours(&view, ia, ib, neighbour);
+            double top = grid_vertex(&view, ia, ib, neighbour, &a, &b);
+            double x = (a - look_a) / metric->exclude_a, y = (b - look_b) / half_b;
+            if (top > best && (!excluded || x * x + y * y >= 1.0))
+                best = top;
+        }
+    }
+    float lobe = block_max((float)best, (float *)slot, GRID_THREADS);
+    if (threadIdx.x != 0)
+        return;
+    int32_t sample = !excluded ? peak_sample : key ? (int32_t)(0xffffffffu - (unsigned)key) : -1;
+    double peak = 0.0, a, b;
+    if (sample >= 0) {
+        float neighbour[8];
+        grid_neighbours(&view, sample / grid->nb, sample % grid->nb, neighbour);
+        peak = grid_vertex(&view, sample / grid->nb, sample % grid->nb, neighbour, &a, &b);
+    } else { /* no sample lies inside the exclusion: the look direction itself */
+        float re = 0.0f, im = 0.0f;
+        for (int32_t m = 0; m < args.elements; m++) {
+            float sine, cosine;
+            double t = ec_fma(shared.x[m], look_a, ec_fma(shared.y[m], look_b, shared.turn[m]));
+            ec_sincos_turns_f32((float)ec_turns_reduce(t), &sine, &cosine);
+            re = ec_fmaf(shared.amplitude[m], cosine, re);
+            im = ec_fmaf(shared.amplitude[m], sine, im);
+        }
+        peak = (double)re * re + (double)im * im;
+        if (args.cosq) {
+            double square = 1.0 - look_a * look_a - look_b * look_b;
+            peak *= square > 1e-24 ? ec_det_exp(args.q * ec_det_log(square)) : 0.0;
+        }
+    }
+    if (peak < 0.0)
+        search_write(&args, c, s, nan(""), EC_CANDIDATE_EVALUATOR);
+    else
+        search_finish(&args, c, s, peak, lobe);
+}
+
+/* ---- launch ---- */
+
+/* Launches metric k with its own kernel. -1: it has none; else 0 or a cudaError_t. */
+static int ec_search_launch(cudaStream_t stream, const ec_pattern_args *args, int32_t k)
+{
+    const ec_pattern_product *product = &args->product;
+    ec_pattern_args one = *args;
+    grid_shared ignored;
+
+    if (args->metric[k].kind != EC_METRIC_SLL || args->row != EC_ROW_PRODUCT ||
+        args->double_precision || args->exact || args->vjp || !product->paired)
+        return -1;
+    one.metric[0] = args->metric[k];
+    one.n_metrics = 1;
+    unsigned blocks = (unsigned)(args->n * args->samples);
+    if (args->grid.topology == EC_PATTERN_CUT) {
+        size_t bytes = line_shared_bytes(&one);
+        if (args->elements > LINE_ELEMENTS || bytes > LINE_SHARED || args->grid.na < 8 ||
+            args->grid.circular || product->columns % 2)
+            return -1;
+        cudaError_t error = cudaSuccess;
+        if (bytes > 48 << 10)
+            error = cudaFuncSetAttribute(line_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         LINE_SHARED);
+        if (error != cudaSuccess)
+            return (int)error;
+        line_kernel<<<blocks, LINE_THREADS, bytes, stream>>>(one);
+        return (int)cudaPeekAtLastError();
+    }
+    size_t bytes = grid_lay_out(&one, NULL, &ignored);
+    if (args->elements > GRID_ELEMENTS || bytes > GRID_SHARED || args->grid.points > 65536 ||
+        args->grid.circular)
+        return -1;
+    cudaError_t error =
+        cudaFuncSetAttribute(grid_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, GRID_SHARED);
+    if (error != cudaSuccess)
+        return (int)error;
+    grid_kernel<<<blocks, GRID_THREADS, bytes, stream>>>(one);
+    return (int)cudaPeekAtLastError();
+}
+
+#endif

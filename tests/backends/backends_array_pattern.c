@@ -1,0 +1,695 @@
+/* backends_array_pattern.c: the array pattern on every backend, against the same evaluator on the
+ * plainest CPU level and against a long double direct sum that shares no code with it.
+ *
+ * A problem is planned and run by hand, without an executor: inputs with and without a candidate axis
+ * and a sample axis, outputs between guard words.
+ */
+#include "backends.h"
+
+#include "array_pattern.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INPUTS = 9,
+    OUTPUTS_MAX = 12,
+    CANDIDATES = 70,
+    X = 0,
+    Y,
+    Z,
+    AMPLITUDE,
+    PHASE,
+    WAVELENGTH,
+    U0
+};
+
+typedef struct problem {
+    ec_graph *graph;
+    ec_call *call;
+    ec_array_config config;
+    int32_t n_out;
+    ec_expr out[OUTPUTS_MAX];
+    int axes[INPUTS];
+    int32_t count[INPUTS]; /* elements of each input */
+    double lo[INPUTS], hi[INPUTS];
+    double *value[INPUTS]; /* [samples][elements][candidates] */
+    size_t n, samples;
+    uint64_t seed;
+    double *a, *b;
+} problem;
+
+static double draw(problem *p, double lo, double hi)
+{
+    p->seed = p->seed * 6364136223846793005u + 1442695040888963407u;
+    return lo + (hi - lo) * (double)(p->seed >> 11) * 0x1p-53;
+}
+
+static double *range(double from, double to, int32_t n)
+{
+    double *a = (double *)malloc((size_t)n * sizeof *a);
+
+    for (int32_t i = 0; a && i < n; i++)
+        a[i] = from + (to - from) * i / (n - 1);
+    return a;
+}
+
+/* A planar or, with depth, spatial array whose every input varies as `axes` says. */
+static int problem_open(problem *p, ec_array_grid_kind kind, int32_t elements, int32_t na,
+                        int32_t nb, double extent, bool complex_weights, double depth,
+                        uint64_t seed)
+{
+    memset(p, 0, sizeof *p);
+    p->seed = seed;
+    p->n = CANDIDATES;
+    p->samples = 1;
+    ec_array_config_default(&p->config);
+    p->config.kind = kind;
+    p->config.elements = elements;
+    bool angles = kind == EC_ARRAY_CUT_THETA || kind == EC_ARRAY_GRID_THETA_PHI;
+    double limit = angles ? EC_PI / 2 : 1.0;
+    p->a = range(kind == EC_ARRAY_GRID_THETA_PHI ? 0.0 : -limit, limit, na);
+    p->b = range(angles ? 0.0 : -1.0, angles ? 2 * EC_PI : 1.0, nb > 1 ? nb : 2);
+    p->config.a = p->a;
+    p->config.b = p->b;
+    p->config.na = na;
+    p->config.nb = nb;
+    static const double lo[INPUTS] = {-1, -1, -1, 0.5, -0.6, 0.95, 0, 0, 1};
+    static const double hi[INPUTS] = {1, 1, 1, 1.0, 0.6, 1.05, 0, 0, 1};
+    for (int i = 0; i < INPUTS; i++) {
+        double scale = i == X || i == Y ? extent : i == Z ? depth : 1.0;
+        p->lo[i] = lo[i] * scale;
+        p->hi[i] = hi[i] * scale;
+        p->count[i] = i <= PHASE ? elements : 1;
+        p->axes[i] = EC_AXIS_CANDIDATE;
+    }
+    if (kind == EC_ARRAY_CUT_U || kind == EC_ARRAY_CUT_THETA)
+        p->lo[Y] = p->hi[Y] = 0.0;
+    if (!complex_weights) {
+        p->lo[PHASE] = p->hi[PHASE] = 0.0;
+        p->axes[PHASE] = 0;
+    } else {
+        p->lo[U0] = -0.1;
+        p->hi[U0] = 0.1;
+    }
+    if (depth == 0.0) {
+        p->axes[Z] = 0;
+        p->count[Z] = 1;
+    }
+    p->axes[7] = p->axes[8] = p->axes[WAVELENGTH] = 0;
+    EC_CHECK_CALL(ec_graph_create(&p->graph));
+    return 0;
+}
+
+static int problem_call(problem *p)
+{
+    ec_expr in[INPUTS];
+
+    for (int i = 0; i < INPUTS; i++) {
+        double lo[256], hi[256];
+        for (int32_t e = 0; e < p->count[i]; e++) {
+            lo[e] = p->lo[i];
+            hi[e] = p->hi[i];
+        }
+        in[i] = p->count[i] == 1 ? ec_graph_variable(p->graph, false, i * 256, 0, lo, hi)
+                                 : ec_graph_variable(p->graph, false, i * 256, p->count[i], lo, hi);
+        size_t lanes = p->axes[i] & EC_AXIS_CANDIDATE ? p->n : 1;
+        size_t samples = p->axes[i] & EC_AXIS_SAMPLE ? p->samples : 1;
+        size_t total = lanes * samples * (size_t)p->count[i];
+        p->value[i] = (double *)malloc(total * sizeof(double));
+        EC_CHECK(p->value[i], "out of memory");
+        for (size_t k = 0; k < total; k++)
+            p->value[i][k] = draw(p, p->lo[i], p->hi[i]);
+    }
+    ec_array_inputs inputs = {in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8]};
+    EC_CHECK_CALL(ec_array_call(p->graph, &p->config, &inputs, &p->call));
+    return 0;
+}
+
+static int problem_add(problem *p, ec_expr metric)
+{
+    EC_CHECK(metric >= 0, "%s", ec_error_text());
+    p->out[p->n_out++] = metric;
+    return 0;
+}
+
+static void problem_close(problem *p)
+{
+    for (int i = 0; i < INPUTS; i++)
+        free(p->value[i]);
+    free(p->a);
+    free(p->b);
+    ec_graph_destroy(&p->graph);
+}
+
+static double value_at(const problem *p, int input, size_t c, size_t s, int32_t e)
+{
+    size_t lanes = p->axes[input] & EC_AXIS_CANDIDATE ? p->n : 1;
+    size_t sample = p->axes[input] & EC_AXIS_SAMPLE ? s : 0;
+
+    e = p->count[input] > 1 ? e : 0;
+    return p->value[input]
+                   [(sample * (size_t)p->count[input] + (size_t)e) * lanes + (lanes > 1 ? c : 0)];
+}
+
+/* ---- running ---- */
+
+/* What a run gave: output k at result[k][(s elements + e) n + c]; complex ones as pairs. */
+typedef struct results {
+    double *value[OUTPUTS_MAX];
+    size_t elements[OUTPUTS_MAX];
+    uint8_t status[CANDIDATES];
+} results;
+
+static void results_free(results *r)
+{
+    for (int k = 0; k < OUTPUTS_MAX; k++)
+        free(r->value[k]);
+}
+
+static int upload_input(ec_backend *backend, const problem *p, const double *value, int axes,
+                        int32_t count, size_t n, ec_array *array, ec_guarded *memory)
+{
+    int32_t shape[1] = {count};
+
+    ec_array_describe(array, EC_F64, axes, count > 1 ? 1 : 0, shape, n, p->samples);
+    EC_CHECK_CALL(ec_guarded_create(backend, ec_array_bytes(array), memory));
+    array->data = memory->data;
+    double *host = (double *)calloc(ec_array_bytes(array), 1);
+    EC_CHECK(host, "out of memory");
+    size_t lanes = axes & EC_AXIS_CANDIDATE ? p->n : 1;
+    for (size_t s = 0; s < array->samples; s++)
+        for (size_t e = 0; e < (size_t)count; e++)
+            for (size_t c = 0; c < array->lanes; c++)
+                host[s * array->sample_stride + e * array->ld + c] =
+                    value[(s * (size_t)count + e) * lanes + c];
+    int status = backend->ops->upload(backend, array->data, host, ec_array_bytes(array));
+    free(host);
+    EC_CHECK_CALL(status);
+    return 0;
+}
+
+static int download_output(ec_backend *backend, const ec_array *array, size_t n, double **value)
+{
+    size_t words = array->dtype == EC_C128 ? 2 : 1;
+    double *host = (double *)malloc(ec_array_bytes(array));
+
+    *value = (double *)malloc(array->samples * array->elements * n * words * sizeof(double));
+    EC_CHECK(host && *value, "out of memory");
+    EC_CHECK_CALL(backend->ops->download(backend, host, array->data, ec_array_bytes(array)));
+    for (size_t s = 0; s < array->samples; s++)
+        for (size_t e = 0; e < array->elements; e++)
+            for (size_t k = 0; k < n * words; k++)
+                (*value)[(s * array->elements + e) * n * words + k] =
+                    host[words * (s * array->sample_stride + e * array->ld) + k];
+    free(host);
+    return 0;
+}
+
+/* Plans and runs the first n candidates; VJP with seeds of 1, 1.5, 2 ... for the outputs. */
+static int run(ec_backend *backend, problem *p, ec_mode mode, ec_fidelity fidelity, size_t n,
+               results *r)
+{
+    ec_array in[INPUTS + OUTPUTS_MAX], out[OUTPUTS_MAX];
+    ec_guarded in_memory[INPUTS + OUTPUTS_MAX], out_memory[OUTPUTS_MAX], status;
+    ec_interval ranges[INPUTS + OUTPUTS_MAX];
+    const ec_array *in_pointer[INPUTS + OUTPUTS_MAX];
+    ec_array *out_pointer[OUTPUTS_MAX];
+    bool wanted[OUTPUTS_MAX], adjoint[OUTPUTS_MAX];
+    int32_t n_in = INPUTS, n_out = mode == EC_MODE_VJP ? INPUTS : p->call->n_out;
+    int axes = EC_AXIS_CANDIDATE | (p->samples > 1 ? EC_AXIS_SAMPLE : 0);
+
+    memset(r, 0, sizeof *r);
+    for (int i = 0; i < INPUTS; i++) {
+        if (upload_input(backend, p, p->value[i], p->axes[i], p->count[i], n, &in[i],
+                         &in_memory[i]))
+            return 1;
+        ec_interval interval = {p->lo[i], p->hi[i]};
+        ranges[i] = interval;
+    }
+    for (int32_t k = 0; k < p->call->n_out; k++) {
+        const ec_call_output *o = &p->call->out[k];
+        adjoint[k] = true;
+        wanted[k] = true;
+        if (mode == EC_MODE_RUN)
+            continue;
+        size_t elements = o->rank ? (size_t)o->shape[0] : 1;
+        double *seed = (double *)malloc(elements * p->n * p->samples * sizeof *seed);
+        EC_CHECK(seed, "out of memory");
+        for (size_t j = 0; j < elements * p->n * p->samples; j++)
+            seed[j] = 1.0 + 0.5 * k + 0.01 * (double)(j / p->n % elements);
+        ec_interval interval = {0, 10};
+        ranges[n_in] = interval;
+        if (upload_input(backend, p, seed, axes, (int32_t)elements, n, &in[n_in], &in_memory[n_in]))
+            return 1;
+        free(seed);
+        n_in++;
+    }
+    for (int32_t k = 0; k < n_out; k++) {
+        wanted[k] = true;
+        if (mode == EC_MODE_VJP) {
+            ec_array_describe(&out[k], EC_F64, axes, p->count[k] > 1, &p->count[k], n, p->samples);
+        } else {
+            const ec_call_output *o = &p->call->out[k];
+            ec_array_describe(&out[k], o->dtype, axes, o->rank, o->shape, n, p->samples);
+        }
+        EC_CHECK_CALL(ec_guarded_create(backend, ec_array_bytes(&out[k]), &out_memory[k]));
+        out[k].data = out_memory[k].data;
+        out_pointer[k] = &out[k];
+        r->elements[k] = out[k].elements;
+    }
+    EC_CHECK_CALL(ec_guarded_create(backend, n, &status));
+    EC_CHECK_CALL(backend->ops->fill(backend, status.data, 0, n));
+    for (int32_t i = 0; i < n_in; i++)
+        in_pointer[i] = &in[i];
+    ec_log quiet = {EC_LOG_ERROR, NULL, NULL};
+    ec_plan_info info = {.call = p->call,
+                         .mode = mode,
+                         .fidelity = fidelity,
+                         .n_in = n_in,
+                         .in = in,
+                         .range = ranges,
+                         .n_out = n_out,
+                         .wanted = wanted,
+                         .adjoint = adjoint,
+                         .max_candidates = n,
+                         .memory_budget = (size_t)1 << 30,
+                         .log = &quiet};
+    ec_evaluator *evaluator = NULL;
+    EC_CHECK_CALL(p->call->def->plan(backend, &info, &evaluator));
+    ec_exec exec = {0, NULL};
+    EC_CHECK_CALL(
+        evaluator->def->run(evaluator, &exec, in_pointer, out_pointer, (uint8_t *)status.data, n));
+    EC_CHECK_CALL(backend->ops->sync(backend));
+    EC_CHECK_CALL(backend->ops->download(backend, r->status, status.data, n));
+    int bad = ec_guarded_check(backend, &status, "status");
+    ec_guarded_release(backend, &status);
+    for (int32_t k = 0; k < n_out; k++) {
+        bad |= ec_guarded_check(backend, &out_memory[k], "output");
+        if (download_output(backend, &out[k], n, &r->value[k]))
+            return 1;
+        ec_guarded_release(backend, &out_memory[k]);
+    }
+    for (int32_t i = 0; i < n_in; i++)
+        ec_guarded_release(backend, &in_memory[i]);
+    p->call->def->destroy(&evaluator);
+    return bad;
+}
+
+/* The plainest backend there is. */
+static int run_reference(problem *p, ec_mode mode, ec_fidelity fidelity, results *r)
+{
+    ec_backend_info info = {.name = "cpu", .threads = 1, .isa = "v1"};
+    ec_backend *plain = NULL;
+
+    if (strcmp(ec_isa_name(EC_ISA_V1), "v1") != 0)
+        info.isa = NULL;
+    EC_CHECK_CALL(ec_backend_create(&info, &plain));
+    int bad = run(plain, p, mode, fidelity, p->n, r);
+    ec_backend_destroy(&plain);
+    return bad;
+}
+
+static int compare_all(const problem *p, int32_t n_out, const results *got, const results *want,
+                       double limit)
+{
+    for (int32_t k = 0; k < n_out; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "output %d", (int)k);
+        if (ec_compare_f64(name, got->value[k], want->value[k],
+                           got->elements[k] * p->n * p->samples, limit))
+            return 1;
+    }
+    for (size_t c = 0; c < p->n; c++)
+        EC_CHECK(got->status[c] == want->status[c], "status of candidate %zu is %d, expected %d", c,
+                 got->status[c], want->status[c]);
+    return 0;
+}
+
+/* ---- the plain sum ---- */
+
+static void plain_field(const problem *p, size_t c, size_t s, long double u, long double v,
+                        long double w, long double *re, long double *im)
+{
+    const long double two_pi = 6.283185307179586476925286766559L;
+
+    *re = *im = 0;
+    for (int32_t m = 0; m < p->config.elements; m++) {
+        long double turn = value_at(p, X, c, s, m) * (u - value_at(p, U0, c, s, 0)) +
+                           value_at(p, Y, c, s, m) * (v - value_at(p, 7, c, s, 0)) +
+                           value_at(p, Z, c, s, m) * (w - value_at(p, 8, c, s, 0));
+        turn /= value_at(p, WAVELENGTH, c, s, 0);
+        long double angle = two_pi * (turn - rintl(turn)) + value_at(p, PHASE, c, s, m);
+        *re += value_at(p, AMPLITUDE, c, s, m) * cosl(angle);
+        *im += value_at(p, AMPLITUDE, c, s, m) * sinl(angle);
+    }
+}
+
+/* Highest sample outside |d - look| > exclude over the highest inside; what interpolation may add
+ * is the caller's tolerance. */
+static double plain_sll(const problem *p, size_t c, size_t s, double exclude)
+{
+    long double inside = 0, outside = 0;
+    bool surface = p->config.kind == EC_ARRAY_GRID_UV;
+
+    for (int32_t i = 0; i < p->config.na; i++) {
+        for (int32_t k = 0; k < (surface ? p->config.nb : 1); k++) {
+            double u = p->a[i], v = surface ? p->b[k] : 0.0;
+            long double re, im;
+            if (u * u + v * v > 1.0)
+                continue;
+            plain_field(p, c, s, u, v, sqrt(fmax(0.0, 1 - u * u - v * v)), &re, &im);
+            long double power = re * re + im * im;
+            if (hypot(u - value_at(p, U0, c, s, 0), v) <= exclude)
+                inside = fmaxl(inside, power);
+            else
+                outside = fmaxl(outside, power);
+        }
+    }
+    return (double)(10 * log10l(outside / inside));
+}
+
+static int case_pattern(ec_backend *backend)
+{
+    problem p;
+    results got;
+
+    if (problem_open(&p, EC_ARRAY_CUT_U, 19, 33, 1, 5, true, 1.0, 11))
+        return 1;
+    p.samples = 3;
+    p.axes[WAVELENGTH] = EC_AXIS_SAMPLE;
+    p.axes[AMPLITUDE] = EC_AXIS_CANDIDATE | EC_AXIS_SAMPLE;
+    if (problem_call(&p) || problem_add(&p, ec_array_pattern(p.graph, p.call)) ||
+        run(backend, &p, EC_MODE_RUN, EC_SEARCH, p.n, &got))
+        return 1;
+    for (size_t s = 0; s < p.samples; s++)
+        for (int32_t i = 0; i < p.config.na; i++)
+            for (size_t c = 0; c < p.n; c++) {
+                long double re, im;
+                double u = p.a[i];
+                plain_field(&p, c, s, u, 0, sqrt(fmax(0.0, 1 - u * u)), &re, &im);
+                size_t at = 2 * ((s * (size_t)p.config.na + (size_t)i) * p.n + c);
+                EC_CHECK(fabsl(got.value[0][at] - re) + fabsl(got.value[0][at + 1] - im) < 1e-11,
+                         "candidate %zu, sample %zu, point %d: (%g, %g), expected (%Lg, %Lg)", c, s,
+                         (int)i, got.value[0][at], got.value[0][at + 1], re, im);
+            }
+    results_free(&got);
+    problem_close(&p);
+    return 0;
+}
+
+typedef struct sll_case {
+    ec_array_grid_kind kind;
+    int32_t elements, na, nb;
+    double extent, exclude; /* 0: no exclusion */
+    bool complex_weights;
+    double depth;
+    ec_array_element element;
+    double plain; /* what interpolation may change, dB */
+} sll_case;
+
+/* The search's side-lobe level by every path: the reference agrees to float32 rounding of a row
+ * (6e-8 of the peak's field is 1e-4 dB at -40 dB), the plain sum to what interpolation adds. */
+static int check_sll(ec_backend *backend, const sll_case *one, uint64_t seed)
+{
+    problem p;
+    results got, want;
+    ec_array_beam beam;
+
+    if (problem_open(&p, one->kind, one->elements, one->na, one->nb, one->extent,
+                     one->complex_weights, one->depth, seed))
+        return 1;
+    p.config.element = one->element;
+    p.config.q = 0.8;
+    ec_array_beam_default(&beam);
+    if (one->exclude > 0.0)
+        beam.exclude_a = one->exclude;
+    if (problem_call(&p) || problem_add(&p, ec_array_sll_db(p.graph, p.call, &beam)) ||
+        run(backend, &p, EC_MODE_RUN, EC_SEARCH, p.n, &got) ||
+        run_reference(&p, EC_MODE_RUN, EC_SEARCH, &want))
+        return 1;
+    for (size_t c = 0; c < p.n; c++) {
+        EC_CHECK(isnan(got.value[0][c]) == isnan(want.value[0][c]) &&
+                     got.status[c] == want.status[c],
+                 "kind %d, %d elements, candidate %zu: %g status %d, expected %g status %d",
+                 (int)one->kind, (int)one->elements, c, got.value[0][c], got.status[c],
+                 want.value[0][c], want.status[c]);
+        EC_CHECK(isnan(want.value[0][c]) || fabs(got.value[0][c] - want.value[0][c]) < 2e-4,
+                 "kind %d, %d elements, %d x %d, exclude %g, candidate %zu: %.7g, expected %.7g",
+                 (int)one->kind, (int)one->elements, (int)one->na, (int)one->nb, one->exclude, c,
+                 got.value[0][c], want.value[0][c]);
+        if (one->plain <= 0.0 || c % 7)
+            continue;
+        double plain = plain_sll(&p, c, 0, one->exclude);
+        EC_CHECK(fabs(got.value[0][c] - plain) < one->plain,
+                 "kind %d, %d elements, candidate %zu: %.7g, plain sum %.7g", (int)one->kind,
+                 (int)one->elements, c, got.value[0][c], plain);
+    }
+    results_free(&got);
+    results_free(&want);
+    problem_close(&p);
+    return 0;
+}
+
+static int run_sll_cases(ec_backend *backend, const sll_case *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (check_sll(backend, &list[i], 100 + i))
+            return 1;
+    return 0;
+}
+
+static int case_line_sll(ec_backend *backend)
+{
+    static const ec_array_element iso = EC_ELEMENT_ISOTROPIC, cosq = EC_ELEMENT_COSQ;
+    const sll_case list[] = {
+        {EC_ARRAY_CUT_U, 32, 2001, 1, 12, 0.06, false, 0, iso, 0.2},
+        {EC_ARRAY_CUT_U, 32, 2001, 1, 12, 0, false, 0, iso, 0},
+        {EC_ARRAY_CUT_U, 32, 2000, 1, 12, 0.06, true, 0, iso, 0.2},
+        {EC_ARRAY_CUT_U, 32, 2000, 1, 12, 0, true, 0, iso, 0},
+        {EC_ARRAY_CUT_U, 1, 101, 1, 1, 0, false, 0, iso, 0},
+        {EC_ARRAY_CUT_U, 2, 9, 1, 2, 0, false, 0, iso, 0},
+        {EC_ARRAY_CUT_U, 7, 8, 1, 1, 0.3, false, 0, iso, 0},
+        {EC_ARRAY_CUT_U, 5, 333, 1, 2, 0.2, false, 0, cosq, 0},
+        {EC_ARRAY_CUT_U, 100, 4001, 1, 30, 0.03, false, 0, iso, 0.2},
+        {EC_ARRAY_CUT_U, 201, 1024, 1, 20, 0.05, true, 0, iso, 0.5},
+        {EC_ARRAY_CUT_U, 24, 1001, 1, 6, 0.1, false, 1.0, iso, 0.2},
+        {EC_ARRAY_CUT_THETA, 24, 721, 1, 6, 0.1, false, 0, iso, 0},
+    };
+
+    return run_sll_cases(backend, list, sizeof list / sizeof *list);
+}
+
+static int case_grid_sll(ec_backend *backend)
+{
+    static const ec_array_element iso = EC_ELEMENT_ISOTROPIC, cosq = EC_ELEMENT_COSQ;
+    const sll_case list[] = {
+        {EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0.2, false, 0, iso, 0.8},
+        {EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0, false, 0, iso, 0},
+        {EC_ARRAY_GRID_UV, 50, 97, 65, 3, 0.2, false, 0, iso, 0.8},
+        {EC_ARRAY_GRID_UV, 50, 97, 65, 3, 0, false, 0, iso, 0},
+        {EC_ARRAY_GRID_UV, 31, 64, 61, 2, 0.3, true, 0, iso, 0.8},
+        {EC_ARRAY_GRID_UV, 31, 64, 61, 2, 0, true, 0, iso, 0},
+        {EC_ARRAY_GRID_UV, 25, 150, 140, 2, 0.3, false, 0, cosq, 0},
+        {EC_ARRAY_GRID_UV, 9, 12, 10, 1, 0.01, false, 0, iso, 0},
+        {EC_ARRAY_GRID_UV, 20, 40, 40, 2, 0.3, true, 0.5, iso, 0.8},
+        {EC_ARRAY_GRID_THETA_PHI, 20, 31, 61, 2, 0.3, false, 0, iso, 0},
+        {EC_ARRAY_GRID_THETA_PHI, 20, 31, 61, 2, 0, false, 0, iso, 0},
+    };
+
+    return run_sll_cases(backend, list, sizeof list / sizeof *list);
+}
+
+/* Every metric of a cut and of a surface at `final`, and every adjoint: float64 throughout. */
+static int check_final(ec_backend *backend, ec_array_grid_kind kind, ec_mode mode)
+{
+    static const double at[2] = {0.3, -0.4}, at_b[2] = {0.1, 0.05};
+    double inf = (double)INFINITY;
+    ec_array_mask_line mask[2] = {{0.2, 0.9, {-8, -12}, {-inf, -inf}},
+                                  {0.0, 0.05, {inf, inf}, {-30, -30}}};
+    bool surface = kind == EC_ARRAY_GRID_UV || kind == EC_ARRAY_GRID_THETA_PHI;
+    ec_array_beam beam, excluded;
+    problem p;
+    results got, want;
+
+    if (problem_open(&p, kind, 12, surface ? 24 : 200, surface ? 25 : 1, 1.5, true, 0.3, 77))
+        return 1;
+    p.samples = 2;
+    p.axes[WAVELENGTH] = EC_AXIS_SAMPLE;
+    ec_array_beam_default(&beam);
+    beam.look_a = 0.02;
+    beam.look_b = 0.03;
+    excluded = beam;
+    excluded.exclude_a = 0.35;
+    ec_graph *g = p.graph;
+    if (problem_call(&p) || problem_add(&p, ec_array_sll_db(g, p.call, &beam)) ||
+        problem_add(&p, ec_array_sll_db(g, p.call, &excluded)) ||
+        problem_add(&p, ec_array_directivity_db(g, p.call, &beam)) ||
+        problem_add(&p, ec_array_level_db(g, p.call, &beam, true, 2, at, at_b)) ||
+        problem_add(&p, ec_array_null_depth_db(g, p.call, &beam, 2, at, at_b)) ||
+        problem_add(&p, ec_array_excess_db(g, p.call, &beam, true, surface ? 1 : 2, mask)) ||
+        problem_add(&p, ec_array_excess_db(g, p.call, &beam, false, 1, mask)))
+        return 1;
+    if (!surface && problem_add(&p, ec_array_hpbw_deg(g, p.call, &beam)))
+        return 1;
+    if (!surface && mode == EC_MODE_RUN && problem_add(&p, ec_array_fnbw_deg(g, p.call, &beam)))
+        return 1;
+    if (run(backend, &p, mode, EC_FINAL, p.n, &got) || run_reference(&p, mode, EC_FINAL, &want))
+        return 1;
+    /* derivatives at a refined maximum carry its position's error, about 1e-8 */
+    int bad = compare_all(&p, mode == EC_MODE_VJP ? INPUTS : p.n_out, &got, &want,
+                          mode == EC_MODE_VJP ? 1e-5 : 1e-9);
+    results_free(&got);
+    results_free(&want);
+    problem_close(&p);
+    return bad;
+}
+
+static int check_final_kinds(ec_backend *backend, ec_mode mode)
+{
+    static const ec_array_grid_kind kinds[] = {EC_ARRAY_CUT_U, EC_ARRAY_CUT_THETA, EC_ARRAY_GRID_UV,
+                                               EC_ARRAY_GRID_THETA_PHI};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (check_final(backend, kinds[i], mode)) {
+            printf("  grid kind %d\n", (int)kinds[i]);
+            return 1;
+        }
+    return 0;
+}
+
+static int case_final(ec_backend *backend)
+{
+    return check_final_kinds(backend, EC_MODE_RUN);
+}
+
+static int case_adjoint(ec_backend *backend)
+{
+    return check_final_kinds(backend, EC_MODE_VJP);
+}
+
+/* Followed maxima of one design, over a population of others. */
+static int case_pieces(ec_backend *backend)
+{
+    problem p;
+    results got, want;
+    const double *at[INPUTS];
+    double design[INPUTS][16];
+    ec_array_beam beam;
+    ec_expr pieces;
+
+    if (problem_open(&p, EC_ARRAY_CUT_U, 16, 401, 1, 4, false, 0, 5))
+        return 1;
+    if (problem_call(&p))
+        return 1;
+    for (int i = 0; i < INPUTS; i++) {
+        for (int e = 0; e < 16; e++)
+            design[i][e] = i == X           ? 0.45 * (e - 7.5)
+                           : i == AMPLITUDE ? 1.0
+                                            : 0.5 * (p.lo[i] + p.hi[i]);
+        at[i] = design[i];
+    }
+    for (size_t c = 0; c < p.n; c++)
+        for (size_t e = 0; e < 16; e++)
+            p.value[X][e * p.n + c] = design[X][e] + 0.005 * p.value[X][e * p.n + c];
+    ec_array_beam_default(&beam);
+    beam.exclude_a = 0.15;
+    ec_expr sll = ec_array_sll_db(p.graph, p.call, &beam);
+    EC_CHECK(sll >= 0, "%s", ec_error_text());
+    EC_CHECK_CALL(p.call->def->pieces(p.graph, p.call, 0, at, &pieces));
+    p.n_out = 2;
+    EC_CHECK(p.call->out[1].shape[0] > 8, "%d pieces", (int)p.call->out[1].shape[0]);
+    for (int mode = 0; mode < 2; mode++) {
+        if (run(backend, &p, mode ? EC_MODE_VJP : EC_MODE_RUN, EC_FINAL, p.n, &got) ||
+            run_reference(&p, mode ? EC_MODE_VJP : EC_MODE_RUN, EC_FINAL, &want) ||
+            compare_all(&p, mode ? INPUTS : 2, &got, &want, mode ? 1e-5 : 1e-9))
+            return 1;
+        for (size_t c = 0; c < p.n && !mode; c++) {
+            double top = -1e9;
+            for (size_t k = 0; k < got.elements[1]; k++)
+                top = fmax(top, got.value[1][k * p.n + c]);
+            EC_CHECK(fabs(top - got.value[0][c]) < 1e-7,
+                     "candidate %zu: highest piece %.10g, side-lobe level %.10g", c, top,
+                     got.value[0][c]);
+        }
+        results_free(&got);
+        results_free(&want);
+    }
+    problem_close(&p);
+    return 0;
+}
+
+/* The same bits for any number of candidates beside one and any place in the batch. */
+static int case_neighbours(ec_backend *backend)
+{
+    static const ec_array_grid_kind kinds[] = {EC_ARRAY_CUT_U, EC_ARRAY_GRID_UV};
+
+    for (size_t i = 0; i < 2; i++) {
+        problem p;
+        results all, few;
+        if (problem_open(&p, kinds[i], 20, i ? 48 : 501, i ? 48 : 1, 3, i, 0, 9) ||
+            problem_call(&p) || problem_add(&p, ec_array_sll_db(p.graph, p.call, NULL)) ||
+            problem_add(&p, ec_array_directivity_db(p.graph, p.call, NULL)))
+            return 1;
+        for (int f = 0; f < 2; f++) {
+            if (run(backend, &p, EC_MODE_RUN, (ec_fidelity)f, p.n, &all) ||
+                run(backend, &p, EC_MODE_RUN, (ec_fidelity)f, 3, &few))
+                return 1;
+            for (int32_t k = 0; k < 2; k++)
+                EC_CHECK(memcmp(all.value[k], few.value[k], 3 * sizeof(double)) == 0,
+                         "output %d: %.17g %.17g %.17g with neighbours, %.17g %.17g %.17g without",
+                         (int)k, all.value[k][0], all.value[k][1], all.value[k][2], few.value[k][0],
+                         few.value[k][1], few.value[k][2]);
+            results_free(&all);
+            results_free(&few);
+        }
+        problem_close(&p);
+    }
+    return 0;
+}
+
+/* A candidate that cannot be scored says so and leaves its neighbours alone. */
+static int case_failures(ec_backend *backend)
+{
+    problem p;
+    results got;
+
+    if (problem_open(&p, EC_ARRAY_CUT_U, 8, 201, 1, 3, false, 0, 3))
+        return 1;
+    p.axes[WAVELENGTH] = EC_AXIS_CANDIDATE;
+    if (problem_call(&p) || problem_add(&p, ec_array_sll_db(p.graph, p.call, NULL)))
+        return 1;
+    p.value[X][2 * p.n + 5] = (double)NAN;
+    p.value[X][3 * p.n + 6] = 1e3;
+    for (size_t e = 0; e < 8; e++)
+        p.value[AMPLITUDE][e * p.n + 7] = 0.0;
+    p.lo[AMPLITUDE] = 0.0;
+    if (run(backend, &p, EC_MODE_RUN, EC_SEARCH, p.n, &got))
+        return 1;
+    for (size_t c = 0; c < p.n; c++) {
+        int want = c == 5   ? EC_CANDIDATE_EVALUATOR
+                   : c == 6 ? EC_CANDIDATE_OUT_OF_RANGE
+                   : c == 7 ? EC_CANDIDATE_EVALUATOR
+                            : 0;
+        EC_CHECK(got.status[c] == want, "candidate %zu has status %d, expected %d", c,
+                 got.status[c], want);
+        EC_CHECK(isnan(got.value[0][c]) == (want != 0), "candidate %zu: %g", c, got.value[0][c]);
+    }
+    results_free(&got);
+    problem_close(&p);
+    return 0;
+}
+
+const ec_case ec_cases_array_pattern[] = {
+    {"array/pattern", case_pattern},
+    {"array/line_sll", case_line_sll},
+    {"array/grid_sll", case_grid_sll},
+    {"array/final", case_final},
+    {"array/adjoint", case_adjoint},
+    {"array/pieces", case_pieces},
+    {"array/neighbours", case_neighbours},
+    {"array/failures", case_failures},
+    {NULL, NULL},
+};
