@@ -35,7 +35,7 @@ int ec_cli_info(void)
     if (cards == 0)
         print_backend("cuda");
     for (int i = 0; i < cards; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "cuda:%d", i);
         print_backend(name);
     }
