@@ -533,7 +533,7 @@ static int32_t emit_pass(fused *f, int32_t *position, int32_t from, int32_t sum_
     if (!loaded)
         return no_memory();
     int status = EC_OK;
-    int32_t k = from;
+    int32_t k = from, reductions = 0;
     for (; k < f->n && status == EC_OK; k++) {
         int32_t v = f->list[k];
         const ec_node *n = node_of(x, v);
@@ -644,10 +644,8 @@ static int32_t emit_pass(fused *f, int32_t *position, int32_t from, int32_t sum_
             }
         }
         /* at most four reductions a pass */
-        int32_t reductions = 0;
-        for (int32_t p = from; p <= k; p++)
-            for (int32_t u = f->user_start[f->list[p]]; u < f->user_start[f->list[p] + 1]; u++)
-                reductions += attached(x, f->user[u], sum_limit);
+        for (int32_t u = f->user_start[v]; u < f->user_start[v + 1]; u++)
+            reductions += attached(x, f->user[u], sum_limit);
         if (reductions >= 2 && k + 1 < f->n) {
             k++;
             break;
