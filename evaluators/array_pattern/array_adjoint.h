@@ -78,7 +78,7 @@ EC_PATTERN_FN void ec_adjoint_power(const ec_team *team, const ec_pattern_args *
         double share = 0.0, turn = 0.0, x = 0.0, y = 0.0, z = 0.0, am = el->amplitude[m];
         for (int32_t n = 0; n < el->n; n++) {
             double s, c, slope, r = ec_pair_distance(el, m, n);
-            double f = ec_pair_sinc(r, &slope);
+            double f = ec_pair_kernel(power, r, &slope);
             ec_sincos_turns_f64(ec_turns_reduce(el->turn[m] - el->turn[n]), &s, &c);
             share += el->amplitude[n] * c * f;
             turn -= EC_TURN * el->amplitude[n] * s * f;

@@ -1,7 +1,8 @@
 /* array_candidate.h: everything that a team does for one candidate: elements, row, metrics,
  * adjoints. One source for the CPU (a team of one) and CUDA (a block).
  *
- * The file that includes it defines EC_PATTERN_ROW(team, args, el, tables, row), which fills the row.
+ * The file that includes it defines EC_PATTERN_ROW(team, args, el, tables, row), which fills the
+ * row.
  */
 #ifndef EC_ARRAY_CANDIDATE_H
 #define EC_ARRAY_CANDIDATE_H
@@ -465,7 +466,8 @@ EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *a
         bool mine = k == 0 || args->vjp || (k - 1) % team->size == team->rank;
         if ((k == 0 && !metric->relative) || !mine)
             continue;
-        /* a piece without an adjoint has no share in the gradient: for a row of a Jacobian all but one */
+        /* a piece without an adjoint has no share in the gradient: for a row of a Jacobian all but
+         * one */
         if (args->vjp && k > 0 && ec_metric_seed(metric, c, s, k - 1) == 0.0)
             continue;
         if (grid->topology == EC_PATTERN_CUT) {

@@ -214,8 +214,8 @@ EC_PATTERN_FN double ec_cut_refine(const ec_pattern_args *args, const ec_pattern
     return t;
 }
 
-/* The maximum uphill of t, not beyond [lo, hi]: steps of a sixteenth of the box until the derivative
- * changes sign, then ec_cut_refine. It stays on the lobe that t is on. */
+/* The maximum uphill of t, not beyond [lo, hi]: steps of a sixteenth of the box until the
+ * derivative changes sign, then ec_cut_refine. It stays on the lobe that t is on. */
 EC_PATTERN_FN double ec_cut_follow(const ec_pattern_args *args, const ec_pattern_elements *el,
                                    const ec_pattern_line *line, double lo, double hi, double t,
                                    double *score)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shipped costs of the paths, in multiply-adds of one lane (measured once on AVX2 cores): a sine and
- * cosine with its float64 phase, and a complex product for two points. */
+/* Shipped costs of the paths, in multiply-adds of one lane (measured once on AVX2 cores): a sine
+ * and cosine with its float64 phase, and a complex product for two points. */
 static const double COST_SINCOS = 16.0, COST_PRODUCT = 4.0;
 
 enum {
@@ -146,6 +146,14 @@ void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
         if (!(*along[k] <= 1e9))
             *along[k] = (double)INFINITY;
     }
+    /* |u| may be up to the grid's end or 1, and the steering direction comes on top */
+    double reach = 0.0, wide = fmax(1.0, fmax(fabs(config->a[0]), fabs(config->a[config->na - 1])));
+    for (int k = 0; k < 3; k++) {
+        const ec_interval *r = &info->range[EC_PATTERN_X + k], *d = &info->range[EC_PATTERN_U0 + k];
+        reach +=
+            fmax(fabs(r->lo), fabs(r->hi)) / shortest * (wide + fmax(fabs(d->lo), fabs(d->hi)));
+    }
+    extent->compact = shortest > 0.0 && reach < 262144.0;
     extent->planar = is_single(info, EC_PATTERN_Z);
     bool one_x = is_single(info, EC_PATTERN_X), one_y = is_single(info, EC_PATTERN_Y);
     extent->real = extent->planar && is_single(info, EC_PATTERN_PHASE) &&
@@ -456,6 +464,11 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *confi
     grid->points = axes->na * axes->nb;
     grid->circular = axes->circular;
     grid->uniform = axes->uniform;
+    if (axes->uniform && axes->a) {
+        grid->start = axes->a[0];
+        grid->step = (axes->a[axes->na - 1] - axes->a[0]) / (axes->na - 1);
+        grid->per_step = 1.0 / grid->step;
+    }
     grid->period = axes->circular ? 2.0 * EC_PI : 0.0;
     grid->fixed = config->fixed;
     grid->fixed_sin = sin(config->fixed);
@@ -499,6 +512,10 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *confi
             "array: method 'product' needs a uniform u cut or a u-v grid, and elements in "
             "one plane of constant z");
     }
+    char level[64] = "float64";
+    if (!args->double_precision) /* a phasor's error, or a sum's in the worst order */
+        snprintf(level, sizeof level, "float32 (error below %.0f dB of sum |a|)",
+                 20.0 * log10(fmax(6e-7, elements * 6e-8)));
     bool use = tensor && (config->method == EC_METHOD_PRODUCT || product < direct);
     args->row = use ? EC_ROW_PRODUCT : EC_ROW_DIRECT;
     if (use)
@@ -506,11 +523,11 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *confi
                  "%s product %d x %d%s, %s, %d points: %.3g multiply-adds a design "
                  "(direct sum: %.3g)",
                  grid->topology == EC_PATTERN_CUT ? "line" : "u-v", args->product.rows,
-                 args->product.columns, args->product.mirrored ? ", half by symmetry" : "",
-                 args->double_precision ? "float64" : "float32", grid->points, product, direct);
+                 args->product.columns, args->product.mirrored ? ", half by symmetry" : "", level,
+                 grid->points, product, direct);
     else
-        snprintf(text, size, "direct sum, %s, %d points: %.3g multiply-adds a design",
-                 args->double_precision ? "float64" : "float32", grid->points, direct);
+        snprintf(text, size, "direct sum, %s, %d points: %.3g multiply-adds a design", level,
+                 grid->points, direct);
     return EC_OK;
 }
 
@@ -541,6 +558,69 @@ static void gauss_legendre(int32_t n, double *x, double *weight)
     }
 }
 
+/* F(a) of array_power.h and its derivative near 0: the power series, safe up to a = 6. */
+static void sonine_series(double order, double a, double f[2])
+{
+    double term = 1.0, z = 0.25 * a * a;
+
+    f[0] = 1.0;
+    f[1] = 0.0;
+    for (int k = 1; k < 60; k++) {
+        term *= -z / (k * (order + k));
+        f[0] += term;
+        f[1] += a > 0.0 ? 2.0 * k * term / a : 0.0;
+    }
+}
+
+/* One step of Runge and Kutta's method for F'' = -F - (2 order + 1) / a F'. */
+static void sonine_step(double order, double a, double h, double f[2])
+{
+    double k[4][2], at[4] = {a, a + 0.5 * h, a + 0.5 * h, a + h}, part[4] = {0.0, 0.5, 0.5, 1.0};
+
+    for (int i = 0; i < 4; i++) {
+        double y0 = f[0] + (i ? part[i] * h * k[i - 1][0] : 0.0);
+        double y1 = f[1] + (i ? part[i] * h * k[i - 1][1] : 0.0);
+        k[i][0] = y1;
+        k[i][1] = -y0 - (2.0 * order + 1.0) / at[i] * y1;
+    }
+    for (int j = 0; j < 2; j++)
+        f[j] += h / 6.0 * (k[0][j] + 2.0 * k[1][j] + 2.0 * k[2][j] + k[3][j]);
+}
+
+/* The radial kernel of planar cos^q elements over the array's largest distance. Cubic interpolation
+ * between 128 samples a wavelength is good to 2e-8; 16 steps between samples keep the integration's
+ * error below that for thousands of wavelengths. */
+static int make_power_table(ec_pattern_memory *memory, double q, double extent,
+                            ec_pattern_power *power)
+{
+    enum { PER_WAVELENGTH = 128, STEPS = 16 };
+    const double order = q + 0.5, h = 2.0 * EC_PI / PER_WAVELENGTH;
+    int32_t samples = (int32_t)(extent * PER_WAVELENGTH) + 4;
+    double *table = malloc(2 * (size_t)samples * sizeof *table), f[2] = {1.0, 0.0};
+    const double full = 0.5 / (2.0 * q + 1.0);
+
+    if (!table)
+        return no_memory();
+    for (int32_t i = 0; i < samples; i++) {
+        double a = i * h;
+        if (a < 5.0)
+            sonine_series(order, a, f);
+        else
+            for (int k = 0; k < STEPS; k++)
+                sonine_step(order, a - h + k * (h / STEPS), h / STEPS, f);
+        table[2 * i] = full * f[0];
+        table[2 * i + 1] = full * f[1] * 2.0 * EC_PI;
+    }
+    power->closed = 1;
+    power->factor = 1.0;
+    power->samples = samples;
+    power->per_step = PER_WAVELENGTH;
+    int status = ec_pattern_upload(memory, table, 2 * (size_t)samples * sizeof *table,
+                                   (const void **)&power->table);
+    free(table);
+    return status;
+}
+
 int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
                           const ec_pattern_extent *extent, ec_pattern_args *args)
 {
@@ -554,9 +634,12 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
         power->factor = half ? 0.5 : 1.0;
         return EC_OK;
     }
-    /* The elements look forward or only the front half counts: w in [0, 1]. With w = s^2 the pattern
-     * w^2q is smooth at the horizon. |F|^2 has the phases of pair distances. */
-    double across = 2.0 * EC_PI * sqrt(extent->x * extent->x + extent->y * extent->y);
+    double diagonal = sqrt(extent->x * extent->x + extent->y * extent->y);
+    if (extent->planar && diagonal < 8192.0)
+        return make_power_table(memory, config->q, diagonal, power);
+    /* The elements look forward or only the front half counts: w in [0, 1]. With w = s^2 the
+     * pattern w^2q is smooth at the horizon. |F|^2 has the phases of pair distances. */
+    double across = 2.0 * EC_PI * diagonal;
     double deep = across + 2.0 * EC_PI * extent->z;
     if (!(deep < 6000.0))
         return ec_fail(

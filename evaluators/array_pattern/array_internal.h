@@ -41,9 +41,10 @@ void ec_pattern_forget(ec_pattern_memory *memory);
 /* Extents of the array over all designs, in wavelengths; INFINITY when a range is unbounded. */
 typedef struct ec_pattern_extent {
     double x, y, z;
-    bool planar; /* one z for all elements */
-    bool real;   /* weights are real up to a common phase, so |F(-d)| = |F(d)| in the plane */
-    bool real_v; /* also the cut's own v adds no phase */
+    bool compact; /* no phase of a visible direction exceeds 2^18 turns */
+    bool planar;  /* one z for all elements */
+    bool real;    /* weights are real up to a common phase, so |F(-d)| = |F(d)| in the plane */
+    bool real_v;  /* also the cut's own v adds no phase */
 } ec_pattern_extent;
 
 void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,

@@ -16,7 +16,7 @@ static void array_pattern_body(const ec_pattern_args *args, size_t lane0, size_t
     if (args->stop && *args->stop)
         return;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) if (args->n * args->samples > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(args->teams) if (args->teams > 1)
 #endif
     for (size_t task = 0; task < args->n * args->samples; task++) {
         int thread = 0;

@@ -1,12 +1,13 @@
 /* array_pattern.h: patterns of antenna arrays and their metrics, for whole populations.
  *
- *   F(u, v) = g(w) sum_m a_m exp(j 2 pi / wavelength [ (u-u0) x_m + (v-v0) y_m + (w-w0) z_m ] + j phase_m)
+ *   F(u, v) = g(w) sum_m a_m exp(j k [(u-u0) x_m + (v-v0) y_m + (w-w0) z_m] + j phase_m)
  *
- * with direction cosines u = sin th cos ph, v = sin th sin ph, w = cos th (time factor exp(+jwt)), element
- * factor g, and a steering direction (u0, v0, w0) that the beam peaks at. Directions with u^2 + v^2 > 1 are
- * outside the visible region and count in no metric (a u cut of a line may go beyond |u| = 1 only if asked).
- * Metrics read |F|^2; definitions are in docs/design.md, section 5. Peaks and crossings are interpolated at both
- * fidelities; `final` evaluates in float64 on a grid fine enough for 1e-3 dB and refines every peak.
+ * with k = 2 pi / wavelength, direction cosines u = sin th cos ph, v = sin th sin ph, w = cos th
+ * (time factor exp(+jwt)), element factor g, and a steering direction (u0, v0, w0) that the beam
+ * peaks at. Directions with u^2 + v^2 > 1 are outside the visible region and count in no metric.
+ * Metrics read |F|^2; definitions are in docs/design.md, section 5. Peaks and crossings are
+ * interpolated in the search; `final` evaluates in float64, on a grid sized by the array's extent,
+ * and refines every peak and crossing on the true function.
  */
 #ifndef EC_ARRAY_PATTERN_H
 #define EC_ARRAY_PATTERN_H
@@ -29,9 +30,10 @@ typedef enum ec_array_method {
 } ec_array_method;
 typedef enum ec_array_integrate { EC_INTEGRATE_SPHERE, EC_INTEGRATE_HEMISPHERE } ec_array_integrate;
 
-/* Lengths of a and b by kind: CUT_U a = u, b unused; GRID_UV a = u, b = v; CUT_THETA a = theta (rad);
- * CUT_PHI a = phi (rad); GRID_THETA_PHI a = theta, b = phi; DIRECTIONS a = u, b = v, c = w, all na long.
- * Ascending, finite. fixed: CUT_U v, CUT_THETA phi, CUT_PHI theta. Arrays are copied by create. */
+/* Lengths of a and b by kind: CUT_U a = u, b unused; GRID_UV a = u, b = v; CUT_THETA a = theta
+ * (rad); CUT_PHI a = phi (rad); GRID_THETA_PHI a = theta, b = phi; DIRECTIONS a = u, b = v, c = w,
+ * all na long. Ascending, finite. fixed: CUT_U v, CUT_THETA phi, CUT_PHI theta. Arrays are copied
+ * by create. */
 typedef struct ec_array_config {
     ec_array_grid_kind kind;
     int32_t na, nb;
@@ -48,46 +50,52 @@ typedef struct ec_array_config {
 EC_API void ec_array_config_default(ec_array_config *config);
 
 /* Inputs of the call, in this order. x, y, z in metres: each [elements] or a scalar;
- * amplitude [elements] or scalar; phase (rad) [elements] or scalar; wavelength, u0, v0, w0 scalars. Any
- * may be an expression on any axis. EC_ARRAY_ABSENT: x, y, z, phase, u0, v0 are 0, amplitude is 1, w0 is
- * sqrt(1 - u0^2 - v0^2). */
+ * amplitude [elements] or scalar; phase (rad) [elements] or scalar; wavelength, u0, v0, w0 scalars.
+ * Any may be an expression on any axis. EC_ARRAY_ABSENT: x, y, z, phase, u0, v0 are 0, amplitude is
+ * 1, w0 is sqrt(1 - u0^2 - v0^2). */
 #define EC_ARRAY_ABSENT (-1)
 
 typedef struct ec_array_inputs {
     ec_expr x, y, z, amplitude, phase, wavelength, u0, v0, w0;
 } ec_array_inputs;
 
-/* Checks the configuration and the shapes (a sentence for each mistake: zero elements, one grid point,
- * q < 0, wavelength not > 0, amplitudes all zero ...) and records the call. */
+/* Checks the configuration and the shapes (a sentence for each mistake: zero elements, one grid
+ * point, q < 0, wavelength not > 0, amplitudes all zero ...) and records the call. */
 EC_API int ec_array_call(ec_graph *graph, const ec_array_config *config,
                          const ec_array_inputs *inputs, ec_call **call);
 
 /* The main beam of a metric. Default (NAN): the steering direction. */
 typedef struct ec_array_beam {
-    double look_a,
-        look_b; /* in the grid's coordinates (u, v or radians); NAN: from the steering input */
-    double exclude_a,
-        exclude_b; /* half widths of the excluded interval or ellipse about the look direction;
-                                    NAN: first minimum on a cut, descending flood fill on a 2-D grid */
+    /* In the grid's coordinates (u, v or radians); NAN: from the steering input. */
+    double look_a, look_b;
+    /* Half widths of the excluded interval, ellipse or (theta-phi with b NAN) cone about the look
+     * direction; NAN: first minimum on a cut, descending flood fill on a surface. */
+    double exclude_a, exclude_b;
 } ec_array_beam;
 
-void ec_array_beam_default(ec_array_beam *beam);
+EC_API void ec_array_beam_default(ec_array_beam *beam);
 
 /* One line of a mask: between from and to (grid coordinates of a cut; on a 2-D grid the distance
- * sqrt((u-u0)^2 + (v-v0)^2) from the look direction) the pattern in dB must be <= max and >= min, each linear
- * from the first to the second value. -INFINITY / INFINITY: no limit. */
+ * sqrt((u-u0)^2 + (v-v0)^2) from the look direction) the pattern in dB must be <= max and >= min,
+ * each linear from the first to the second value. -INFINITY / INFINITY: no limit. */
 typedef struct ec_array_mask_line {
     double from, to;
     double max[2], min[2];
 } ec_array_mask_line;
 
-/* All return the metric's expression, a scalar in dB or degrees (pattern: complex, the grid's shape).
- * sll: 20 log10 of the highest side lobe over the beam's peak. A design without a side lobe in the visible
- *   region gives the floor -200 dB... excess: how far the worst direction lies beyond the mask, in dB (negative
- *   when everywhere inside); relative: levels over the beam's peak, else over |sum of 1| = absolute 20 log10 |F|.
- *   A mask that covers no grid direction is an error.
- * level: at directions (u, v or theta, phi as the grid's kind), shape [n], relative to the beam's peak or absolute.
- * null_depth: the highest of level at the directions, relative to the peak. */
+/* All return the metric's expression, a scalar in dB or degrees (pattern: complex, the grid's
+ * shape; level: [n]). beam may be NULL: the defaults.
+ * sll: 20 log10 of the highest side lobe over the beam's peak; a design without a side lobe in the
+ *   visible region gives -200 dB.
+ * hpbw, fnbw: of a cut; a u cut counts the angle asin(u).
+ * directivity: towards the look direction.
+ * excess: how far the worst direction lies beyond the mask, in dB (negative when all are inside);
+ *   relative: levels over the beam's peak, else absolute, 20 log10 |F|. A line of the mask that
+ *   covers no visible direction is an error.
+ * level: at directions (u, v or theta, phi as the grid's kind; on a cut b may be NULL), relative to
+ *   the beam's peak or absolute. null_depth: the highest of these levels, relative to the peak.
+ * What does not exist for a design (no half-power point, a zero pattern) is NaN with the candidate
+ * status EVALUATOR. All but fnbw have gradients. */
 EC_API ec_expr ec_array_pattern(ec_graph *graph, ec_call *call);
 EC_API ec_expr ec_array_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_hpbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
@@ -100,12 +108,14 @@ EC_API ec_expr ec_array_level_db(ec_graph *graph, ec_call *call, const ec_array_
 EC_API ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
                                       int32_t n, const double *a, const double *b);
 
-/* The definition that a metric used, as one sentence for the result ("side lobes outside |u - 0| > 0.06"). */
+/* The definition that a metric used, as one sentence for the result ("side lobes outside |u - 0| >
+ * 0.06"). */
 EC_API void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size_t size);
-/* The call's grid for writing a pattern: coordinates of point i of axis 0 (a) or 1 (b), and its length. */
+/* The call's grid for writing a pattern: coordinates of point i of axis 0 (a) or 1 (b), and its
+ * length. */
 EC_API const ec_array_config *ec_array_call_config(const ec_call *call);
 
-extern const ec_evaluator_def ec_evaluator_array_pattern;
+EC_API extern const ec_evaluator_def ec_evaluator_array_pattern;
 
 EC_C_END
 #endif

@@ -3,9 +3,9 @@
 #define EC_ARRAY_PATTERN_KINDS_H
 
 typedef enum ec_array_grid_kind {
-    EC_ARRAY_CUT_U, /* u list, v = 0 (or the cut's own v): a line array's cut; w = sqrt(1-u^2-v^2) */
-    EC_ARRAY_GRID_UV, /* tensor product of u and v, w >= 0 */
-    EC_ARRAY_CUT_THETA, /* theta list at a fixed phi; theta in [-pi, pi], negative theta is phi + pi */
+    EC_ARRAY_CUT_U,          /* u list at a fixed v, w = sqrt(1 - u^2 - v^2): a line array's cut */
+    EC_ARRAY_GRID_UV,        /* tensor product of u and v, w >= 0 */
+    EC_ARRAY_CUT_THETA,      /* theta list at a fixed phi; negative theta is phi + pi */
     EC_ARRAY_CUT_PHI,        /* phi list at a fixed theta; a full turn wraps around */
     EC_ARRAY_GRID_THETA_PHI, /* tensor product, a full turn of phi wraps around */
     EC_ARRAY_DIRECTIONS      /* a list of (u, v, w) */

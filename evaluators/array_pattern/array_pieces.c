@@ -1,9 +1,9 @@
 /* array_pieces.c: the epigraph form of a side-lobe level or a mask excess.
  *
- * A maximum over lobes has kinks where two lobes change places; a minimax polish (minimise t subject to
- * every lobe <= t) needs the lobes apart. At one design all maxima of the score are found on the
- * final grid and refined; each becomes a piece that is followed inside its own bracket as
- * the design moves (ec_metric_pieces), beside the ends of the region, where a pattern that still
+ * A maximum over lobes has kinks where two lobes change places; a minimax polish (minimise t
+ * subject to every lobe <= t) needs the lobes apart. At one design all maxima of the score are
+ * found on the final grid and refined; each becomes a piece that is followed inside its own bracket
+ * as the design moves (ec_metric_pieces), beside the ends of the region, where a pattern that still
  * rises has its maximum. The survey runs on the host, whatever the backend.
  */
 #include "array_internal.h"
@@ -55,7 +55,8 @@ static double sample_score(const survey *sv, const ec_pattern_line *line, int32_
                          ec_line_limit(line, ec_cut_at(&sv->args->grid, i), &rate));
 }
 
-/* Coordinate where the score's descent from sample i in direction `step` ends, inside [from, to]. */
+/* Coordinate where the score's descent from sample i in direction `step` ends, inside [from, to].
+ * */
 static double descend(const survey *sv, const ec_pattern_line *line, int32_t i, int32_t step,
                       double from, double to)
 {

@@ -139,6 +139,22 @@ static size_t lay_out(ec_pattern_args *args, bool flood, bool cuda)
     return at + ec_round_up(tables, ROW_ALIGNMENT);
 }
 
+/* Workspaces: as many as the machine keeps busy, there is work for, and the budget allows. */
+static int32_t count_teams(const ec_plan_info *info, const ec_backend *backend, size_t bytes)
+{
+    size_t samples = 1;
+    size_t teams = backend->is_cuda ? (size_t)backend->multiprocessors * CUDA_TEAMS_PER_PROCESSOR
+                                    : (size_t)backend->threads;
+
+    for (int32_t i = 0; i < info->n_in; i++)
+        samples = info->in[i].samples > samples ? info->in[i].samples : samples;
+    if (info->max_candidates > 0 && teams > info->max_candidates * samples)
+        teams = info->max_candidates * samples;
+    if (info->memory_budget > 0 && teams > info->memory_budget / bytes)
+        teams = info->memory_budget / bytes;
+    return teams > 0 ? (int32_t)teams : 1;
+}
+
 typedef struct plan_state {
     const ec_plan_info *info;
     const ec_array_config *config;
@@ -159,6 +175,7 @@ static void init_args(const plan_state *state, ec_pattern_args *args)
     args->q = config->q;
     args->cosq = config->element == EC_ELEMENT_COSQ;
     args->planar = state->extent.planar;
+    args->compact = state->extent.compact;
     args->vjp = state->info->mode == EC_MODE_VJP;
     args->exact = args->vjp || state->info->fidelity == EC_FINAL;
     args->double_precision = config->precision == EC_PRECISION_DOUBLE ||
@@ -208,7 +225,7 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
     } else {
         args->planar = args->planar && !pattern; /* z turns the phase of the pattern itself */
         status =
-            ec_pattern_axes_make(state->config, &state->extent, args->exact && !pattern, &axes);
+            ec_pattern_axes_make(state->config, &state->extent, args->exact && needs_row, &axes);
         if (status < 0)
             return status;
         if (needs_row && !args->exact)
@@ -232,12 +249,10 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
     if (status < 0)
         return status;
     const ec_backend *backend = ev->memory.backend;
-    size_t teams = backend->is_cuda ? (size_t)backend->multiprocessors * CUDA_TEAMS_PER_PROCESSOR
-                                    : (size_t)backend->threads;
     args->workspace_bytes = lay_out(args, batch_floods(state, output, count), backend->is_cuda);
-    args->teams = (int32_t)teams;
-    status =
-        ec_pattern_reserve(&ev->memory, teams * args->workspace_bytes, (void **)&args->workspace);
+    args->teams = count_teams(state->info, backend, args->workspace_bytes);
+    status = ec_pattern_reserve(&ev->memory, (size_t)args->teams * args->workspace_bytes,
+                                (void **)&args->workspace);
     if (status >= 0)
         ev->n_batches++;
     return status;

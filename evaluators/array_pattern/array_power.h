@@ -1,9 +1,12 @@
 /* array_power.h: radiated power and directivity.
  *
- * Isotropic elements over the sphere: the power of an array is, up to 4 pi,
+ * Isotropic elements over the sphere: the mean of |F|^2 over all directions is exactly
  *   sum_mn a_m conj(a_n) sinc(2 d_mn / wavelength)
- * (exact; e.g. Balanis, Antenna Theory, 4th ed., section 6.4; half of it over a hemisphere that the array's
- * plane bounds). Everything else by quadrature over directions prepared at plan time.
+ * (e.g. Balanis, Antenna Theory, 4th ed., section 6.4), and half of it over the hemisphere that the
+ * array's plane bounds. Elements cos^q in one plane: the same sum with the radial kernel
+ *   1/2 int_0^1 J_0(2 pi d sqrt(1 - w^2)) w^2q dw = F(2 pi d) / (2 (2q + 1)),
+ *   F(a) = Gamma(q + 3/2) (2/a)^(q + 1/2) J_(q + 1/2)(a)   (Sonine's first integral, 1880),
+ * read from a table. Arrays out of a plane over a half space: by quadrature.
  */
 #ifndef EC_ARRAY_POWER_H
 #define EC_ARRAY_POWER_H
@@ -22,6 +25,22 @@ EC_FN double ec_pair_sinc(double d, double *slope)
     ec_sincos_turns_f64(ec_turns_reduce(d), &s, &c);
     *slope = (c - s / x) / d;
     return s / x;
+}
+
+/* Radial kernel at d wavelengths and its derivative: sinc or the table's cubic. */
+EC_FN double ec_pair_kernel(const ec_pattern_power *power, double d, double *slope)
+{
+    if (!power->samples)
+        return ec_pair_sinc(d, slope);
+    double t = d * power->per_step;
+    int32_t i = t < power->samples - 1 ? (int32_t)t : power->samples - 2;
+    const double *p = power->table + 2 * i;
+    double x = t - i, h = 1.0 / power->per_step, rise = p[2] - p[0];
+    double left = p[1] * h, right = p[3] * h;
+    double b = 3.0 * rise - 2.0 * left - right, c = left + right - 2.0 * rise;
+
+    *slope = (left + x * (2.0 * b + 3.0 * c * x)) * power->per_step;
+    return p[0] + x * (left + x * (b + x * c));
 }
 
 EC_FN double ec_pair_distance(const ec_pattern_elements *el, int32_t m, int32_t n)
@@ -45,15 +64,17 @@ EC_PATTERN_FN double ec_power_mean(const ec_team *team, const ec_pattern_args *a
         }
         return ec_team_sum(team, sum);
     }
+    double ignored, self = ec_pair_kernel(power, 0.0, &ignored);
     for (int32_t m = team->rank; m < el->n; m += team->size) {
         double pairs = 0.0;
         EC_PATTERN_SIMD_SUM(pairs)
         for (int32_t n = 0; n < m; n++) {
             double s, c, slope;
             ec_sincos_turns_f64(ec_turns_reduce(el->turn[m] - el->turn[n]), &s, &c);
-            pairs += el->amplitude[n] * c * ec_pair_sinc(ec_pair_distance(el, m, n), &slope);
+            pairs +=
+                el->amplitude[n] * c * ec_pair_kernel(power, ec_pair_distance(el, m, n), &slope);
         }
-        sum += el->amplitude[m] * (el->amplitude[m] + 2.0 * pairs);
+        sum += el->amplitude[m] * (el->amplitude[m] * self + 2.0 * pairs);
     }
     return ec_team_sum(team, sum) * power->factor;
 }

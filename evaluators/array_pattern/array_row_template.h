@@ -4,8 +4,9 @@
  *
  * direct: one sine and cosine a point and element, EC_ROW_BLOCK points in SIMD lanes.
  *
- * product: on a tensor grid exp(2 pi j (U + s) x) = exp(2 pi j U x) exp(2 pi j s x), so a row of points
- * about U is a matrix product of complex row weights W with cosines and sines of the columns:
+ * product: on a tensor grid exp(2 pi j (U + s) x) = exp(2 pi j U x) exp(2 pi j s x), so a row of
+ * points about U is a matrix product of complex row weights W with cosines and sines of the
+ * columns:
  *   F(U +- s) = (W.cos -+ Wi.sin terms): with rc = Re W . cos, rs = Re W . sin, ic, is alike,
  *   |F(U + s)|^2 = (rc - is)^2 + (ic + rs)^2,  |F(U - s)|^2 = (rc + is)^2 + (ic - rs)^2:
  * four multiply-adds an element give two points. The grid of a uniform cut of a line is a tensor

@@ -1,11 +1,12 @@
-/* array_search.cuh: the side-lobe level of a line and of a u-v grid in float32, one block a candidate
- * and one launch: phasor tables, the matrix product (see array_row_template.h), |F|^2 and the search for
- * the peaks stay in shared memory and registers; a candidate reads its positions and writes one
- * number. Definitions and interpolation are those of array_cut.h and array_surface.h.
+/* array_search.cuh: the side-lobe level of a line and of a u-v grid and the mask excess of a line
+ * in float32, one block a candidate and one launch: phasor tables, the matrix product (see
+ * array_row_template.h), |F|^2 and the search for the peaks stay in shared memory and registers; a
+ * candidate reads its positions and writes one number. Definitions and interpolation are those of
+ * array_cut.h and array_surface.h.
  *
- * Operations a candidate (real weights, grid symmetric): a line of P points and N elements
- * 2 P/2 N multiply-adds, a grid of P points P N multiply-adds. Both are bound by the float32 units; the
- * phases take (rows + columns) N float64 reductions.
+ * Operations a candidate (real weights, grid symmetric): P N multiply-adds for P points and N
+ * elements, on a line and on a grid; (rows + columns) N sines and cosines, each with one float64
+ * operation. Both kernels are bound by the float32 units.
  */
 #ifndef EC_ARRAY_SEARCH_CUH
 #define EC_ARRAY_SEARCH_CUH
@@ -15,7 +16,7 @@
 #include <cuda_runtime.h>
 
 enum {
-    LINE_THREADS = 256,
+    LINE_THREADS = 128,
     LINE_ELEMENTS = 512,
     LINE_SHARED = 96 << 10,
     GRID_THREADS = 256,
@@ -24,6 +25,18 @@ enum {
     GRID_CHUNK = 24, /* elements whose phasors are in shared memory at a time */
     GRID_SHARED = 200 << 10
 };
+
+/* ---- phases ---- */
+
+/* A phase t in turns is kept as t + TURN_MAGIC: the low word of the sum is the fraction of a turn,
+ * as a signed number of 2^-32 turns, for |t| < 2^19 (args->compact says so). One float64 operation
+ * brings x u + turn into that form, ready for the float32 sine. */
+#define TURN_MAGIC 1572864.0 /* 1.5 * 2^20 */
+
+static __device__ __forceinline__ void magic_sincos(double t, float *s, float *c)
+{
+    ec_sincos_turns_f32((float)__double2loint(t) * 2.3283064e-10f, s, c);
+}
 
 /* ---- a candidate's elements in shared memory ---- */
 
@@ -48,8 +61,9 @@ static __device__ double block_sum(double value, double *slot, int32_t threads)
     return sum;
 }
 
-/* Positions in wavelengths, excitation in turns and amplitudes over their sum; status bits in el->bad.
- * The elements' z is common and drops out. */
+/* Positions in wavelengths, excitation (with the columns' centre) in turns with the magic number
+ * and amplitudes over their sum; status bits in el->bad. The elements' z is common and drops out.
+ * */
 static __device__ void search_gather(const ec_pattern_args *args, size_t c, size_t s,
                                      int32_t threads, double *slot, int32_t *bits,
                                      search_elements *el)
@@ -83,8 +97,8 @@ static __device__ void search_gather(const ec_pattern_args *args, size_t c, size
         sum += fabs(amplitude);
         el->x[m] = x * per_wavelength;
         el->y[m] = y * per_wavelength;
-        el->turn[m] =
-            ec_turns_reduce(phase * (1.0 / EC_TURN)) - (el->x[m] * el->u0 + el->y[m] * el->v0);
+        el->turn[m] = ec_turns_reduce(phase * (1.0 / EC_TURN)) - el->x[m] * el->u0 +
+                      el->y[m] * (args->product.centre_v - el->v0) + TURN_MAGIC;
     }
     sum = block_sum(sum, slot, threads);
     bad |= sum > 1e-290 && sum < 1e290 ? 0 : EC_CANDIDATE_EVALUATOR;
@@ -172,47 +186,111 @@ static size_t line_shared_bytes(const ec_pattern_args *args)
 {
     size_t n = (size_t)line_stride(args->elements);
 
-    return 3 * n * sizeof(double) + n * sizeof(float) + 8 +
+    return 2 * n * sizeof(double) + n * sizeof(float) + 8 +
            (size_t)(args->product.rows + args->product.columns) * n * sizeof(float2) +
            (size_t)args->grid.na * sizeof(float);
 }
 
-static __device__ void line_tables(const ec_pattern_args *args, const search_elements *el,
-                                   int32_t stride, float2 *weights, float2 *columns)
+typedef struct line_shared {
+    double *x, *turn; /* wavelengths; turns with the magic number */
+    float *amplitude;
+    float2 *weights, *columns;
+    float *row;
+} line_shared;
+
+/* Elements into shared memory. Returns 0, or bits when the candidate cannot be scored (then all of
+ * its threads do). */
+static __device__ int line_gather(const ec_pattern_args *args, size_t c, size_t s,
+                                  const line_shared *shared, double u0, int32_t *bits)
+{
+    const ec_pattern_view *in = args->in;
+    int bad = 0;
+
+    if (threadIdx.x == 0)
+        *bits = 0;
+    for (int32_t m = threadIdx.x; m < args->elements; m += LINE_THREADS) {
+        double wavelength = ec_pattern_read(&in[EC_PATTERN_WAVELENGTH], c, s, 0);
+        double v0 = ec_pattern_read(&in[EC_PATTERN_V0], c, s, 0);
+        double w0 = ec_pattern_read(&in[EC_PATTERN_W0], c, s, 0);
+        double x = ec_pattern_read(&in[EC_PATTERN_X], c, s, m);
+        double y = ec_pattern_read(&in[EC_PATTERN_Y], c, s, m);
+        double z = ec_pattern_read(&in[EC_PATTERN_Z], c, s, m);
+        double amplitude = ec_pattern_read(&in[EC_PATTERN_AMPLITUDE], c, s, m);
+        double phase = ec_pattern_read(&in[EC_PATTERN_PHASE], c, s, m);
+        bad |= ec_pattern_check(&in[EC_PATTERN_WAVELENGTH], wavelength) |
+               ec_pattern_check(&in[EC_PATTERN_U0], u0) | ec_pattern_check(&in[EC_PATTERN_V0], v0) |
+               ec_pattern_check(&in[EC_PATTERN_W0], w0) | ec_pattern_check(&in[EC_PATTERN_X], x) |
+               ec_pattern_check(&in[EC_PATTERN_Y], y) | ec_pattern_check(&in[EC_PATTERN_Z], z) |
+               ec_pattern_check(&in[EC_PATTERN_AMPLITUDE], amplitude) |
+               ec_pattern_check(&in[EC_PATTERN_PHASE], phase);
+        bad |= wavelength > 0.0 ? 0 : EC_CANDIDATE_EVALUATOR;
+        bad |= fabs(amplitude) < 1e30 ? 0 : EC_CANDIDATE_EVALUATOR;
+        double per_wavelength = 1.0 / wavelength;
+        x *= per_wavelength;
+        y *= per_wavelength;
+        shared->x[m] = x;
+        shared->turn[m] = ec_turns_reduce(phase * (1.0 / EC_TURN)) - x * u0 +
+                          y * (args->product.centre_v - v0) + TURN_MAGIC;
+        shared->amplitude[m] = (float)amplitude;
+    }
+    if (!__syncthreads_or(bad))
+        return 0;
+    if (bad)
+        atomicOr(bits, bad);
+    __syncthreads();
+    return *bits;
+}
+
+/* Sum of |amplitude|, by each warp for itself in the same order. */
+static __device__ float line_amplitude_sum(const float *amplitude, int32_t n)
+{
+    float sum = 0.0f;
+
+    for (int32_t m = threadIdx.x % 32; m < n; m += 32)
+        sum += fabsf(amplitude[m]);
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+    return sum;
+}
+
+/* A warp fills a row of a table at a time. */
+static __device__ void line_tables(const ec_pattern_args *args, const line_shared *shared,
+                                   int32_t stride, float share)
 {
     const ec_pattern_product *product = &args->product;
-    int32_t n = args->elements, used = stride - 2;
+    const ec_pattern_grid *grid = &args->grid;
+    int32_t n = args->elements, used = stride - 2, warp = threadIdx.x / 32;
 
-    for (int32_t k = threadIdx.x; k < product->rows * used; k += LINE_THREADS) {
-        int32_t r = k / used, m = k % used;
-        float s = 0.0f, c = 0.0f;
-        if (m < n) {
-            double t = ec_fma(el->x[m], product->row_u[r],
-                              ec_fma(el->y[m], product->centre_v, el->turn[m]));
-            ec_sincos_turns_f32((float)ec_turns_reduce(t), &s, &c);
-            s *= el->amplitude[m];
-            c *= el->amplitude[m];
+    for (int32_t k = warp; k < product->rows + product->columns; k += LINE_THREADS / 32) {
+        bool is_row = k < product->rows;
+        int32_t b = k - product->rows;
+        double u = is_row ? grid->start +
+                                grid->step * (product->first - 0.5 + (2 * k + 1) * product->columns)
+                          : grid->step * (b + 0.5);
+        float2 *to = is_row ? shared->weights + k * stride : shared->columns + b * stride;
+        for (int32_t m = threadIdx.x % 32; m < used; m += 32) {
+            float s = 0.0f, c = 0.0f;
+            if (m < n) {
+                float scale = is_row ? shared->amplitude[m] * share : 1.0f;
+                magic_sincos(ec_fma(shared->x[m], u, is_row ? shared->turn[m] : TURN_MAGIC), &s,
+                             &c);
+                s *= scale;
+                c *= scale;
+            }
+            to[m] = make_float2(c, s);
         }
-        weights[r * stride + m] = make_float2(c, s);
-    }
-    for (int32_t k = threadIdx.x; k < product->columns * used; k += LINE_THREADS) {
-        int32_t b = k / used, m = k % used;
-        float s = 0.0f, c = 0.0f;
-        if (m < n)
-            ec_sincos_turns_f32((float)ec_turns_reduce(el->x[m] * product->column_s[b]), &s, &c);
-        columns[b * stride + m] = make_float2(c, s);
     }
 }
 
-static __device__ void line_place(const ec_pattern_args *args, int32_t r, int32_t b, float rc,
-                                  float rs, float ic, float is, float *row)
+static __device__ __forceinline__ void line_place(const ec_pattern_args *args, int32_t r, int32_t b,
+                                                  const float a[4], float *row)
 {
     const ec_pattern_product *product = &args->product;
     const float *gain = args->grid.gain;
-    int32_t up = product->first + r * 2 * product->columns + product->columns + b;
+    int32_t up = product->first + (2 * r + 1) * product->columns + b;
     int32_t down = up - 2 * b - 1, last = args->grid.na - 1;
-    float plus = ec_fmaf(rc - is, rc - is, (ic + rs) * (ic + rs));
-    float minus = ec_fmaf(rc + is, rc + is, (ic - rs) * (ic - rs));
+    float pr = a[0] - a[3], pi = a[2] + a[1], mr = a[0] + a[3], mi = a[2] - a[1];
+    float plus = ec_fmaf(pr, pr, pi * pi), minus = ec_fmaf(mr, mr, mi * mi);
 
     if (r >= product->rows)
         return;
@@ -228,10 +306,10 @@ static __device__ void line_place(const ec_pattern_args *args, int32_t r, int32_
     }
 }
 
-/* The matrix product: a thread takes two rows and two columns, half of each apart, so that the
- * lanes of a warp read neighbouring rows of the column table. */
-static __device__ void line_multiply(const ec_pattern_args *args, int32_t stride,
-                                     const float2 *weights, const float2 *columns, float *row)
+/* The matrix product: a thread takes two rows and two columns, half of the columns apart, so that
+ * the lanes of a warp read neighbouring rows of the column table. */
+static __device__ void line_multiply(const ec_pattern_args *args, const line_shared *shared,
+                                     int32_t stride)
 {
     const ec_pattern_product *product = &args->product;
     int32_t half = product->columns / 2, tiles = (product->rows + 1) / 2 * half;
@@ -239,11 +317,12 @@ static __device__ void line_multiply(const ec_pattern_args *args, int32_t stride
     for (int32_t tile = threadIdx.x; tile < tiles; tile += LINE_THREADS) {
         int32_t r0 = tile / half * 2, r1 = r0 + 1 < product->rows ? r0 + 1 : r0;
         int32_t b0 = tile % half, b1 = b0 + half;
-        const float4 *w0 = (const float4 *)(weights + r0 * stride);
-        const float4 *w1 = (const float4 *)(weights + r1 * stride);
-        const float4 *c0 = (const float4 *)(columns + b0 * stride);
-        const float4 *c1 = (const float4 *)(columns + b1 * stride);
+        const float4 *w0 = (const float4 *)(shared->weights + r0 * stride);
+        const float4 *w1 = (const float4 *)(shared->weights + r1 * stride);
+        const float4 *c0 = (const float4 *)(shared->columns + b0 * stride);
+        const float4 *c1 = (const float4 *)(shared->columns + b1 * stride);
         float acc[2][2][4] = {};
+#pragma unroll 2
         for (int32_t k = 0; k < (stride - 2) / 2; k++) {
             float4 w[2] = {w0[k], w1[k]}, c[2] = {c0[k], c1[k]};
 #pragma unroll
@@ -266,33 +345,12 @@ static __device__ void line_multiply(const ec_pattern_args *args, int32_t stride
         for (int i = 0; i < 2; i++)
 #pragma unroll
             for (int j = 0; j < 2; j++)
-                line_place(args, r0 + i, j ? b1 : b0, acc[i][j][0], acc[i][j][1], acc[i][j][2],
-                           acc[i][j][3], row);
+                line_place(args, r0 + i, j ? b1 : b0, acc[i][j], shared->row);
     }
 }
 
-/* Largest i with a[i] <= t, -1 below the first; a is uniform. */
-static __device__ int32_t line_below(const ec_pattern_grid *grid, double t)
-{
-    double step = (grid->a[grid->na - 1] - grid->a[0]) / (grid->na - 1);
-    double guess = (t - grid->a[0]) / step;
-    int32_t i = guess < -1.0 ? -1 : guess > grid->na ? grid->na : (int32_t)floor(guess);
-
-    while (i + 1 < grid->na && grid->a[i + 1 < 0 ? 0 : i + 1] <= t)
-        i++;
-    while (i >= 0 && (i >= grid->na || grid->a[i] > t))
-        i--;
-    return i;
-}
-
-static __device__ int32_t line_above(const ec_pattern_grid *grid, double t)
-{
-    int32_t i = line_below(grid, t);
-    return i >= 0 && grid->a[i] == t ? i : i + 1;
-}
-
 /* The parabola's vertex about sample i: its value; move in samples, within half a sample. */
-static __device__ float line_vertex(const float *row, int32_t i, float *move)
+static __device__ __forceinline__ float line_vertex(const float *row, int32_t i, float *move)
 {
     float left = row[i] - row[i - 1], right = row[i + 1] - row[i], curve = right - left;
     float slope = 0.5f * (left + right);
@@ -301,14 +359,36 @@ static __device__ float line_vertex(const float *row, int32_t i, float *move)
     return ec_fmaf(*move, ec_fmaf(0.5f * curve, *move, slope), row[i]);
 }
 
-/* Uphill from the sample nearest to the look direction. */
-static __device__ int32_t line_climb(const ec_pattern_grid *grid, const float *row, double look)
+/* |F|^2 at a position in samples by the cubic through the four samples around it. */
+static __device__ float line_at(const float *row, int32_t n, double position)
 {
-    int32_t i = line_below(grid, look);
+    int32_t first = (int32_t)floor(position) - 1;
 
-    i = i < grid->first ? grid->first : i > grid->last ? grid->last : i;
-    if (i < grid->last && grid->a[i + 1] - look < look - grid->a[i])
-        i++;
+    first = first > n - 4 ? n - 4 : first < 0 ? 0 : first;
+    float x = (float)(position - first), x1 = x - 1.0f, x2 = x - 2.0f, x3 = x - 3.0f;
+    const float *p = row + first;
+    return (x * x1 * (x2 * p[3] - 3.0f * x3 * p[2]) + x2 * x3 * (3.0f * x * p[1] - x1 * p[0])) *
+           (1.0f / 6.0f);
+}
+
+/* Positions in samples. */
+typedef struct line_beam {
+    double lo, hi;      /* visible stretch */
+    double left, right; /* edges of the beam; beyond lo or hi: it reaches the grid's end */
+    double look;
+    bool excluded;
+} line_beam;
+
+/* Nearest visible sample to the look direction. */
+static __device__ int32_t line_nearest(const ec_pattern_grid *grid, double look)
+{
+    int32_t i = (int32_t)floor(look + 0.5);
+
+    return i < grid->first ? grid->first : i > grid->last ? grid->last : i;
+}
+
+static __device__ int32_t line_climb(const ec_pattern_grid *grid, const float *row, int32_t i)
+{
     for (;;) {
         float left = i > grid->first ? row[i - 1] : -1.0f;
         float right = i < grid->last ? row[i + 1] : -1.0f;
@@ -318,23 +398,13 @@ static __device__ int32_t line_climb(const ec_pattern_grid *grid, const float *r
     }
 }
 
-typedef struct line_beam {
-    double left, right; /* edges; NAN: the beam reaches the grid's end */
-    int32_t low, high;  /* samples inside an exclusion interval */
-    int32_t peak, minimum[2];
-} line_beam;
-
-/* Without an exclusion: the peak and the first minimum on either side of it. */
-static __device__ void line_minima(const ec_pattern_grid *grid, const float *row, double look,
-                                   line_beam *beam)
+/* Without an exclusion: the first minimum on either side of the peak; found[2] in shared memory. */
+static __device__ void line_minima(const ec_pattern_grid *grid, const float *row, int32_t peak,
+                                   int32_t *found, line_beam *beam)
 {
-    if (threadIdx.x == 0) {
-        beam->peak = line_climb(grid, row, look);
-        beam->minimum[0] = -1;
-        beam->minimum[1] = grid->na;
-    }
-    __syncthreads();
-    int32_t peak = beam->peak, left = -1, right = grid->na;
+    int32_t left = -1, right = grid->na;
+    float move;
+
     for (int32_t i = grid->first + 1 + (int32_t)threadIdx.x; i < grid->last; i += LINE_THREADS) {
         if (i < peak && row[i - 1] > row[i])
             left = i > left ? i : left;
@@ -344,135 +414,268 @@ static __device__ void line_minima(const ec_pattern_grid *grid, const float *row
     left = __reduce_max_sync(0xffffffffu, left);
     right = __reduce_min_sync(0xffffffffu, right);
     if (threadIdx.x % 32 == 0) {
-        atomicMax(&beam->minimum[0], left);
-        atomicMin(&beam->minimum[1], right);
+        atomicMax(&found[0], left);
+        atomicMin(&found[1], right);
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-        double step = (grid->a[grid->na - 1] - grid->a[0]) / (grid->na - 1);
-        float move;
-        beam->left = beam->right = nan("");
-        if (beam->minimum[0] >= 0) {
-            line_vertex(row, beam->minimum[0], &move);
-            beam->left = grid->a[beam->minimum[0]] + step * move;
-        }
-        if (beam->minimum[1] < grid->na) {
-            line_vertex(row, beam->minimum[1], &move);
-            beam->right = grid->a[beam->minimum[1]] + step * move;
+    beam->left = beam->lo - 1.0;
+    beam->right = beam->hi + 1.0;
+    if (found[0] >= 0) {
+        line_vertex(row, found[0], &move);
+        beam->left = found[0] + (double)move;
+    }
+    if (found[1] < grid->na) {
+        line_vertex(row, found[1], &move);
+        beam->right = found[1] + (double)move;
+    }
+}
+
+/* Highest sample inside the exclusion interval, by one warp; the nearest to look without any. */
+static __device__ int32_t line_peak_inside(const ec_pattern_grid *grid, const float *row,
+                                           const line_beam *beam)
+{
+    int32_t low = (int32_t)ceil(beam->left), high = (int32_t)floor(beam->right);
+    float best = -1.0f;
+    int32_t at = 0x7fffffff;
+
+    low = low < grid->first ? grid->first : low;
+    high = high > grid->last ? grid->last : high;
+    for (int32_t i = low + (int32_t)threadIdx.x % 32; i <= high; i += 32) {
+        if (row[i] > best) {
+            best = row[i];
+            at = i;
         }
     }
-    __syncthreads();
+    unsigned top = __reduce_max_sync(0xffffffffu, __float_as_uint(fmaxf(best, 0.0f)));
+    at =
+        __reduce_min_sync(0xffffffffu, __float_as_uint(fmaxf(best, 0.0f)) == top ? at : 0x7fffffff);
+    return at == 0x7fffffff ? line_nearest(grid, beam->look) : at;
 }
 
 /* Highest of the interpolated side lobes whose peaks lie in [lo, left] or [right, hi]. */
 static __device__ float line_lobes(const ec_pattern_grid *grid, const float *row,
                                    const line_beam *beam)
 {
-    double start = grid->a[0], step = (grid->a[grid->na - 1] - start) / (grid->na - 1);
     int32_t from = grid->first - 1 > 1 ? grid->first - 1 : 1;
     int32_t to = grid->last + 1 < grid->na - 2 ? grid->last + 1 : grid->na - 2;
-    double left = beam->left > grid->lo ? beam->left : grid->lo - 1.0;
-    double right = beam->right < grid->hi ? beam->right : grid->hi + 1.0;
-    float best = 0.0f, move;
+    float lo = (float)beam->lo, hi = (float)beam->hi, best = 0.0f, move;
+    float left = beam->left > beam->lo ? (float)beam->left : lo - 1.0f;
+    float right = beam->right < beam->hi ? (float)beam->right : hi + 1.0f;
 
     for (int32_t i = from + (int32_t)threadIdx.x; i <= to; i += LINE_THREADS) {
         float p = row[i];
         if (!(p > 0.7f * best && p >= row[i - 1] && p >= row[i + 1]))
             continue;
-        float top = line_vertex(row, i, &move);
-        double t = start + step * (i + (double)move);
-        if ((t >= grid->lo && t <= left) || (t >= right && t <= grid->hi))
+        float top = line_vertex(row, i, &move), t = (float)i + move;
+        if ((t >= lo && t <= left) || (t >= right && t <= hi))
             best = fmaxf(best, top);
     }
     return best;
 }
 
-static __global__ void __launch_bounds__(LINE_THREADS)
+/* Power of the beam's peak about its sample. */
+static __device__ float line_peak(const ec_pattern_grid *grid, const float *row,
+                                  const line_beam *beam, int32_t i)
+{
+    float move;
+
+    if (i <= 0 || i >= grid->na - 1)
+        return row[i];
+    float top = line_vertex(row, i, &move);
+    double t = i + (double)move;
+    return t >= beam->lo && t <= beam->hi ? top : row[i];
+}
+
+/* By the first warp: the ends of the two stretches, the beam's peak, and the result. */
+static __device__ void line_finish(const ec_pattern_args *args, size_t c, size_t s,
+                                   const float *row, const line_beam *beam, int32_t peak_sample,
+                                   float lobe)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    int32_t lane = threadIdx.x;
+    bool has_left = beam->left > beam->lo, has_right = beam->right < beam->hi;
+    double left = has_left ? beam->left : beam->lo, right = has_right ? beam->right : beam->hi;
+    double at = lane == 0 ? beam->lo : lane == 1 ? left : lane == 2 ? right : beam->hi;
+    float end = lane < 4 ? line_at(row, grid->na, at) : 0.0f;
+    bool counts = lane < 4 && (lane < 2 ? has_left : has_right);
+    float edge = fmaxf(__shfl_sync(0xffffffffu, end, 1), __shfl_sync(0xffffffffu, end, 2));
+    unsigned ends = __reduce_max_sync(0xffffffffu, counts ? __float_as_uint(fmaxf(end, 0.0f)) : 0u);
+
+    if (lane != 0)
+        return;
+    float peak = line_peak(grid, row, beam, peak_sample);
+    if (beam->excluded) /* the beam may still rise at the edge of its interval */
+        peak = fmaxf(peak, edge);
+    search_finish(args, c, s, peak, fmaxf(lobe, __uint_as_float(ends)));
+}
+
+/* A mask line's stretch in samples and its limit, log2 of power, at sample 0 and per sample. */
+typedef struct line_limit {
+    double from, to;
+    float start, slope, sign;
+} line_limit;
+
+#define LOG2_PER_DB 0.33219280948873623
+
+static __device__ line_limit line_of_mask(const ec_pattern_grid *grid, const line_beam *beam,
+                                          const ec_pattern_line *line)
+{
+    line_limit l;
+    double from = (line->from - grid->start) * grid->per_step;
+    double to = (line->to - grid->start) * grid->per_step;
+    double slope = to > from ? (line->limit[1] - line->limit[0]) / (to - from) : 0.0;
+
+    l.slope = (float)(slope * LOG2_PER_DB);
+    l.start = (float)((line->limit[0] - slope * from) * LOG2_PER_DB);
+    l.sign = (float)line->sign;
+    l.from = from > beam->lo ? from : beam->lo;
+    l.to = to < beam->hi ? to : beam->hi;
+    return l;
+}
+
+static __device__ float line_score(const line_limit *l, float power, float position, float offset)
+{
+    float level = log2f(fmaxf(power, 1e-37f)) + offset;
+
+    return l->sign * (level - ec_fmaf(l->slope, position, l->start));
+}
+
+/* Highest score of the thread's share of a mask; offset is added to log2 of the row. */
+static __device__ float line_mask(const ec_pattern_grid *grid, const float *row,
+                                  const line_beam *beam, const ec_pattern_metric *metric,
+                                  float offset)
+{
+    float best = -3e38f, move;
+
+    for (int32_t k = 0; k < metric->n; k++) {
+        line_limit l = line_of_mask(grid, beam, &metric->lines[k]);
+        if (!(l.from <= l.to))
+            continue;
+        int32_t first = (int32_t)ceil(l.from) - 1, last = (int32_t)floor(l.to) + 1;
+        first = first < 1 ? 1 : first;
+        last = last > grid->na - 2 ? grid->na - 2 : last;
+        float before = exp2f(l.slope), behind = exp2f(-l.slope);
+        for (int32_t i = first + (int32_t)threadIdx.x; i <= last; i += LINE_THREADS) {
+            /* neighbours against the limit here */
+            float p[3] = {row[i - 1] * before, row[i], row[i + 1] * behind};
+            if (l.sign > 0.0f ? p[1] < p[0] || p[1] < p[2] : p[1] > p[0] || p[1] > p[2])
+                continue;
+            float top = line_vertex(p, 1, &move), t = (float)i + move;
+            if (t >= (float)l.from && t <= (float)l.to)
+                best = fmaxf(best, line_score(&l, top, (float)i, offset));
+        }
+        if (threadIdx.x % 32 < 2 && threadIdx.x / 32 == k % (LINE_THREADS / 32)) {
+            double end = threadIdx.x % 32 ? l.to : l.from;
+            best = fmaxf(best, line_score(&l, line_at(row, grid->na, end), (float)end, offset));
+        }
+    }
+    return best;
+}
+
+/* The mask's excess from the pattern in shared memory. */
+static __device__ void line_excess(const ec_pattern_args *args, size_t c, size_t s,
+                                   const float *row, const line_beam *beam, int32_t *peak_sample,
+                                   float sum, float *slot)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    const ec_pattern_metric *metric = &args->metric[0];
+    float offset = 2.0f * log2f(sum), peak = 1.0f;
+
+    if (metric->relative) {
+        if (beam->excluded && threadIdx.x < 32) {
+            int32_t found = line_peak_inside(grid, row, beam);
+            if (threadIdx.x == 0)
+                *peak_sample = found;
+        } else if (!beam->excluded && threadIdx.x == 0) {
+            *peak_sample = line_climb(grid, row, line_nearest(grid, beam->look));
+        }
+        __syncthreads();
+        peak = line_peak(grid, row, beam, *peak_sample);
+        offset = -log2f(fmaxf(peak, 1e-37f));
+    }
+    float best = block_max(line_mask(grid, row, beam, metric, offset), slot, LINE_THREADS);
+    if (threadIdx.x != 0)
+        return;
+    bool zero = !(ec_det_log(peak > 1e-37f ? (double)peak : 1e-37) > args->zero_log);
+    if (zero || best < -1e38f)
+        search_write(args, c, s, nan(""), EC_CANDIDATE_EVALUATOR);
+    else
+        search_write(args, c, s, best / LOG2_PER_DB, 0);
+}
+
+static __global__ void __launch_bounds__(LINE_THREADS, 6)
     line_kernel(const __grid_constant__ ec_pattern_args args)
 {
     extern __shared__ double memory[];
-    __shared__ double slot[LINE_THREADS / 32];
-    __shared__ float ends[4];
-    __shared__ line_beam beam;
-    __shared__ int32_t bits;
+    __shared__ float slot[LINE_THREADS / 32];
+    __shared__ int32_t bits, peak_sample, minimum[2];
     const ec_pattern_grid *grid = &args.grid;
     const ec_pattern_metric *metric = &args.metric[0];
     size_t c = blockIdx.x % args.n, s = blockIdx.x / args.n;
     int32_t stride = line_stride(args.elements);
-    search_elements el = {memory, memory + stride, memory + 2 * stride, NULL, 0.0, 0.0, 0};
-    float2 *weights = (float2 *)(memory + 3 * stride);
-    float2 *columns = weights + args.product.rows * stride;
-    float *row = (float *)(columns + args.product.columns * stride);
+    line_shared shared;
+    line_beam beam;
 
-    el.amplitude = row + grid->na;
+    shared.weights = (float2 *)memory;
+    shared.columns = shared.weights + args.product.rows * stride;
+    shared.x = (double *)(shared.columns + args.product.columns * stride);
+    shared.turn = shared.x + stride;
+    shared.amplitude = (float *)(shared.turn + stride);
+    shared.row = shared.amplitude + stride;
     if (args.stop && *args.stop)
         return;
-    search_gather(&args, c, s, LINE_THREADS, slot, &bits, &el);
-    double look = metric->look_a == metric->look_a ? metric->look_a : el.u0;
+    double u0 = ec_pattern_read(&args.in[EC_PATTERN_U0], c, s, 0);
+    double look = metric->look_a == metric->look_a ? metric->look_a : u0;
+    int bad = line_gather(&args, c, s, &shared, u0, &bits);
+    float sum = line_amplitude_sum(shared.amplitude, args.elements);
     bool outside = look < grid->lo - 1e-9 || look > grid->hi + 1e-9 || grid->first > grid->last;
-    if (el.bad || outside) {
+    outside = outside && (metric->kind == EC_METRIC_SLL || metric->relative);
+    if (bad || outside || !(sum > 1e-30f)) {
         if (threadIdx.x == 0)
-            search_write(&args, c, s, nan(""), el.bad ? el.bad : EC_CANDIDATE_EVALUATOR);
+            search_write(&args, c, s, nan(""), bad ? bad : EC_CANDIDATE_EVALUATOR);
         return;
     }
-    line_tables(&args, &el, stride, weights, columns);
-    bool excluded = metric->exclude_a == metric->exclude_a;
-    if (threadIdx.x == 0 && excluded) {
-        double from = look - metric->exclude_a, to = look + metric->exclude_a;
-        beam.low = line_above(grid, from);
-        beam.high = line_below(grid, to);
-        beam.low = beam.low < grid->first ? grid->first : beam.low;
-        beam.high = beam.high > grid->last ? grid->last : beam.high;
-        beam.left = from > grid->lo ? from : grid->lo;
-        beam.right = to < grid->hi ? to : grid->hi;
+    line_tables(&args, &shared, stride, 1.0f / sum);
+    beam.look = (look - grid->start) * grid->per_step;
+    beam.lo = (grid->lo - grid->start) * grid->per_step;
+    beam.hi = (grid->hi - grid->start) * grid->per_step;
+    beam.excluded = metric->exclude_a == metric->exclude_a;
+    __syncthreads();
+    line_multiply(&args, &shared, stride);
+    __syncthreads();
+    if (beam.excluded) {
+        beam.left = beam.look - metric->exclude_a * grid->per_step;
+        beam.right = beam.look + metric->exclude_a * grid->per_step;
     }
-    __syncthreads();
-    line_multiply(&args, stride, weights, columns, row);
-    __syncthreads();
-    if (excluded) {
-        unsigned long long key = 0;
-        for (int32_t i = beam.low + (int32_t)threadIdx.x; i <= beam.high; i += LINE_THREADS) {
-            unsigned long long other = peak_key(row[i], i);
-            key = other > key ? other : key;
+    if (metric->kind == EC_METRIC_EXCESS) {
+        line_excess(&args, c, s, shared.row, &beam, &peak_sample, sum, slot);
+        return;
+    }
+    if (beam.excluded) {
+        if (threadIdx.x < 32) {
+            int32_t found = line_peak_inside(grid, shared.row, &beam);
+            if (threadIdx.x == 0)
+                peak_sample = found;
         }
-        key = block_max_key(key, (unsigned long long *)slot, LINE_THREADS);
+    } else {
         if (threadIdx.x == 0) {
-            int32_t near = line_below(grid, look);
-            near = near < grid->first ? grid->first : near;
-            near += near < grid->last && grid->a[near + 1] - look < look - grid->a[near];
-            beam.peak = key ? (int32_t)(0xffffffffu - (unsigned)key) : near;
+            peak_sample = line_climb(grid, shared.row, line_nearest(grid, beam.look));
+            minimum[0] = -1;
+            minimum[1] = grid->na;
         }
         __syncthreads();
-    } else {
-        line_minima(grid, row, look, &beam);
+        line_minima(grid, shared.row, peak_sample, minimum, &beam);
     }
-    float lobe = line_lobes(grid, row, &beam);
-    if (threadIdx.x % 32 == 0 && threadIdx.x < 4 * 32) {
-        /* the ends of the two stretches; none where the beam reaches the grid's end */
-        int32_t k = threadIdx.x / 32;
-        double t = k == 0 ? grid->lo : k == 1 ? beam.left : k == 2 ? beam.right : grid->hi;
-        bool exists = k < 2 ? beam.left > grid->lo : beam.right < grid->hi;
-        bool edge = excluded && (k == 1 || k == 2);
-        ends[k] = exists || edge ? (float)ec_cut_interpolate(grid, row, t) : 0.0f;
-    }
-    lobe = block_max(lobe, (float *)slot, LINE_THREADS);
-    if (threadIdx.x != 0)
+    float lobe = line_lobes(grid, shared.row, &beam);
+    unsigned top = __reduce_max_sync(0xffffffffu, __float_as_uint(lobe));
+    if (threadIdx.x % 32 == 0)
+        slot[threadIdx.x / 32] = __uint_as_float(top);
+    __syncthreads();
+    if (threadIdx.x >= 32)
         return;
-    int32_t i = beam.peak;
-    float peak = row[i], move;
-    if (i > 0 && i < grid->na - 1) {
-        float top = line_vertex(row, i, &move);
-        double step = (grid->a[grid->na - 1] - grid->a[0]) / (grid->na - 1);
-        double t = grid->a[i] + step * move;
-        peak = t >= grid->lo && t <= grid->hi ? top : peak;
-    }
-    if (excluded)
-        peak = fmaxf(peak, fmaxf(ends[1], ends[2]));
-    if (beam.left > grid->lo)
-        lobe = fmaxf(lobe, fmaxf(ends[0], ends[1]));
-    if (beam.right < grid->hi)
-        lobe = fmaxf(lobe, fmaxf(ends[2], ends[3]));
-    search_finish(&args, c, s, peak, lobe);
+    for (int32_t k = 0; k < LINE_THREADS / 32; k++)
+        lobe = fmaxf(lobe, slot[k]);
+    line_finish(&args, c, s, shared.row, &beam, peak_sample, lobe);
 }
 
 /* ---- a u-v grid ---- */
@@ -578,11 +781,9 @@ static __device__ void grid_tables(const ec_pattern_args *args, const grid_share
         int32_t m = first + k;
         float s = 0.0f, c = 0.0f, amplitude = 0.0f, sc = 0.0f, cc = 0.0f;
         if (m < args->elements) {
-            double t = ec_fma(shared->x[m], u,
-                              ec_fma(shared->y[m], args->product.centre_v, shared->turn[m]));
             amplitude = shared->amplitude[m];
-            ec_sincos_turns_f32((float)ec_turns_reduce(t), &s, &c);
-            ec_sincos_turns_f32((float)ec_turns_reduce(shared->y[m] * shift), &sc, &cc);
+            magic_sincos(ec_fma(shared->x[m], u, shared->turn[m]), &s, &c);
+            magic_sincos(ec_fma(shared->y[m], shift, TURN_MAGIC), &sc, &cc);
         }
         shared->weights[k * GRID_TILE + lane] = make_float2(amplitude * c, amplitude * s);
         shared->columns[k * GRID_TILE + lane] = make_float2(cc, sc);
@@ -700,8 +901,8 @@ static __device__ int32_t grid_climb(const grid_view *view, double look_a, doubl
     return ia * grid->nb + ib;
 }
 
-/* Marks what a descending flood reaches from the peak. Each round takes the points that the last one
- * marked; their order does not matter, since the set is what is reachable. */
+/* Marks what a descending flood reaches from the peak. Each round takes the points that the last
+ * one marked; their order does not matter, since the set is what is reachable. */
 static __device__ void grid_flood(const grid_view *view, const grid_shared *shared, int32_t peak,
                                   int32_t *tail)
 {
@@ -844,8 +1045,9 @@ static __global__ void __launch_bounds__(GRID_THREADS, 2)
         float re = 0.0f, im = 0.0f;
         for (int32_t m = 0; m < args.elements; m++) {
             float sine, cosine;
-            double t = ec_fma(shared.x[m], look_a, ec_fma(shared.y[m], look_b, shared.turn[m]));
-            ec_sincos_turns_f32((float)ec_turns_reduce(t), &sine, &cosine);
+            double t = ec_fma(shared.x[m], look_a,
+                              ec_fma(shared.y[m], look_b - product->centre_v, shared.turn[m]));
+            magic_sincos(t, &sine, &cosine);
             re = ec_fmaf(shared.amplitude[m], cosine, re);
             im = ec_fmaf(shared.amplitude[m], sine, im);
         }
@@ -870,16 +1072,19 @@ static int ec_search_launch(cudaStream_t stream, const ec_pattern_args *args, in
     ec_pattern_args one = *args;
     grid_shared ignored;
 
-    if (args->metric[k].kind != EC_METRIC_SLL || args->row != EC_ROW_PRODUCT ||
-        args->double_precision || args->exact || args->vjp || !product->paired)
+    bool line = args->grid.topology == EC_PATTERN_CUT;
+    if (!(args->metric[k].kind == EC_METRIC_SLL ||
+          (args->metric[k].kind == EC_METRIC_EXCESS && line)) ||
+        args->row != EC_ROW_PRODUCT || args->double_precision || args->exact || args->vjp ||
+        !product->paired)
         return -1;
     one.metric[0] = args->metric[k];
     one.n_metrics = 1;
     unsigned blocks = (unsigned)(args->n * args->samples);
-    if (args->grid.topology == EC_PATTERN_CUT) {
+    if (line) {
         size_t bytes = line_shared_bytes(&one);
         if (args->elements > LINE_ELEMENTS || bytes > LINE_SHARED || args->grid.na < 8 ||
-            args->grid.circular || product->columns % 2)
+            !args->compact || args->grid.circular || product->columns % 2)
             return -1;
         cudaError_t error = cudaSuccess;
         if (bytes > 48 << 10)
@@ -891,8 +1096,8 @@ static int ec_search_launch(cudaStream_t stream, const ec_pattern_args *args, in
         return (int)cudaPeekAtLastError();
     }
     size_t bytes = grid_lay_out(&one, NULL, &ignored);
-    if (args->elements > GRID_ELEMENTS || bytes > GRID_SHARED || args->grid.points > 65536 ||
-        args->grid.circular)
+    if (args->elements > GRID_ELEMENTS || !args->compact || bytes > GRID_SHARED ||
+        args->grid.points > 65536 || args->grid.circular)
         return -1;
     cudaError_t error =
         cudaFuncSetAttribute(grid_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, GRID_SHARED);

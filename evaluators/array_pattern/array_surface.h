@@ -1,9 +1,9 @@
 /* array_surface.h: metrics of a pattern over two coordinates (u-v, theta-phi) or over a list.
  *
- * Point i = ia * nb + ib of a row of |F|^2; -1 marks an invisible point, so that it is never a peak.
- * In the search a peak is interpolated by the quadratic through its 3 x 3 samples; with args->exact
- * local maxima are refined by Newton's method on the true function in float64, and the rims of
- * the region (the visible circle, the edge of an excluded or masked region) are searched as
+ * Point i = ia * nb + ib of a row of |F|^2; -1 marks an invisible point, so that it is never a
+ * peak. In the search a peak is interpolated by the quadratic through its 3 x 3 samples; with
+ * args->exact local maxima are refined by Newton's method on the true function in float64, and the
+ * rims of the region (the visible circle, the edge of an excluded or masked region) are searched as
  * curves. A list has no neighbours: its samples are what counts.
  */
 #ifndef EC_ARRAY_SURFACE_H
@@ -307,8 +307,8 @@ EC_PATTERN_FN void ec_surface_score(const ec_pattern_args *args, const ec_patter
         s[k] *= line->sign;
 }
 
-/* Step of Newton's method on a concave score, of the gradient elsewhere; no longer than `longest` in
- * units of the scales. */
+/* Step of Newton's method on a concave score, of the gradient elsewhere; no longer than `longest`
+ * in units of the scales. */
 EC_FN void ec_surface_step(const double s[6], double scale_a, double scale_b, double longest,
                            double *da, double *db)
 {

@@ -1,7 +1,7 @@
 /* array_types.h: the plain data that the array pattern's kernels work on (C17 and CUDA).
  *
- * A candidate's elements are brought into wavelengths and turns in float64 once (array_field.h), its
- * pattern |F|^2 over the grid is a row of floats in a workspace that belongs to a team (one CPU
+ * A candidate's elements are brought into wavelengths and turns in float64 once (array_field.h),
+ * its pattern |F|^2 over the grid is a row of floats in a workspace that belongs to a team (one CPU
  * thread, one CUDA block), metrics read the row, and exact values come from float64 direct sums.
  *
  * Invariants: amplitudes are divided by their absolute sum, so a row lies in [0, 1]; an invisible
@@ -62,8 +62,9 @@ typedef struct ec_pattern_grid {
     int32_t kind;     /* ec_array_grid_kind: what the coordinates mean */
     int32_t topology; /* EC_PATTERN_CUT: nb = 1 */
     int32_t na, nb, points;
-    int32_t circular;    /* the cut, or b of a surface, is a full circle (each direction once) */
-    int32_t uniform;     /* a is uniform (cuts) */
+    int32_t circular; /* the cut, or b of a surface, is a full circle (each direction once) */
+    int32_t uniform;  /* a is uniform (cuts): */
+    double start, step, per_step;
     double period;       /* 2 pi where circular */
     double lo, hi;       /* cut: the visible stretch of a; empty when lo > hi */
     int32_t first, last; /* cut that is no circle: its first and last visible sample */
@@ -127,11 +128,14 @@ typedef struct ec_pattern_product {
     double centre_v;
 } ec_pattern_product;
 
-/* Radial kernel of the radiated power of a planar array with cos^q elements, or of quadrature. */
+/* Radiated power: over pairs of elements with a radial kernel, or by quadrature (array_power.h). */
 typedef struct ec_pattern_power {
-    int32_t closed; /* sum over pairs with sinc: isotropic; factor gives the solid angle */
+    int32_t closed; /* pairs: sinc times factor, or the table */
     double factor;
-    int32_t nodes; /* else quadrature: directions with weights (element pattern inside) */
+    int32_t samples;     /* of the table, 0: sinc */
+    double per_step;     /* samples a wavelength */
+    const double *table; /* value and slope at each sample */
+    int32_t nodes;       /* quadrature: directions with weights (element pattern inside) */
     const double *u, *v, *w, *weight;
 } ec_pattern_power;
 
@@ -146,6 +150,7 @@ typedef struct ec_pattern_args {
     ec_pattern_product product;
     ec_pattern_power power;
     int32_t elements;
+    int32_t compact;          /* phases stay below 2^18 turns */
     int32_t planar;           /* all elements have one z: a common phase, taken as 0 */
     int32_t row;              /* EC_ROW_* */
     int32_t double_precision; /* of the row */

@@ -1,8 +1,8 @@
 /* backends_array_pattern.c: the array pattern on every backend, against the same evaluator on the
  * plainest CPU level and against a long double direct sum that shares no code with it.
  *
- * A problem is planned and run by hand, without an executor: inputs with and without a candidate axis
- * and a sample axis, outputs between guard words.
+ * A problem is planned and run by hand, without an executor: inputs with and without a candidate
+ * axis and a sample axis, outputs between guard words.
  */
 #include "backends.h"
 
@@ -453,6 +453,49 @@ static int check_sll(ec_backend *backend, const sll_case *one, uint64_t seed)
     return 0;
 }
 
+/* A mask's excess in the search: flat, sloped and lower limits, relative and absolute. */
+static int check_excess(ec_backend *backend, bool relative, double exclude, bool complex_weights,
+                        int32_t points)
+{
+    double inf = (double)INFINITY;
+    const ec_array_mask_line mask[4] = {{0.1, 0.9, {-15, -25}, {-inf, -inf}},
+                                        {-0.8, -0.07, {-18, -18}, {-inf, -inf}},
+                                        {-0.015, 0.015, {inf, inf}, {-1, -2}},
+                                        {0.9, 2.0, {-20, -20}, {-inf, -inf}}};
+    problem p;
+    results got, want;
+    ec_array_beam beam;
+
+    if (problem_open(&p, EC_ARRAY_CUT_U, 24, points, 1, 6, complex_weights, 0, 31))
+        return 1;
+    ec_array_beam_default(&beam);
+    if (exclude > 0.0)
+        beam.exclude_a = exclude;
+    if (problem_call(&p) ||
+        problem_add(&p, ec_array_excess_db(p.graph, p.call, &beam, relative, 4, mask)) ||
+        run(backend, &p, EC_MODE_RUN, EC_SEARCH, p.n, &got) ||
+        run_reference(&p, EC_MODE_RUN, EC_SEARCH, &want))
+        return 1;
+    for (size_t c = 0; c < p.n; c++)
+        EC_CHECK(got.status[c] == want.status[c] && fabs(got.value[0][c] - want.value[0][c]) < 2e-4,
+                 "relative %d, exclude %g, candidate %zu: %.7g status %d, expected %.7g status %d",
+                 relative, exclude, c, got.value[0][c], got.status[c], want.value[0][c],
+                 want.status[c]);
+    results_free(&got);
+    results_free(&want);
+    problem_close(&p);
+    return 0;
+}
+
+static int case_line_excess(ec_backend *backend)
+{
+    for (int variant = 0; variant < 8; variant++)
+        if (check_excess(backend, variant & 1, variant & 2 ? 0.08 : 0.0, variant & 4,
+                         variant & 4 ? 1000 : 1001))
+            return 1;
+    return 0;
+}
+
 static int run_sll_cases(ec_backend *backend, const sll_case *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -685,6 +728,7 @@ static int case_failures(ec_backend *backend)
 const ec_case ec_cases_array_pattern[] = {
     {"array/pattern", case_pattern},
     {"array/line_sll", case_line_sll},
+    {"array/line_excess", case_line_excess},
     {"array/grid_sll", case_grid_sll},
     {"array/final", case_final},
     {"array/adjoint", case_adjoint},

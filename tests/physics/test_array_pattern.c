@@ -588,6 +588,40 @@ static void hemisphere_directivity(void **state)
     }
 }
 
+/* cos^q elements in a plane (the radial kernel) and barely out of it (quadrature). */
+static void planar_element_directivity(void **state)
+{
+    double x[12], y[12], z[12] = {0}, phase[12];
+
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        x[i] = 3.0 * (i % 4) + 0.31 * (i / 4);
+        y[i] = 0.7 * (i / 4) - 0.2 * (i % 4);
+        phase[i] = 0.3 * i;
+    }
+    z[5] = 1e-9;
+    for (int q3 = 0; q3 <= 4; q3++) {
+        double got[2];
+        for (int quadrature = 0; quadrature < 2; quadrature++) {
+            bench b;
+            bench_open(&b, 12);
+            b.in.x = constant(&b, x, 12);
+            b.in.y = constant(&b, y, 12);
+            b.in.phase = constant(&b, phase, 12);
+            if (quadrature)
+                b.in.z = constant(&b, z, 12);
+            b.config.element = EC_ELEMENT_COSQ;
+            b.config.q = q3 / 3.0;
+            set_axis(&b, 0, -1, 1, 101);
+            make_call(&b);
+            got[quadrature] =
+                value_of(&b, ec_array_directivity_db(b.graph, b.call, NULL), EC_FINAL, NULL);
+            bench_close(&b);
+        }
+        near("D", got[0], got[1], 1e-5);
+    }
+}
+
 /* ---- masks and levels ---- */
 
 static void masks(void **state)
@@ -768,8 +802,8 @@ static void pattern_against_plain_sum(void **state)
     bench_close(&b);
 }
 
-/* Highest |F| of the plain sum outside a distance from the look direction, over its highest inside, on
- * a fine grid of its own. */
+/* Highest |F| of the plain sum outside a distance from the look direction, over its highest inside,
+ * on a fine grid of its own. */
 static double plain_sll(const bench *b, const double *x, const double *y, const double *amplitude,
                         const double *phase, double from, double steer, double exclude)
 {
@@ -968,6 +1002,31 @@ static void gradients(void **state)
     }
 }
 
+/* The table's slope is the derivative of the table's cubic. */
+static void gradient_of_planar_elements(void **state)
+{
+    double x[6], y[6], wavelength = 1.02;
+    bench b;
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        x[i] = 0.8 * i + draw(-0.1, 0.1);
+        y[i] = draw(-1, 1);
+    }
+    bench_open(&b, 6);
+    b.in.x = variable(&b, x, 6, 0.2);
+    b.in.y = variable(&b, y, 6, 0.2);
+    b.in.wavelength = variable(&b, &wavelength, 1, 0.1);
+    b.config.element = EC_ELEMENT_COSQ;
+    b.config.q = 1.3;
+    set_axis(&b, 0, -1, 1, 101);
+    make_call(&b);
+    ec_expr with[3] = {b.in.x, b.in.y, b.in.wavelength};
+    check_gradient("directivity", &b, ec_array_directivity_db(b.graph, b.call, NULL), 3, with,
+                   1e-5);
+    bench_close(&b);
+}
+
 static void fnbw_names_itself(void **state)
 {
     bench b;
@@ -1119,11 +1178,13 @@ int main(void)
         cmocka_unit_test(mistakes_get_sentences),
         cmocka_unit_test(element_directivity),
         cmocka_unit_test(hemisphere_directivity),
+        cmocka_unit_test(planar_element_directivity),
         cmocka_unit_test(masks),
         cmocka_unit_test(rectangular_surface),
         cmocka_unit_test(pattern_against_plain_sum),
         cmocka_unit_test(paths_against_plain_sum),
         cmocka_unit_test(gradients),
+        cmocka_unit_test(gradient_of_planar_elements),
         cmocka_unit_test(fnbw_names_itself),
         cmocka_unit_test(pieces_follow),
         cmocka_unit_test(pieces_of_surface),
