@@ -315,21 +315,29 @@ extern "C" int ec_cuda_de_select(void *stream, const void *args, size_t lanes, s
 
 /* ---- steps of one block ---- */
 
-/* Tree over neighbours; every thread gets the sum. scratch holds 32 values. */
-static __device__ double block_sum(double value, double *scratch)
+/* Four sums, each a tree over neighbours; done together so that their shuffles overlap. Every thread
+ * gets them. */
+static __device__ void block_sum4(double value[4], double (*scratch)[32])
 {
-    uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x % 32;
 
     for (int offset = 1; offset < 32; offset *= 2)
-        value += __shfl_xor_sync(ALL_LANES, value, offset);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            value[i] += __shfl_xor_sync(ALL_LANES, value[i], offset);
     __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        scratch[warp] = value;
+    if (lane == 0)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            scratch[i][warp] = value[i];
     __syncthreads();
-    value = threadIdx.x % 32 < warps ? scratch[threadIdx.x % 32] : 0.0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        value[i] = lane < warps ? scratch[i][lane] : 0.0;
     for (int offset = 1; offset < 32; offset *= 2)
-        value += __shfl_xor_sync(ALL_LANES, value, offset);
-    return value;
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            value[i] += __shfl_xor_sync(ALL_LANES, value[i], offset);
 }
 
 static __device__ double block_max(double value, double *scratch)
@@ -369,7 +377,7 @@ static __device__ uint32_t block_rank(bool flag, uint32_t *total, uint32_t *scra
 }
 
 struct block_scratch {
-    double number[32];
+    double number[32], four[4][32];
     uint32_t count[32];
 };
 
@@ -429,10 +437,11 @@ static __device__ void learn_sums(const ec_de_args *a, uint32_t n, double larges
             cr = a->trial_cr[c];
         }
         double wf = w * f, wcr = w * cr;
-        sum[0] = block_sum(wf * f, scratch->number);
-        sum[1] = block_sum(wf, scratch->number);
-        sum[2] = block_sum(wcr * cr, scratch->number);
-        sum[3] = block_sum(wcr, scratch->number);
+        sum[0] = wf * f;
+        sum[1] = wf;
+        sum[2] = wcr * cr;
+        sum[3] = wcr;
+        block_sum4(sum, scratch->four);
         if (tiles > 1 && threadIdx.x == 0)
             for (int i = 0; i < 4; i++)
                 a->tree[(size_t)i * a->n_max + tile] = sum[i];
@@ -440,10 +449,9 @@ static __device__ void learn_sums(const ec_de_args *a, uint32_t n, double larges
     if (tiles == 1)
         return;
     __syncthreads();
-    for (int i = 0; i < 4; i++) {
-        double value = threadIdx.x < tiles ? a->tree[(size_t)i * a->n_max + threadIdx.x] : 0.0;
-        sum[i] = block_sum(value, scratch->number);
-    }
+    for (int i = 0; i < 4; i++)
+        sum[i] = threadIdx.x < tiles ? a->tree[(size_t)i * a->n_max + threadIdx.x] : 0.0;
+    block_sum4(sum, scratch->four);
 }
 
 static __device__ uint32_t next_population(const ec_de_args *a)
