@@ -11,6 +11,11 @@ typedef struct bench_rate_args {
     int32_t steps;
 } bench_rate_args;
 
+EC_C_BEGIN
+/* The CUDA compiler's name and version. */
+const char *bench_cuda_compiler(void);
+EC_C_END
+
 enum { BENCH_CHAINS = 8 };
 
 /* 2 x BENCH_CHAINS operations a step and lane. */

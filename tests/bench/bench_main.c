@@ -68,6 +68,16 @@ static void timed(bench *b, void (*f)(bench *, void *), void *user, double *seco
     qsort(seconds, REPEATS, sizeof *seconds, by_value);
 }
 
+static const char *compiler(const bench *b)
+{
+#if EC_HAVE_CUDA
+    if (b->be->is_cuda)
+        return bench_cuda_compiler();
+#endif
+    (void)b;
+    return "gcc " __VERSION__;
+}
+
 /* `count` units in the sorted seconds; floor_seconds for the same count. */
 static void report(bench *b, const char *name, const char *unit, double count,
                    const double *seconds, double floor_seconds, const char *floor_by)
@@ -76,9 +86,15 @@ static void report(bench *b, const char *name, const char *unit, double count,
     printf("%-34s %11.4g %11.4g %-14s floor %10.4g  %5.1f %% of it (%s)\n", name, best, median,
            unit, count / floor_seconds, 100 * floor_seconds / seconds[REPEATS / 2], floor_by);
     fflush(stdout);
-    if (b->csv)
-        fprintf(b->csv, "%s,%s,%s,%.6g,%.6g,%.6g,%s\n", b->be->device, name, unit, best, median,
+    if (b->csv) {
+        char date[16];
+        time_t today = time(NULL);
+        strftime(date, sizeof date, "%Y-%m-%d", gmtime(&today));
+        fprintf(b->csv, "%s,%s,%d,%s,%s,%s,%s,%.6g,%.6g,%.6g,%s\n", b->be->device,
+                b->be->is_cuda ? "sm_90" : ec_isa_name(b->be->isa),
+                b->be->is_cuda ? 1 : b->be->threads, compiler(b), date, name, unit, best, median,
                 count / floor_seconds, floor_by);
+    }
 }
 
 static bool wanted(const bench *b, const char *name)
@@ -139,7 +155,7 @@ static void ceilings(bench *b)
     b->be->ops->release(b->be, c.from);
     printf("%s, %s, %d thread(s), ISA %s, compiler %s\n", b->be->name, b->be->device,
            b->be->is_cuda ? 1 : b->be->threads, b->be->is_cuda ? "sm" : ec_isa_name(b->be->isa),
-           __VERSION__);
+           compiler(b));
     printf("ceilings: copy %.4g GB/s, multiply-add f32 %.4g and f64 %.4g Gop/s, sincos f32 %.4g "
            "G/s\n\n",
            1e-9 * b->copy, 1e-9 * b->f32, 1e-9 * b->f64, 1e-9 * b->sincos);
@@ -435,7 +451,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (b.csv)
-        fprintf(b.csv, "device,case,unit,best,median,floor,floor_by\n");
+        fprintf(b.csv, "device,isa,threads,compiler,date,case,unit,best,median,floor,floor_by\n");
     ceilings(&b);
     if (b.be->is_cuda) {
         case_rosenbrock(&b, "rand1bin rosenbrock N=1e5 D=30", "rand1bin", 100000, 100);
