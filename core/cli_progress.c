@@ -76,17 +76,17 @@ void ec_cli_progress_row(ec_cli_progress *p, const ec_history_row *row, double s
         return;
     char left[32], violation[48] = "";
     format_left(seconds_left, left, sizeof left);
-    if (p->constrained)
-        snprintf(violation, sizeof violation, "  violation %.3g", row->violation);
+    if (p->constrained && row->violation > 0)
+        snprintf(violation, sizeof violation, " (infeasible, violation %.3g)", row->violation);
     double span = row->seconds - p->last;
     double rate = span > 0 ? (double)(row->evaluations - p->last_evaluations) / span : 0;
     if (rate <= 0 && row->seconds > 0)
         rate = (double)row->evaluations / row->seconds;
     fprintf(stderr,
-            "%sgeneration %u  evaluations %llu  %.3g/s  best %.6g  median %.6g%s  failed %llu  "
+            "%sgeneration %u  evaluations %llu  %.3g/s  best %.6g%s  median %.6g  failed %llu  "
             "left %s%s",
             p->terminal ? "\r\033[K" : "", row->generation, (unsigned long long)row->evaluations,
-            rate, row->best, row->median, violation, (unsigned long long)row->failed, left,
+            rate, row->best, violation, row->median, (unsigned long long)row->failed, left,
             p->terminal ? "" : "\n");
     fflush(stderr);
     p->line_open = p->terminal;

@@ -12,7 +12,7 @@ typedef struct ec_cli_progress {
     ec_log log; /* its sink is this struct */
     bool quiet, terminal;
     bool line_open;   /* a progress line stands on the terminal */
-    bool constrained; /* the job has constraints: show the violation */
+    bool constrained; /* the job has constraints: show the violation of an infeasible best */
     double last;      /* when a line was written, seconds of the run */
     uint64_t last_evaluations;
     uint64_t seen[EC_CLI_NOTES]; /* hashes of notes: each is written once */

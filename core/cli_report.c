@@ -113,13 +113,64 @@ static void to_level(const ec_array_config *c, double *power, int32_t n)
             peak = power[i];
     }
     for (int32_t i = 0; i < n; i++)
-        power[i] = 10 * log10(fmax(power[i] / peak, 1e-20));
+        if (!isnan(power[i]))
+            power[i] = 10 * log10(fmax(power[i] / peak, 1e-20));
 }
 
 typedef struct pattern_memory {
-    double *level, *axis[2];
-    char name[32];
+    double *level, *axis[2], *fine[2];
+    char name[32], title[300];
 } pattern_memory;
+
+/* Each interval of an ascending grid in equal parts, so that it has `least` points or more;
+ * malloc'ed. */
+static double *refine(const double *at, int32_t n, int32_t least, int32_t *count)
+{
+    int32_t parts = n > 1 && n < least ? (least - 1 + n - 2) / (n - 1) : 1;
+    int32_t total = (n - 1) * parts + 1;
+    double *fine = malloc((size_t)total * sizeof *fine);
+    for (int32_t i = 0; fine && i < total; i++) {
+        int32_t k = i / parts, part = i % parts;
+        fine[i] = part ? at[k] + (at[k + 1] - at[k]) * ((double)part / parts) : at[k];
+    }
+    *count = total;
+    return fine;
+}
+
+/* The same array on a finer grid, so that nulls are drawn sharp; the given call where that is not
+ * possible or takes too long. */
+static ec_call *finer_call(ec_graph *graph, ec_call *call, pattern_memory *memory)
+{
+    enum { CUT = 1001, SURFACE = 181, INPUTS = 9 };
+    static const double most_terms = 1e9; /* elements times directions */
+    ec_array_config c = *ec_array_call_config(call);
+    bool surface = c.kind == EC_ARRAY_GRID_UV || c.kind == EC_ARRAY_GRID_THETA_PHI;
+    if (c.kind == EC_ARRAY_DIRECTIONS || call->n_in < INPUTS)
+        return call;
+    memory->fine[0] = refine(c.a, c.na, surface ? SURFACE : CUT, &c.na);
+    memory->fine[1] = surface ? refine(c.b, c.nb, SURFACE, &c.nb) : NULL;
+    double directions = (double)c.na * (surface ? c.nb : 1);
+    if (!memory->fine[0] || (surface && !memory->fine[1]) || c.elements * directions > most_terms)
+        return call;
+    c.a = memory->fine[0];
+    c.b = memory->fine[1];
+    const ec_expr *e = call->in;
+    ec_array_inputs in = {e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7], e[8]};
+    ec_call *fine = NULL;
+    return ec_array_call(graph, &c, &in, &fine) == EC_OK ? fine : call;
+}
+
+/* "NAME: sll_db = -20.1443", and which sample is drawn. */
+static void write_title(const ec_job *job, const ec_result *result, int32_t samples, char *text,
+                        size_t size)
+{
+    int n = snprintf(text, size, "%.120s: %.60s = %.6g", ec_job_name(job),
+                     ec_job_objective(job, 0)->name, result->objective_final[0]);
+    if (result->violation > 0)
+        n += snprintf(text + n, size - (size_t)n, " (infeasible)");
+    if (samples > 1)
+        snprintf(text + n, size - (size_t)n, ", first of %d samples", (int)samples);
+}
 
 static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_result *result,
                         ec_call *call, int number, pattern_memory *memory, ec_output_pattern *p)
@@ -127,8 +178,9 @@ static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_resul
     static const char *const axis[][2] = {
         {"u", NULL}, {"u", "v"}, {"theta_deg", NULL}, {"phi_deg", NULL}, {"theta_deg", "phi_deg"},
         {NULL, NULL}};
-    const ec_array_config *c = ec_array_call_config(call);
     ec_graph *graph = ec_job_graph(job);
+    call = finer_call(graph, call, memory);
+    const ec_array_config *c = ec_array_call_config(call);
     ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, ec_array_pattern(graph, call));
     int32_t length = 0, n = c->nb > 0 ? c->na * c->nb : c->na;
     int status = power < 0 ? power
@@ -147,9 +199,14 @@ static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_resul
             return ec_fail(EC_ERR_MEMORY, "no memory for the pattern");
     }
     snprintf(memory->name, sizeof memory->name, number ? "pattern_%d" : "pattern", number + 1);
+    write_title(job, result, length / n, memory->title, sizeof memory->title);
+    if (length > n)
+        ec_log_write(report->log, EC_LOG_INFO,
+                     "%s: the pattern of the first of %d samples (ec.over) is written",
+                     memory->name, (int)(length / n));
     *p = (ec_output_pattern){
         .name = memory->name,
-        .title = ec_job_name(job),
+        .title = memory->title,
         .axis = {axis[c->kind][0], axis[c->kind][1]},
         .n = {c->na, c->nb},
         .at = {degrees ? memory->axis[0] : c->a, degrees ? memory->axis[1] : c->b},
@@ -178,6 +235,8 @@ static int write_files(const ec_cli_report *report, ec_job *job, const ec_result
         status = ec_output_all(job, result, folder, n, patterns, report->log);
     for (int i = 0; i < found; i++) {
         free(memory[i].level);
+        free(memory[i].fine[0]);
+        free(memory[i].fine[1]);
         free(memory[i].axis[0]);
         free(memory[i].axis[1]);
     }
@@ -262,6 +321,6 @@ int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info 
         printf(", about %.3g s for the search", evaluations * check.seconds_per_evaluation);
     else if (info->seconds > 0)
         printf(", the search ends after %g s", info->seconds);
-    printf("\n");
+    printf("%s\n", info->polish ? ", the polish not included" : "");
     return EC_OK;
 }

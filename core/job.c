@@ -730,8 +730,8 @@ static int check_goal(const ec_job *job, const char *what, const char *name, ec_
                        what, name);
     if (depends && (node->axes & EC_AXIS_SAMPLE))
         return ec_fail(EC_ERR_SHAPE,
-                       "%s '%s': the value has a sample axis; reduce it first (mean, worst or a "
-                       "percentile over the samples)",
+                       "%s '%s': the value varies over the samples of ec.over; reduce it first, "
+                       "with :mean(), :max(), :min() or :percentile(p)",
                        what, name);
     if (scalar && node->rank != 0)
         return ec_fail(EC_ERR_SHAPE,

@@ -122,6 +122,58 @@ ec_expr ec_lua_expr_get(lua_State *L, int index, const char *what)
                 luaL_typename(L, index));
 }
 
+const char *ec_lua_expr_advice(const ec_node *output)
+{
+    const char *name = output->call->out[output->output].name;
+    if (strcmp(name, "hpbw_deg") == 0)
+        return "a half-power point is off the grid, or between too few directions: look at more of "
+               "them, as in u = ec.range(-1, 1, n)";
+    if (strcmp(name, "fnbw_deg") == 0)
+        return "a first minimum is off the grid, or between too few directions: look at more of "
+               "them, as in u = ec.range(-1, 1, n)";
+    return "the main beam is not on the grid, or nothing is radiated there: is the look or "
+           "steering "
+           "direction inside the grid, as with u = ec.range(-1, 1, n), and are all inputs finite?";
+}
+
+ec_expr ec_lua_expr_output(lua_State *L, ec_expr expr, ec_expr from)
+{
+    const ec_graph *graph = ec_lua_host_of(L)->graph;
+    int32_t n = ec_graph_count(graph);
+    bool *needed = lua_newuserdatauv(L, (size_t)n, 0);
+    ec_graph_reach(graph, 1, &expr, needed);
+    ec_expr found = -1;
+    for (int32_t i = from; i < n && found < 0; i++) {
+        const ec_node *node = ec_graph_node(graph, i);
+        bool real = node->dtype != EC_C64 && node->dtype != EC_C128;
+        if (needed[i] && real && node->op == EC_OP_CALL_OUTPUT && node->call->mode == EC_MODE_RUN)
+            found = i;
+    }
+    lua_pop(L, 1);
+    return found;
+}
+
+/* Raises for an expression that an evaluator could not score: names the output that failed. */
+static void fail_constant(lua_State *L, ec_expr expr)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    for (ec_expr e = -1; (e = ec_lua_expr_output(L, expr, e + 1)) >= 0;) {
+        const ec_node *node = ec_graph_node(host->graph, e);
+        int64_t samples = node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(host->graph) : 1;
+        double *to = ec_lua_values_new(L, node->elements * samples);
+        uint8_t status = 0;
+        ec_lua_core_enter(L);
+        int code = ec_evaluate_once(host->graph, host->backend, EC_FINAL, 1, &e, NULL, 0, NULL, 0,
+                                    &to, &status, NULL);
+        ec_lua_core_leave(L);
+        lua_pop(L, 1);
+        if (code == EC_OK && (status & ~EC_CANDIDATE_NOT_FINITE))
+            ec_lua_fail(L, "%s has no value: %s", node->call->out[node->output].name,
+                        ec_lua_expr_advice(node));
+    }
+    ec_lua_fail(L, "the value cannot be computed: an evaluator could not score it");
+}
+
 bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
 {
     ec_lua_host *host = ec_lua_host_of(L);
@@ -141,7 +193,7 @@ bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
     if (code != EC_OK)
         ec_lua_fail_core(L, NULL);
     if (status & ~EC_CANDIDATE_NOT_FINITE)
-        ec_lua_fail(L, "the value cannot be computed: an evaluator could not score it");
+        fail_constant(L, expr);
     *list = (ec_lua_list){to, (int32_t)n, node->rank == 0 && samples == 1};
     return true;
 }
@@ -306,9 +358,11 @@ static int expr_tostring(lua_State *L)
     for (int i = 0, used = 0; node->rank > 1 && i < node->rank; i++)
         used += snprintf(shape + used, sizeof shape - (size_t)used, i ? " x %d" : "%d",
                          (int)node->shape[i]);
-    char text[200];
-    snprintf(text, sizeof text, "expression (%s, %s, from %.6g to %.6g)", ec_op_name(node->op),
-             shape, node->range.lo, node->range.hi);
+    char text[280];
+    bool varies = node->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP);
+    snprintf(text, sizeof text, "expression (%s, %s, from %.6g to %.6g; for its value write %s)",
+             ec_op_name(node->op), shape, node->range.lo, node->range.hi,
+             varies ? "best:value(expr) after job:solve" : "ec.value(expr)");
     lua_pushstring(L, text);
     return 1;
 }

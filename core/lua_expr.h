@@ -24,6 +24,11 @@ const ec_node *ec_lua_expr_node(lua_State *L, ec_expr expr);
 /* Pushes the values of an expression without design variables as a list; false if it has some. */
 bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list);
 
+/* Why an evaluator's output has no value, with advice; and the next output, from *from on, that expr
+ * is built from (-1: none). */
+const char *ec_lua_expr_advice(const ec_node *output);
+ec_expr ec_lua_expr_output(lua_State *L, ec_expr expr, ec_expr from);
+
 /* op of the two values on the stack; the metamethods of comparisons, which only raise. */
 int ec_lua_expr_binary(lua_State *L, ec_op op);
 int ec_lua_expr_compare(lua_State *L);

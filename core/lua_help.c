@@ -148,6 +148,17 @@ const ec_noun *const ec_lua_nouns[] = {&ec_noun_job,
                                        &ec_noun_mirror,
                                        NULL};
 
+/* The units of the module (scripts/eciton/units.lua). */
+static const char *const units[][2] = {{"length", "m, km, cm, mm, um, inch, mil"},
+                                       {"frequency", "Hz, kHz, MHz, GHz, THz"},
+                                       {"time", "s, ms, us, ns, ps"},
+                                       {"angle", "rad, deg"},
+                                       {"constants", "pi, c0 (speed of light, m/s)"}};
+enum { UNITS = sizeof units / sizeof *units };
+static const char units_help[] =
+    "Factors to SI units, numbers of the module: 3.5*ec.GHz, 0.5*ec.mm, 20*ec.deg. Keys are in SI "
+    "units unless their name says otherwise (_deg, _db).";
+
 /* ---- text of one key ------------------------------------------------------------------------- */
 
 static const char *kind_word(const ec_key *key)
@@ -239,10 +250,29 @@ void ec_lua_help_list(FILE *to)
         if (!strchr(ec_lua_nouns[i]->name, ' '))
             fprintf(to, "  %-22s %s\n", ec_lua_nouns[i]->name, ec_lua_nouns[i]->usage);
     fprintf(to, "  %-22s %s\n", "functions", "ec.sin(x), x:sum(), ec.concat(a, b), ...");
+    fprintf(to, "  %-22s %s\n", "units", "3.5*ec.GHz, 0.5*ec.mm, ...");
     fprintf(to, "\nsearch methods: ");
     for (int i = 0; ec_optimizer_table()[i]; i++)
         fprintf(to, "%s%s", i ? ", " : "", ec_optimizer_table()[i]->name);
     fprintf(to, "\n");
+}
+
+/* What the value of a noun can do. */
+static void print_see_also(FILE *to, const ec_noun *noun)
+{
+    static const char *const follows[][2] = {
+        {"ec.array", "array:"}, {"ec.job", "job:"}, {"job:solve", "best:"}};
+    for (size_t i = 0; i < sizeof follows / sizeof *follows; i++) {
+        if (strcmp(noun->name, follows[i][0]) != 0)
+            continue;
+        fprintf(to, "\nsee also:");
+        for (int k = 0, n = 0; ec_lua_nouns[k]; k++)
+            if (strncmp(ec_lua_nouns[k]->name, follows[i][1], strlen(follows[i][1])) == 0)
+                fprintf(to, n++ ? ", %s" : " %s", ec_lua_nouns[k]->name);
+        for (int k = 0; strcmp(noun->name, "job:solve") == 0 && ec_optimizer_table()[k]; k++)
+            fprintf(to, ", %s", ec_optimizer_table()[k]->name);
+        fprintf(to, "\n");
+    }
 }
 
 static void print_noun(FILE *to, const ec_noun *noun)
@@ -261,6 +291,14 @@ static void print_noun(FILE *to, const ec_noun *noun)
             fprintf(to, required ? " (%s)" : " (default %s)", initial);
         fprintf(to, "\n  %-20s   %s\n", "", key->help);
     }
+    print_see_also(to, noun);
+}
+
+static void print_units(FILE *to)
+{
+    fprintf(to, "%s\n\n", units_help);
+    for (int i = 0; i < UNITS; i++)
+        fprintf(to, "  %-10s %s\n", units[i][0], units[i][1]);
 }
 
 static void print_method(FILE *to, const ec_optimizer_def *def)
@@ -300,8 +338,60 @@ static bool names_noun(const char *topic, const ec_noun *noun)
     return strcmp(topic, noun->name) == 0 || strcmp(topic, dotted) == 0 || strcmp(topic, last) == 0;
 }
 
+/* What comes behind the last point or colon. */
+static const char *last_part(const char *name)
+{
+    const char *last = name;
+    for (const char *p = name; *p; p++)
+        if ((*p == '.' || *p == ':') && p[1] && p[1] != ' ')
+            last = p + 1;
+    return last;
+}
+
+static bool has_key(const ec_noun *noun, const char *key)
+{
+    for (int i = 0; i < noun->n_keys; i++)
+        if (strcmp(noun->keys[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/* Names that look like the word, then nouns that have it as a key or in their help. */
+void ec_lua_help_near(const char *topic, char *text, size_t size)
+{
+    enum { MOST = 256, ALIKE = 3, SHOWN = 6 };
+    const char *names[MOST], *word = last_part(topic), *near[SHOWN];
+    int n = 0, shown = 0;
+    for (int i = 0; ec_lua_nouns[i] && n < MOST; i++)
+        if (!strchr(ec_lua_nouns[i]->name, ' '))
+            names[n++] = last_part(ec_lua_nouns[i]->name);
+    for (const ec_lua_function *f = ec_lua_functions; f->name && n < MOST; f++)
+        names[n++] = f->name;
+    for (int i = 0; ec_optimizer_table()[i] && n < MOST; i++)
+        names[n++] = ec_optimizer_table()[i]->name;
+    while (shown < ALIKE && (near[shown] = ec_lua_nearest(word, names, n)) != NULL) {
+        for (int i = n - 1; i >= 0; i--)
+            if (strcmp(names[i], near[shown]) == 0)
+                memmove(names + i, names + i + 1, (size_t)(--n - i) * sizeof *names);
+        shown++;
+    }
+    for (int i = 0; strlen(word) >= 4 && ec_lua_nouns[i] && shown < SHOWN; i++)
+        if (!strchr(ec_lua_nouns[i]->name, ' ') &&
+            (has_key(ec_lua_nouns[i], word) || strcasestr(ec_lua_nouns[i]->name, word) ||
+             strcasestr(ec_lua_nouns[i]->help, word)))
+            near[shown++] = ec_lua_nouns[i]->name;
+    text[0] = 0;
+    size_t used = 0;
+    for (int i = 0; i < shown && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, i ? ", %s" : "%s", near[i]);
+}
+
 bool ec_lua_help_topic(FILE *to, const char *topic)
 {
+    if (strcmp(topic, "units") == 0) {
+        print_units(to);
+        return true;
+    }
     if (strcmp(topic, "functions") == 0) {
         print_functions(to);
         return true;
@@ -412,6 +502,9 @@ void ec_lua_help_markdown(FILE *to)
         cell(to, f->help);
         fprintf(to, " |\n");
     }
+    fprintf(to, "\n## Units\n\n%s\n\n| | |\n| --- | --- |\n", units_help);
+    for (int i = 0; i < UNITS; i++)
+        fprintf(to, "| %s | %s |\n", units[i][0], units[i][1]);
     fprintf(to, "\n## More of the module\n");
     for (int i = 0; ec_lua_nouns[i]; i++)
         if (!done[i])

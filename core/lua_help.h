@@ -4,6 +4,7 @@
 #define EC_LUA_HELP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* The nouns in one line each. */
@@ -11,6 +12,8 @@ void ec_lua_help_list(FILE *to);
 /* One noun ("array", "job.solve", "sll_db"), method ("lshade") or function ("sin"); false if
  * unknown. */
 bool ec_lua_help_topic(FILE *to, const char *topic);
+/* Topics whose names are like this one, "a, b"; "" when there is none. */
+void ec_lua_help_near(const char *topic, char *text, size_t size);
 /* The whole reference as Markdown. */
 void ec_lua_help_markdown(FILE *to);
 

@@ -118,6 +118,32 @@ static const char *const beam_words[] = {
     "look_theta_deg and look_phi_deg (exclude_theta_deg, exclude_phi_deg)",
     "look_u and look_v"};
 
+static const char *const grid_words[] = {"u cut",   "u-v grid",       "theta cut",
+                                         "phi cut", "theta-phi grid", "list of directions"};
+
+/* The first given key that belongs to another kind of grid. */
+static const char *foreign_key(const metric_keys *k, bool cosines, bool cut, bool grid)
+{
+    const struct {
+        const char *key;
+        double value;
+        bool own;
+    } all[] = {{"look_u", k->look_u, cosines},
+               {"look_v", k->look_v, cosines},
+               {"exclude_u", k->exclude_u, cosines},
+               {"exclude_v", k->exclude_v, cosines},
+               {"look_deg", k->look_deg, cut},
+               {"exclude_deg", k->exclude_deg, cut},
+               {"look_theta_deg", k->look_theta, grid},
+               {"look_phi_deg", k->look_phi, grid},
+               {"exclude_theta_deg", k->exclude_theta, grid},
+               {"exclude_phi_deg", k->exclude_phi, grid}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!all[i].own && !isnan(all[i].value))
+            return all[i].key;
+    return "";
+}
+
 static void read_beam(lua_State *L, const ec_noun *noun, const ec_lua_array *array,
                       const metric_keys *k, ec_array_beam *beam)
 {
@@ -130,9 +156,11 @@ static void read_beam(lua_State *L, const ec_noun *noun, const ec_lua_array *arr
     bool has_grid = !isnan(k->look_theta) || !isnan(k->look_phi) || !isnan(k->exclude_theta) ||
                     !isnan(k->exclude_phi);
     if ((has_cosines && !cosines) || (has_cut && !cut) || (has_grid && !grid))
-        ec_lua_fail(
-            L, "%s: these keys do not belong to the array's grid, whose main beam is given by %s",
-            noun->name, beam_words[array->kind]);
+        ec_lua_fail(L,
+                    "%s: key '%s' does not belong to the array's grid, a %s, whose main beam is "
+                    "given by %s",
+                    noun->name, foreign_key(k, cosines, cut, grid), grid_words[array->kind],
+                    beam_words[array->kind]);
     *beam = (ec_array_beam){NAN, NAN, NAN, NAN};
     if (cosines) {
         *beam = (ec_array_beam){k->look_u, k->look_v, k->exclude_u, k->exclude_v};

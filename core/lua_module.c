@@ -115,7 +115,7 @@ const ec_noun ec_noun_over = {"ec.over", "ec.over{ values = {0.95, 1, 1.05} }",
                               "tolerances, scenarios. What is "
                               "built from it varies over these samples too, until :mean(), :min(), "
                               ":max(), :sum() or :percentile(p) "
-                              "reduces it.",
+                              "reduces it. ec.over{0.95, 1, 1.05} is short for the same.",
                               EC_KEYS(over_table)};
 
 static int module_over(lua_State *L)

@@ -53,16 +53,39 @@ static ec_job *job_of(lua_State *L, int index)
 
 static int missing_name(lua_State *L)
 {
-    const char *name = luaL_tolstring(L, 2, NULL);
-    ec_lua_fail(L, "best.%s has no '%s'", lua_tostring(L, lua_upvalueindex(1)), name);
+    const char *name = luaL_tolstring(L, 2, NULL), *names = lua_tostring(L, lua_upvalueindex(2));
+    ec_lua_fail(L, "best.%s has no '%s'%s%s", lua_tostring(L, lua_upvalueindex(1)), name,
+                names[0] ? "; it has " : ", it is empty", names);
+}
+
+/* Name i of the entries of a field, or NULL behind the last one. */
+static const char *entry_name(const ec_job *job, const char *field, int32_t i)
+{
+    switch (field[0]) {
+    case 'v':
+        return i < ec_job_variable_count(job) ? ec_job_variable(job, i)->name : NULL;
+    case 'c':
+        return i < ec_job_constraint_count(job) ? ec_job_constraint(job, i)->name : NULL;
+    case 'r':
+        return i < ec_job_record_count(job) ? ec_job_record(job, i)->name : NULL;
+    default: /* objectives, search */
+        return i < ec_job_objective_count(job) ? ec_job_objective(job, i)->name : NULL;
+    }
 }
 
 /* Gives the table on top of the stack an error for names it does not have. */
-static void guard_names(lua_State *L, const char *field)
+static void guard_names(lua_State *L, const ec_job *job, const char *field)
 {
     lua_newtable(L);
     lua_pushstring(L, field);
-    lua_pushcclosure(L, missing_name, 1);
+    luaL_Buffer names;
+    luaL_buffinit(L, &names);
+    for (int32_t i = 0; entry_name(job, field, i); i++) {
+        luaL_addstring(&names, i ? ", " : "");
+        luaL_addstring(&names, entry_name(job, field, i));
+    }
+    luaL_pushresult(&names);
+    lua_pushcclosure(L, missing_name, 2);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
 }
@@ -129,7 +152,7 @@ static bool push_table(lua_State *L, const char *field, const ec_result *r)
     }
     if (which == 4)
         push_recorded(L, job, r);
-    guard_names(L, field);
+    guard_names(L, job, field);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, field);
     return true;
@@ -191,6 +214,33 @@ static int box_gc(lua_State *L)
     return 0;
 }
 
+/* A value that is none goes on as nan, with a warning that says why. */
+static void warn_nan(lua_State *L, const ec_job *job, const ec_result *r, ec_expr expr)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    char place[160] = "", name[80] = "the value";
+    int line = ec_lua_line(L, place, sizeof place);
+    const char *advice = "an operation has no result at the best design";
+    bool found = false;
+    for (ec_expr e = -1; !found && (e = ec_lua_expr_output(L, expr, e + 1)) >= 0;) {
+        const ec_node *node = ec_lua_expr_node(L, e);
+        double *data = NULL;
+        int32_t length = 0;
+        ec_lua_core_enter(L);
+        int status = ec_result_value(job, r, host->backend, e, &data, &length, NULL);
+        ec_lua_core_leave(L);
+        for (int32_t i = 0; status == EC_OK && i < length; i++)
+            found = found || isnan(data[i]);
+        free(data);
+        if (!found)
+            continue;
+        snprintf(name, sizeof name, "%s", node->call->out[node->output].name);
+        advice = ec_lua_expr_advice(node);
+    }
+    ec_log_write(host->settings.log, EC_LOG_WARNING, "%s:%d: best:value: %s is nan: %s", place,
+                 line, name, advice);
+}
+
 static int result_value(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
@@ -213,12 +263,17 @@ static int result_value(lua_State *L)
     ec_lua_core_leave(L);
     if (status < 0)
         ec_lua_fail_core(L, "best:value");
+    bool none = false;
+    for (int32_t i = 0; i < length; i++)
+        none = none || isnan(b->data[i]);
     if (scalar && length == 1)
         lua_pushnumber(L, b->data[0]);
     else
         ec_lua_values_copy(L, b->data, length);
     free(b->data);
     b->data = NULL;
+    if (none)
+        warn_nan(L, job, r, expr);
     return 1;
 }
 

@@ -169,12 +169,39 @@ static void wrap_math(lua_State *L)
     lua_pop(L, 2);
 }
 
+/* string.format("%.2f", x): an expression has no value, and only %s and %q can take it. */
+static int format(lua_State *L)
+{
+    int argument = 1, n = lua_gettop(L);
+    for (const char *c = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : ""; *c; c++) {
+        if (*c != '%' || *++c == '%')
+            continue;
+        c += strcspn(c, "aAcdeEfgGiopqsuxX");
+        if (!*c)
+            break;
+        if (++argument > n || *c == 's')
+            continue;
+        if (luaL_testudata(L, argument, EC_LUA_EXPR))
+            ec_lua_fail(L,
+                        "string.format: value %d is an expression, which has no value while the "
+                        "script runs: use best:value(expr) after job:solve, or ec.value(expr) "
+                        "when it has no design variables",
+                        argument - 1);
+        if (luaL_testudata(L, argument, EC_LUA_VALUES))
+            ec_lua_fail(L,
+                        "string.format: value %d is a list of values: take an element, as in "
+                        "x[1], or write %%s",
+                        argument - 1);
+    }
+    return noted(L);
+}
+
 static void wrap_noted(lua_State *L, const char *library, const char *const *names)
 {
     lua_getglobal(L, library);
     for (; *names; names++) {
         lua_getfield(L, -1, *names);
-        lua_pushcclosure(L, noted, 1);
+        lua_pushcclosure(L, strcmp(*names, "format") == 0 ? format : noted, 1);
         lua_setfield(L, -2, *names);
     }
     lua_pop(L, 1);

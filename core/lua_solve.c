@@ -11,7 +11,7 @@
 typedef struct solve_keys {
     const char *method;
     int64_t population, groups, evaluations, generations, stagnation, polish_designs, keep, chunk;
-    double seconds, target, stagnation_tolerance, spread;
+    double seconds, target, stagnation_tolerance, spread, polish_seconds;
     bool polish;
 } solve_keys;
 
@@ -41,8 +41,12 @@ static const ec_key solve_table[] = {
      offsetof(solve_keys, spread)},
     {"polish", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
      "refine the best designs with gradients afterwards", offsetof(solve_keys, polish)},
-    {"polish_designs", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL, "how many designs are polished",
-     offsetof(solve_keys, polish_designs)},
+    {"polish_designs", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
+     "how many designs are polished (default 8)", offsetof(solve_keys, polish_designs)},
+    {"polish_seconds", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, INFINITY, "s", NULL,
+     "wall time of the polish, at most (default: as long as the search took, or 10 s when that is "
+     "longer); a polish that it ends may fall short of the optimum and differ from run to run",
+     offsetof(solve_keys, polish_seconds)},
     {"keep", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
      "best designs that are evaluated again at final fidelity (default 16)",
      offsetof(solve_keys, keep)},
@@ -136,9 +140,13 @@ static bool take_option(lua_State *L, void *user, const char *key)
 }
 
 /* --quick: enough to see that the script runs to its end. */
-static void make_quick(ec_solve_info *info)
+static void make_quick(ec_solve_info *info, size_t least_population, bool grouped)
 {
-    enum { GENERATIONS = 8, EVALUATIONS = 2000 };
+    enum { GENERATIONS = 8, EVALUATIONS = 500, POPULATION = 32, POLISH_EVALUATIONS = 40 };
+    if (least_population < POPULATION)
+        least_population = POPULATION;
+    if (!grouped && (!info->population || info->population > least_population))
+        info->population = least_population;
     size_t least = 2 * info->population > EVALUATIONS ? 2 * info->population : EVALUATIONS;
     if (info->evaluations > least)
         info->evaluations = least;
@@ -149,6 +157,7 @@ static void make_quick(ec_solve_info *info)
     if (info->seconds > 2)
         info->seconds = 2;
     info->polish_designs = 1;
+    info->polish_evaluations = POLISH_EVALUATIONS;
 }
 
 static void read_solve(lua_State *L, ec_solve_info *info)
@@ -181,6 +190,7 @@ static void read_solve(lua_State *L, ec_solve_info *info)
     info->spread = keys.spread;
     info->polish = keys.polish;
     info->polish_designs = (int32_t)keys.polish_designs;
+    info->polish_seconds = keys.polish_seconds;
     info->keep = (int32_t)keys.keep;
     info->chunk = (size_t)keys.chunk;
     if (info->population && info->population < m.def->min_population)
@@ -188,7 +198,8 @@ static void read_solve(lua_State *L, ec_solve_info *info)
                     "job:solve: key 'population': %zu is too small, method '%s' needs at least %zu",
                     info->population, m.def->name, m.def->min_population);
     if (host->settings.quick)
-        make_quick(info);
+        make_quick(info, m.def->min_population,
+                   ec_job_group_gene_count(ec_lua_job_at(L, "job:solve")) > 0);
     info->interrupt = host->settings.interrupt;
     info->progress = host->settings.events.progress;
     info->progress_user = host->settings.events.user;

@@ -9,6 +9,11 @@
 static int command_run(int argc, char **argv, bool check)
 {
     ec_cli_options options = {.check = check};
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            ec_cli_usage(stdout);
+            return EC_EXIT_OK;
+        }
     int status = ec_cli_options_parse(argc, argv, &options);
     if (status == EC_EXIT_OK)
         status = ec_cli_run(&options);
@@ -30,7 +35,11 @@ static int command_help(int argc, char **argv)
     }
     if (ec_lua_help_topic(stdout, argv[0]))
         return EC_EXIT_OK;
-    fprintf(stderr, "eciton: no help on '%s'\n", argv[0]);
+    char near[240];
+    ec_lua_help_near(argv[0], near, sizeof near);
+    fprintf(stderr,
+            near[0] ? "eciton: no help on '%s'; near it: %s\n\n" : "eciton: no help on '%s'%s\n\n",
+            argv[0], near);
     ec_lua_help_list(stderr);
     return EC_EXIT_USAGE;
 }

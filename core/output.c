@@ -244,12 +244,21 @@ int ec_output_table(const ec_job *job, const ec_result *result, char **out)
     text_buffer text = {NULL, 0, 0, false};
 
     text_add(&text, "%s: %s\n", ec_job_name(job), result->message);
+    if (result->found && (result->status || result->violation > 0))
+        text_add(&text, "  below is the design that comes closest; what can help: start = a design "
+                        "that meets the constraints,\n  more evaluations, wider bounds of the "
+                        "variables, looser limits\n");
     text_add(&text,
              "  %s, seed %" PRIu64 ", %u generations, %" PRIu64 " evaluations (%" PRIu64
              " failed), %.2f s\n  on %s (%s%s%s)\n",
              result->method, result->seed, result->generations, result->evaluations, result->failed,
              result->seconds, result->backend, result->device, result->isa[0] ? ", ISA level " : "",
              result->isa);
+    if (result->polish_designs > 0)
+        text_add(&text, "  polish: %d design%s, %" PRIu64 " evaluations, %.2f s of the time%s\n",
+                 (int)result->polish_designs, result->polish_designs == 1 ? "" : "s",
+                 result->polish_evaluations, result->polish_seconds,
+                 result->polish_capped ? " (ended by its time limit: it may be inexact)" : "");
     if (!result->found)
         text_add(&text, "\n  no design could be scored\n");
     else
@@ -419,6 +428,31 @@ static int pattern_csv(const ec_output_pattern *pattern, const char *folder, con
     return text_write(&text, folder, file);
 }
 
+/* "level_db" as "level (dB)": the label of an axis. */
+static void axis_label(const char *column, char *text, size_t size)
+{
+    static const char *const units[][2] = {{"_db", "dB"}, {"_deg", "deg"}};
+    size_t length = strlen(column);
+
+    snprintf(text, size, "%s", column);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t ending = strlen(units[i][0]);
+        if (length > ending && strcmp(column + length - ending, units[i][0]) == 0)
+            snprintf(text, size, "%.*s (%s)", (int)(length - ending), column, units[i][1]);
+    }
+}
+
+/* Evenly spaced, so that the points are the pixels of an image. */
+static bool is_even(const double *at, int32_t n)
+{
+    double step = n > 1 ? (at[n - 1] - at[0]) / (n - 1) : 0;
+
+    for (int32_t i = 0; i < n; i++)
+        if (!(fabs(at[i] - (at[0] + i * step)) <= 1e-3 * fabs(step)))
+            return false;
+    return n > 1;
+}
+
 static void pattern_levels(const ec_output_pattern *pattern, double *low, double *high)
 {
     size_t n = (size_t)pattern->n[0] * (pattern->axis[1] ? (size_t)pattern->n[1] : 1);
@@ -429,7 +463,7 @@ static void pattern_levels(const ec_output_pattern *pattern, double *low, double
             top = pattern->level[i];
     if (top == -INFINITY)
         top = 0;
-    *high = 10 * ceil(top / 10);
+    *high = 10 * ceil(top / 10) + 0.0; /* -0 becomes 0 */
     *low = isnan(pattern->floor) ? *high - 60 : pattern->floor;
     if (!(*low < *high))
         *low = *high - 10;
@@ -451,7 +485,10 @@ static int pattern_gp(const ec_output_pattern *pattern, const char *folder, cons
 {
     text_buffer text = {NULL, 0, 0, false};
     bool grid = pattern->axis[1] != NULL;
+    bool image =
+        grid && is_even(pattern->at[0], pattern->n[0]) && is_even(pattern->at[1], pattern->n[1]);
     double low, high;
+    char label[200];
 
     pattern_levels(pattern, &low, &high);
     text_add(&text,
@@ -459,25 +496,33 @@ static int pattern_gp(const ec_output_pattern *pattern, const char *folder, cons
              "set terminal pngcairo noenhanced size %s font 'Sans,11'\n"
              "set output '%s.png'\n"
              "set datafile separator ','\n"
-             "set datafile missing 'nan'\n"
+             "%s"
              "set key off\n"
              "set title ",
-             pattern->name, grid ? "900,800" : "1000,600", pattern->name);
+             pattern->name, grid ? "900,800" : "1000,600", pattern->name,
+             /* an image needs every pixel; a nan is left blank */
+             grid ? "" : "set datafile missing 'nan'\n");
     gnuplot_word(&text, pattern->title ? pattern->title : pattern->name);
     text_add(&text, "\nset xlabel ");
-    gnuplot_word(&text, pattern->axis[0]);
+    axis_label(pattern->axis[0], label, sizeof label);
+    gnuplot_word(&text, label);
     text_add(&text, "\nset ylabel ");
-    gnuplot_word(&text, grid ? pattern->axis[1] : pattern->value);
+    axis_label(grid ? pattern->axis[1] : pattern->value, label, sizeof label);
+    gnuplot_word(&text, label);
     if (grid) {
         text_add(&text, "\nset cblabel ");
-        gnuplot_word(&text, pattern->value);
+        axis_label(pattern->value, label, sizeof label);
+        gnuplot_word(&text, strcmp(pattern->value, "level_db") == 0 ? "dB" : label);
+        text_add(&text, " offset 1");
         text_add(&text,
-                 "\nset cbrange [%g:%g]\nset view map\nset size ratio -1\n"
+                 "\nset cbrange [%g:%g]\nset size ratio -1\n"
+                 "set xrange [%.10g:%.10g]\nset yrange [%.10g:%.10g]\n"
                  "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', "
                  "3 '#5ec962', 4 '#fde725')\n"
-                 "plot '%s.csv' using 1:2:3 every ::1 with points pointtype 5 "
-                 "pointsize 0.4 linecolor palette\n",
-                 low, high, pattern->name);
+                 "plot '%s.csv' using 1:2:3 every ::1 with %s\n",
+                 low, high, pattern->at[0][0], pattern->at[0][pattern->n[0] - 1], pattern->at[1][0],
+                 pattern->at[1][pattern->n[1] - 1], pattern->name,
+                 image ? "image" : "points pointtype 5 pointsize 0.4 linecolor palette");
     } else {
         text_add(&text,
                  "\nset yrange [%g:%g]\nset grid\n"

@@ -15,7 +15,9 @@ EC_C_BEGIN
 
 typedef struct ec_polish_info {
     int32_t max_evaluations; /* per design, gradient evaluations; 0: default */
-    double seconds;          /* wall time left; 0: no limit */
+    double seconds;          /* wall time left; 0: no limit. When it ends the polish, the result
+                                depends on timing and may fall short of the optimum. */
+    bool *out_of_time;       /* set when the time ended it; may be NULL */
     volatile const int *interrupt;
     int32_t threads; /* designs polished at the same time; 0: all processors */
     ec_log *log;

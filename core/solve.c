@@ -26,6 +26,8 @@ static const double look_seconds = 0.25;
 static const double distinct_share = 0.02;
 /* Share of the wall time that is left to the polish. */
 static const double polish_share = 0.25;
+/* The polish may take as long as the search, and at least so long. */
+static const double polish_least_seconds = 10;
 
 /* ---- names and defaults ---- */
 
@@ -222,6 +224,9 @@ static int check_numbers(const ec_solve_info *info)
         return ec_fail(EC_ERR_RANGE,
                        "solve: stagnation_tolerance (%g) must be at least 0 and finite",
                        info->stagnation_tolerance);
+    if (!isfinite(info->polish_seconds) || info->polish_seconds < 0)
+        return ec_fail(EC_ERR_RANGE, "solve: polish_seconds (%g) must be at least 0 and finite",
+                       info->polish_seconds);
     if (!(info->spread >= 0 && info->spread < 1))
         return ec_fail(EC_ERR_RANGE, "solve: spread (%g) must be at least 0 and below 1",
                        info->spread);
@@ -781,11 +786,29 @@ static int search(solve_run *run)
 
 /* ---- polish ---- */
 
+/* Its own limit, and what is left of the run's. */
 static double polish_time(const solve_run *run)
 {
+    double used = now() - run->start;
+    double own = run->info->polish_seconds > 0 ? run->info->polish_seconds
+                                               : fmax(used, polish_least_seconds);
+
     if (run->info->seconds == 0)
-        return 0;
-    return fmax(run->info->seconds - (now() - run->start), 0.05);
+        return own;
+    return fmin(own, fmax(run->info->seconds - used, 0.05));
+}
+
+static void note_polish(const solve_run *run, double limit)
+{
+    const ec_result *r = run->result;
+
+    ec_log_write(run->info->log, EC_LOG_INFO, "polish: %d designs, %" PRIu64 " evaluations, %.2f s",
+                 (int)r->polish_designs, r->polish_evaluations, r->polish_seconds);
+    if (r->polish_capped)
+        ec_log_write(run->info->log, run->info->seconds > 0 ? EC_LOG_INFO : EC_LOG_WARNING,
+                     "polish: ended by its time limit of %.3g s, so a longer one might find a "
+                     "better design (polish_seconds = ... sets the limit)",
+                     limit);
 }
 
 /* Polishes the best distinct designs and adds them, with the key at search unknown, to `designs`. */
@@ -811,8 +834,12 @@ static int polish(solve_run *run, int threads, double *designs, size_t *n)
         memcpy(genes + i * n_genes, row, n_genes * sizeof(double));
         memcpy(group_genes + i * n_group, row + n_genes, n_group * sizeof(double));
     }
+    double start = now();
+    bool out_of_time = false;
     ec_polish_info info = {
+        .max_evaluations = run->info->polish_evaluations,
         .seconds = polish_time(run),
+        .out_of_time = &out_of_time,
         .interrupt = run->info->interrupt,
         .threads = threads,
         .log = run->info->log,
@@ -825,9 +852,13 @@ static int polish(solve_run *run, int threads, double *designs, size_t *n)
         memcpy(row + n_genes, group_genes + i * n_group, n_group * sizeof(double));
         ++*n;
     }
-    if (status == EC_OK)
-        ec_log_write(run->info->log, EC_LOG_INFO, "polish: %zu designs, %" PRIu64 " evaluations",
-                     count, evaluations);
+    if (status == EC_OK) {
+        run->result->polish_designs = (int32_t)count;
+        run->result->polish_evaluations = evaluations;
+        run->result->polish_seconds = now() - start;
+        run->result->polish_capped = out_of_time;
+        note_polish(run, info.seconds);
+    }
     free(genes);
     free(group_genes);
     return status;
@@ -1070,12 +1101,49 @@ static int choose_winner(solve_run *run, ec_backend *backend)
     return status;
 }
 
+/* "no feasible design found: 'gap' misses max 0.5 by 0.01; ", or nothing. */
+static size_t write_infeasible(const ec_job *job, const ec_result *r, char *text, size_t size)
+{
+    const ec_constraint *worst = NULL;
+    double most = 0, excess = 0;
+
+    text[0] = '\0';
+    if (!r->found || r->status || !(r->violation > 0))
+        return 0;
+    for (int32_t i = 0; i < job->n_constraints; i++) {
+        const ec_constraint *c = &job->constraints[i];
+        double scaled = (r->constraint[i] - c->tolerance) / c->scale;
+        if (!(scaled > most))
+            continue;
+        most = scaled;
+        excess = r->constraint[i];
+        worst = c;
+    }
+    if (!worst) {
+        snprintf(text, size, "no feasible design found; ");
+        return strlen(text);
+    }
+    char limit[80];
+    if (worst->min == worst->max)
+        snprintf(limit, sizeof limit, "equal = %.6g", worst->min);
+    else if (worst->min == -INFINITY)
+        snprintf(limit, sizeof limit, "max = %.6g", worst->max);
+    else if (worst->max == INFINITY)
+        snprintf(limit, sizeof limit, "min = %.6g", worst->min);
+    else
+        snprintf(limit, sizeof limit, "min = %.6g, max = %.6g", worst->min, worst->max);
+    snprintf(text, size, "no feasible design found: '%.80s' misses %s by %.4g%s; ", worst->name,
+             limit, excess, job->n_constraints > 1 ? ", the most of all" : "");
+    return strlen(text);
+}
+
 static void write_message(const solve_run *run)
 {
     const ec_solve_info *info = run->info;
     ec_result *r = run->result;
-    char *text = r->message;
-    size_t size = sizeof r->message;
+    size_t used = write_infeasible(run->job, r, r->message, sizeof r->message);
+    char *text = r->message + used;
+    size_t size = sizeof r->message - used;
     double value = r->found ? r->objective_final[0] : NAN;
 
     switch (r->stop) {
@@ -1191,8 +1259,10 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     memset(&run, 0, sizeof run);
     run.start = run.looked_when = now();
     run.look_step = 1;
-    run.limit =
-        info->seconds > 0 ? info->seconds * (info->polish ? 1 - polish_share : 1) : INFINITY;
+    double reserved = info->polish ? info->seconds * polish_share : 0;
+    if (info->polish_seconds > 0 && info->polish_seconds < reserved)
+        reserved = info->polish_seconds;
+    run.limit = info->seconds > 0 ? info->seconds - reserved : INFINITY;
     int status = check_numbers(info);
     if (status == EC_OK)
         status = run_build(&run, job, backend, info);

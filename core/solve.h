@@ -47,6 +47,10 @@ typedef struct ec_solve_info {
     double spread; /* stop when every variable's spread is below this share of its range; 0: none */
     bool polish;
     int32_t polish_designs;      /* best designs that are polished; 0: default */
+    int32_t polish_evaluations;  /* gradient evaluations of each, at most; 0: default */
+    double polish_seconds; /* wall time of the polish, at most; 0: as long as the search took, or
+                              10 s when that is longer. A safety net: a polish that it ends
+                              depends on timing and may fall short of the optimum. */
     int32_t keep;                /* k of the final re-scoring; 0: 16 */
     size_t memory_budget, chunk; /* 0: automatic */
     uint64_t seed;               /* used when seed_given, else the job's */
@@ -65,6 +69,10 @@ typedef struct ec_result {
     uint32_t generations;
     uint64_t evaluations, failed;
     double seconds; /* wall, the polish and final included */
+    int32_t polish_designs; /* 0: none was polished */
+    uint64_t polish_evaluations;
+    double polish_seconds;
+    bool polish_capped; /* its time ended it */
     char backend[16], device[128], isa[8], method[32];
     uint64_t seed;
     bool found;       /* a design that did not fail exists */
@@ -84,7 +92,9 @@ typedef struct ec_result {
     int32_t *record_length;
     ec_history_row *history;
     size_t n_history;
-    char message[256]; /* what ended the run, a sentence */
+    /* What ended the run, a sentence; when the design is infeasible it begins with "no feasible
+     * design found" and the constraint that is missed most. */
+    char message[512];
 } ec_result;
 
 EC_API int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info,

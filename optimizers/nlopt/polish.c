@@ -8,6 +8,7 @@
 #include <nlopt.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,6 +28,35 @@ static double now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- progress ---- */
+
+static const double tell_seconds = 2; /* between two lines of the log */
+
+/* Only the thread that called ec_polish writes; the others count. */
+typedef struct polish_progress {
+    ec_log *log;
+    int32_t n, done; /* designs; those that are finished */
+    double best, violation;
+    double start, told;
+    atomic_ullong evaluations;
+} polish_progress;
+
+static void tell(polish_progress *p)
+{
+    double t = now();
+    char violation[60] = "";
+
+    if (t - p->told < tell_seconds)
+        return;
+    p->told = t;
+    if (p->violation > 0)
+        snprintf(violation, sizeof violation, " (infeasible, violation %.3g)", p->violation);
+    ec_log_write(p->log, EC_LOG_INFO,
+                 "polish: %d of %d designs done, %llu evaluations, best %.8g%s, %.0f s",
+                 (int)p->done, (int)p->n, (unsigned long long)atomic_load(&p->evaluations), p->best,
+                 violation, t - p->start);
 }
 
 /* ---- one design ---- */
@@ -80,6 +110,8 @@ typedef struct sqp {
     ec_polish_problem *problem;
     nlopt_opt opt;
     const volatile int *interrupt;
+    polish_progress *progress;
+    bool tells; /* on the thread that writes */
     double *genes, *t;
     double unit;
     int32_t n, n_inequalities, n_equalities, n_order;
@@ -179,6 +211,9 @@ static void evaluate(sqp *s, const double *y, bool slopes)
         s->evaluated = true;
         s->has_slopes = false;
         s->evaluations++;
+        atomic_fetch_add(&s->progress->evaluations, 1);
+        if (s->tells)
+            tell(s->progress);
         decode(s, y);
         s->good = ec_polish_problem_values(p, s->genes, s->t) == EC_OK && are_finite(p->value, n);
         if (s->good && rows_are_met(s) && (!s->has_best || p->value[0] < s->best_cost)) {
@@ -327,7 +362,7 @@ static bool sqp_create(sqp *s, const ec_job *job, polished *design, const ec_pol
 }
 
 /* Start, bounds of the trust region, and when to stop. */
-static bool sqp_configure(sqp *s, polished *design, double *y, double seconds)
+static bool sqp_configure(sqp *s, polished *design, double *y, double seconds, int32_t most)
 {
     ec_polish_problem *p = s->problem;
     double *low = (double *)malloc(sizeof *low * 2 * (size_t)s->n), *high = low + s->n;
@@ -350,8 +385,7 @@ static bool sqp_configure(sqp *s, polished *design, double *y, double seconds)
         tolerance[i] = 1e-10;
     ok = ok && nlopt_set_lower_bounds(s->opt, low) > 0 &&
          nlopt_set_upper_bounds(s->opt, high) > 0 &&
-         nlopt_set_min_objective(s->opt, objective, s) > 0 &&
-         nlopt_set_maxeval(s->opt, ROUND_EVALUATIONS) > 0 &&
+         nlopt_set_min_objective(s->opt, objective, s) > 0 && nlopt_set_maxeval(s->opt, most) > 0 &&
          nlopt_set_xtol_rel(s->opt, 1e-11) > 0 && nlopt_set_ftol_abs(s->opt, 0.1 * least_gain) > 0;
     if (ok && s->n_inequalities > 0)
         ok = nlopt_add_inequality_mconstraint(s->opt, (unsigned)s->n_inequalities, inequalities, s,
@@ -368,15 +402,20 @@ static bool sqp_configure(sqp *s, polished *design, double *y, double seconds)
 
 /* One round on one design; safe beside the rounds of other designs. */
 static void solve_round(const ec_job *job, polished *design, const ec_polish_info *info,
-                        double seconds)
+                        double seconds, polish_progress *progress, bool tells)
 {
     sqp s;
     double value;
 
     design->has_trial = false;
     bool ok = sqp_create(&s, job, design, info);
+    s.progress = progress;
+    s.tells = tells;
     double *y = ok ? (double *)malloc(sizeof *y * (size_t)s.n) : NULL;
-    if (y && sqp_configure(&s, design, y, seconds)) {
+    int32_t most = info->max_evaluations > 0 && info->max_evaluations < ROUND_EVALUATIONS
+                       ? info->max_evaluations
+                       : ROUND_EVALUATIONS;
+    if (y && sqp_configure(&s, design, y, seconds, most)) {
         /* Every end but a feasible record is worth the same: SLSQP often stops with "roundoff
          * limited" at the solution. */
         nlopt_optimize(s.opt, y, &value);
@@ -526,17 +565,19 @@ static int polished_create(polished *d, const ec_job *job, const double *genes, 
     return ec_backend_create(&backend, &d->backend);
 }
 
-/* The next round's problems. One after another: each adds to the graph. */
+/* The next round's problems. One after another: each adds to the graph. Those that come after the
+ * deadline are left out. */
 static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_notes *notes,
-                         int32_t *n_active)
+                         double deadline, polish_progress *progress, int32_t *n_active)
 {
     *n_active = 0;
     for (int32_t i = 0; i < n; i++) {
         polished *d = &designs[i];
         ec_polish_problem_destroy(&d->problem);
         d->has_trial = false;
-        if (!d->active)
+        if (!d->active || now() >= deadline)
             continue;
+        tell(progress);
         int status =
             ec_polish_problem_create(job, d->backend, d->genes, d->margin, notes, &d->problem);
         if (status < 0)
@@ -554,16 +595,21 @@ typedef struct round_work {
     polished *designs;
     int32_t n;
     double deadline;
+    polish_progress *progress;
     atomic_int next;
 } round_work;
 
-static void *work_on_round(void *data)
+static void share_round(round_work *work, bool tells)
 {
-    round_work *work = (round_work *)data;
-
     for (int32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->n;)
         if (work->designs[i].problem)
-            solve_round(work->job, &work->designs[i], work->info, work->deadline - now());
+            solve_round(work->job, &work->designs[i], work->info, work->deadline - now(),
+                        work->progress, tells);
+}
+
+static void *work_on_round(void *data)
+{
+    share_round((round_work *)data, false);
     return NULL;
 }
 
@@ -577,19 +623,47 @@ static void run_round(round_work *work, int threads)
     while (started + 1 < threads && started < THREADS_MAX &&
            pthread_create(&thread[started], NULL, work_on_round, work) == 0)
         started++;
-    work_on_round(work);
+    share_round(work, true);
     for (int i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
+}
+
+/* Designs that are finished, and the best one as the script sees it. */
+static void count_progress(const ec_job *job, const polished *designs, int32_t n,
+                           polish_progress *p)
+{
+    const polished *best = NULL;
+
+    p->done = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const polished *d = &designs[i];
+        int c = class_of(d->cost, d->violation, d->status);
+        p->done += !d->active;
+        int least = best ? class_of(best->cost, best->violation, best->status) : 2;
+        if (c < least || (best && c == least &&
+                          (c == 1 ? d->violation < best->violation : d->cost < best->cost)))
+            best = d;
+    }
+    p->best = !best ? NAN : job->objectives[0].maximize ? -best->cost : best->cost;
+    p->violation = best ? best->violation : 0;
 }
 
 static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *designs, int32_t n,
                          judge *j, int threads, double deadline)
 {
     ec_polish_notes notes = {{0}, 0};
+    polish_progress progress = {.log = info->log, .n = n, .start = now(), .told = now()};
     double *cost = (double *)malloc(sizeof *cost * 2 * (size_t)n), *violation = cost + n;
     uint8_t *bytes = (uint8_t *)malloc((size_t)n);
     int32_t n_active = n,
             most = info->max_evaluations > 0 ? info->max_evaluations : EVALUATIONS_DEFAULT;
+    char limit[40] = "";
+
+    atomic_init(&progress.evaluations, 0);
+    if (deadline < INFINITY)
+        snprintf(limit, sizeof limit, ", %.3g s", deadline - now());
+    ec_log_write(info->log, EC_LOG_INFO, "%s: polishing %d design%s, at most %d evaluations each%s",
+                 ec_job_name(job), (int)n, n == 1 ? "" : "s", (int)most, limit);
     int status = cost && bytes ? judge_run(j, designs, false, cost, violation, bytes)
                                : ec_fail(EC_ERR_MEMORY, "polish: no memory");
 
@@ -600,13 +674,18 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
         designs[i].active = class_of(cost[i], violation[i], bytes[i]) < 2;
     }
     for (int round = 0; round < ROUNDS_MAX && status == EC_OK; round++) {
-        if (now() >= deadline || (info->interrupt && *info->interrupt))
+        count_progress(job, designs, n, &progress);
+        if (info->interrupt && *info->interrupt)
             break;
-        status = make_problems(job, designs, n, &notes, &n_active);
+        status = make_problems(job, designs, n, &notes, deadline, &progress, &n_active);
         if (status < 0 || n_active == 0)
             break;
-        round_work work = {
-            .job = job, .info = info, .designs = designs, .n = n, .deadline = deadline};
+        round_work work = {.job = job,
+                           .info = info,
+                           .designs = designs,
+                           .n = n,
+                           .deadline = deadline,
+                           .progress = &progress};
         run_round(&work, threads < n_active ? threads : n_active);
         status = judge_run(j, designs, true, cost, violation, bytes);
         for (int32_t i = 0; i < n && status == EC_OK; i++) {
@@ -621,6 +700,9 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
                          (int)d->evaluations, d->region);
         }
     }
+    count_progress(job, designs, n, &progress);
+    if (info->out_of_time)
+        *info->out_of_time = status == EC_OK && progress.done < n && now() >= deadline;
     free(cost);
     free(bytes);
     return status;
@@ -638,6 +720,8 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
     (void)group_genes;
     if (evaluations)
         *evaluations = 0;
+    if (info->out_of_time)
+        *info->out_of_time = false;
     if (!designs)
         return ec_fail(EC_ERR_MEMORY, "polish: no memory");
     if (threads <= 0)

@@ -16,6 +16,18 @@ function geometry.line(keys)
     return line(k.count, k.spacing)
 end
 
+-- x and y come as two lists: g.x of the first one says so.
+local function pair(name, x, y)
+    setmetatable(x, {
+        __index = function(_, key)
+            if type(key) == "string" then
+                core.fail(("%s returns two lists: local x, y = %s{ ... }"):format(name, name))
+            end
+        end,
+    })
+    return x, y
+end
+
 -- Returns x, y; the elements of a row follow each other.
 function geometry.rectangle(keys)
     local k = core.parse("ec.geometry.rectangle", keys)
@@ -26,7 +38,7 @@ function geometry.rectangle(keys)
             x[#x + 1], y[#y + 1] = column[i], row[j]
         end
     end
-    return x, y
+    return pair("ec.geometry.rectangle", x, y)
 end
 
 function geometry.circle(keys)
@@ -36,7 +48,7 @@ function geometry.circle(keys)
         local angle = 2 * math.pi * (i - 1) / k.count
         x[i], y[i] = k.radius * math.cos(angle), k.radius * math.sin(angle)
     end
-    return x, y
+    return pair("ec.geometry.circle", x, y)
 end
 
 return geometry

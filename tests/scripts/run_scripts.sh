@@ -121,12 +121,18 @@ if wanted cli "$@"; then
     esac
     cli json_without_search 0 '"best":null' run "$here/good/expressions.lua" --json --quiet
     cli check 0 "us an evaluation" check "$good"
+    cli check_polish 0 "the polish not included" check "$source/examples/aperiodic_17.lua"
     cli check_without_search 0 "no job:solve is reached" check "$here/good/expressions.lua"
     cli info 0 "libraries" info
     cli help 0 "topics of eciton help NOUN" help
     cli help_array 0 "exclude_u" help sll_db
     cli help_method 0 "smallest population" help lshade
     cli help_unknown 2 "no help on 'antena'" help antena
+    cli help_near 2 "no help on 'ec.taper.chebishev'; near it: chebyshev" help ec.taper.chebishev
+    cli help_see_also 0 "see also: array:sll_db" help array
+    cli help_units 0 "kHz, MHz, GHz" help units
+    cli run_help 0 "usage: eciton COMMAND" run --help
+    cli check_help 0 "usage: eciton COMMAND" check "$good" --help
     cli markdown 0 "# Reference of the Lua module" help --markdown
 fi
 

@@ -226,12 +226,18 @@ static void test_plot(void **state)
     text = read_file(r->folder, "pattern.gp");
     assert_non_null(strstr(text, "'it''s a cut'"));
     assert_non_null(strstr(text, "set yrange [-70:-10]"));
+    assert_non_null(strstr(text, "set ylabel 'level (dB)'"));
     free(text);
     snprintf(path, sizeof path, "%s/pattern.png", r->folder);
     assert_true(plotted == (stat(path, &info) == 0 && info.st_size > 1000));
     assert_int_equal(ec_output_plot(&grid, r->folder, &plotted, NULL), EC_OK);
     text = read_file(r->folder, "map.csv");
     assert_int_equal(strncmp(text, "u,v,level_db\n-1,-1,-0\n", 22), 0);
+    free(text);
+    text = read_file(r->folder, "map.gp");
+    assert_non_null(strstr(text, "with image"));
+    assert_non_null(strstr(text, "set cbrange [-50:0]"));
+    assert_null(strstr(text, "missing")); /* an image needs every pixel */
     free(text);
     snprintf(path, sizeof path, "%s/map.png", r->folder);
     assert_true(plotted == (stat(path, &info) == 0));

@@ -68,7 +68,7 @@ local function refuses(text, call, ...)
     local good, why = pcall(call, ...)
     assert(not good and why:find(text, 1, true), tostring(why))
 end
-refuses("do not belong to the array's grid", a.sll_db, a, { exclude_u = 0.1 })
+refuses("key 'exclude_u' does not belong to the array's grid, a theta cut", a.sll_db, a, { exclude_u = 0.1 })
 refuses("must ascend", ec.array, { x = line, wavelength = 1, u = { 0, 0.5, 0.5 } })
 refuses("one of the keys wavelength and frequency", ec.array, { x = line, u = ec.range(-1, 1, 9) })
 refuses("for several at once use frequency = ec.over", ec.array,
