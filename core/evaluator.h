@@ -25,7 +25,8 @@ typedef enum ec_fidelity { EC_SEARCH, EC_FINAL } ec_fidelity;
 enum {
     EC_EVALUATOR_CAPTURABLE = 1,    /* fixed launches, no host round trip: may be captured */
     EC_EVALUATOR_SELF_CHUNKING = 2, /* gets the whole population in one run */
-    EC_EVALUATOR_HAS_VJP = 4        /* plan accepts mode EC_MODE_VJP */
+    EC_EVALUATOR_HAS_VJP = 4,       /* plan accepts mode EC_MODE_VJP */
+    EC_EVALUATOR_WRITES_STATUS = 8  /* run heeds ec_exec.status_undefined */
 };
 
 /* EC_MODE_VJP: the inputs are the call's inputs followed by one adjoint a wanted output (same
@@ -59,6 +60,8 @@ typedef struct ec_plan_info {
 typedef struct ec_exec {
     size_t first_candidate; /* global index of candidate 0 of this run */
     const int32_t *stop;    /* device flag: non-zero turns the work into no-ops; may be NULL */
+    bool status_undefined;  /* the n status bytes hold anything: write them instead of OR-ing into
+                              them (only with EC_EVALUATOR_WRITES_STATUS; saves a launch) */
 } ec_exec;
 
 struct ec_evaluator_def {

@@ -240,7 +240,7 @@ static void bind_value(const ec_executor *x, ec_array *a, int32_t v, const ec_ar
 }
 
 static int call_range(ec_executor *x, ec_planned_call *pc, const ec_array *X, const ec_array *XG,
-                      uint8_t *status, size_t first, size_t offset, size_t n)
+                      uint8_t *status, bool undefined, size_t first, size_t offset, size_t n)
 {
     for (int32_t i = 0; i < pc->n_in; i++) {
         ec_array whole;
@@ -260,7 +260,8 @@ static int call_range(ec_executor *x, ec_planned_call *pc, const ec_array *X, co
             pc->class == EC_CLASS_CONSTANT ? whole : ec_array_lanes(&whole, offset, n);
         pc->out_pointer[i] = &pc->out_array[i];
     }
-    ec_exec exec = {.first_candidate = first + offset, .stop = x->stop};
+    ec_exec exec = {
+        .first_candidate = first + offset, .stop = x->stop, .status_undefined = undefined};
     int r = pc->call->def->run(pc->evaluator, &exec, pc->in_pointer, pc->out_pointer,
                                status + offset, n);
     if (r != EC_RETRY_SMALLER)
@@ -269,9 +270,10 @@ static int call_range(ec_executor *x, ec_planned_call *pc, const ec_array *X, co
         return ec_fail(EC_ERR_MEMORY, "%s: a buffer overflows even for %zu candidates",
                        pc->call->def->name, n);
     size_t half = ec_round_up(n / 2, EC_LANE_PAD);
-    r = call_range(x, pc, X, XG, status, first, offset, half);
-    return r < 0 || half >= n ? r
-                              : call_range(x, pc, X, XG, status, first, offset + half, n - half);
+    r = call_range(x, pc, X, XG, status, undefined, first, offset, half);
+    return r < 0 || half >= n
+               ? r
+               : call_range(x, pc, X, XG, status, undefined, first, offset + half, n - half);
 }
 
 /* Runs the items of a class and stage; whole: the calls that take the whole population, else all
@@ -295,7 +297,7 @@ static int run_items(ec_executor *x, int class, int stage, bool whole, const ec_
             bool takes_whole =
                 class == EC_CLASS_CANDIDATE && pc->call->def->flags & EC_EVALUATOR_SELF_CHUNKING;
             if (takes_whole == whole)
-                r = call_range(x, pc, X, XG, status, first, 0, lanes);
+                r = call_range(x, pc, X, XG, status, i == x->status_item, first, 0, lanes);
             i++;
         } else if (whole) {
             i++;
@@ -368,6 +370,26 @@ void ec_executor_destroy(ec_executor **executor)
     *executor = NULL;
 }
 
+/* The status bytes need no filling when the first call of a chunk writes them all. */
+static void choose_status_item(ec_executor *x)
+{
+    x->status_item = -1;
+    if (x->constant_status)
+        return;
+    for (int32_t i = 0; i < x->n_calls; i++)
+        if (x->call[i].class == EC_CLASS_GROUP)
+            return;
+    for (int32_t i = 0; i < x->n_items; i++) {
+        const ec_item *it = &x->item[i];
+        if (it->class != EC_CLASS_CANDIDATE || it->stage != 0 || it->kind != EC_ITEM_CALL)
+            continue;
+        uint32_t flags = x->call[it->call].call->def->flags;
+        if (flags & EC_EVALUATOR_WRITES_STATUS && !(flags & EC_EVALUATOR_SELF_CHUNKING))
+            x->status_item = i;
+        return;
+    }
+}
+
 static int create(ec_executor *x, const ec_executor_info *info)
 {
     ec_backend *be = x->backend;
@@ -377,6 +399,7 @@ static int create(ec_executor *x, const ec_executor_info *info)
     x->ld_group = ec_lane_ld(x->max_groups);
     x->fidelity = info->fidelity;
     x->stop = info->stop;
+    x->status_item = -1;
     int status = ec_executor_plan(x, info);
     if (status != EC_OK)
         return status;
@@ -435,6 +458,7 @@ static int create(ec_executor *x, const ec_executor_info *info)
         return status;
     for (int32_t i = 0; i < x->n_outputs; i++)
         bind_value(x, &x->output_array[i], x->output[i], NULL, NULL, 0, x->max_candidates);
+    choose_status_item(x);
     return EC_OK;
 }
 
@@ -464,7 +488,7 @@ int ec_executor_run(ec_executor *x, const ec_array *X, const ec_array *XG, const
     if (n > x->max_candidates || groups > x->max_groups)
         return ec_fail(EC_ERR_ARGUMENT,
                        "%zu candidates in %zu groups are more than were planned for", n, groups);
-    int r = be->ops->fill(be, status, x->constant_status, n);
+    int r = x->status_item < 0 ? be->ops->fill(be, status, x->constant_status, n) : EC_OK;
     if (r >= 0 && groups > 0) {
         r = be->ops->fill(be, x->group_status, 0, x->ld_group);
         if (r >= 0)

@@ -94,6 +94,7 @@ struct ec_executor {
     void *device_steps, *device_operands, *device_instrs, *device_table;
     uint8_t *group_status, *constant_status_device;
     uint8_t constant_status;
+    int32_t status_item; /* the call that writes the status bytes first; -1: they are filled */
     size_t local_bytes;
     size_t call_bytes_per_candidate, call_bytes_fixed;
 };

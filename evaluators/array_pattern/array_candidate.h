@@ -48,9 +48,16 @@ EC_PATTERN_FN void ec_pattern_lay_out(const ec_pattern_args *args, char *memory,
     work->adjoint.turn = base + 4 * stride;
 }
 
-EC_PATTERN_FN void ec_pattern_set_status(const ec_team *team, uint8_t *status, size_t c, int bits)
+EC_PATTERN_FN void ec_pattern_set_status(const ec_team *team, const ec_pattern_args *args, size_t c,
+                                         int bits)
 {
-    if (bits == 0 || team->rank != 0)
+    uint8_t *status = args->status;
+
+    if (team->rank != 0)
+        return;
+    if (args->fresh)
+        status[c] = (uint8_t)bits;
+    if (args->fresh || bits == 0)
         return;
 #ifdef __CUDA_ARCH__
     /* the aligned word that holds the byte; allocations end on such a boundary */
@@ -591,7 +598,7 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
         for (int32_t k = 0; k < args->n_metrics; k++)
             ec_metric_fail(team, args, &args->metric[k], c, s);
         ec_pattern_fail_gradient(team, args, c, s);
-        ec_pattern_set_status(team, args->status, c, bad);
+        ec_pattern_set_status(team, args, c, bad);
         return;
     }
     if (args->vjp)
@@ -613,7 +620,7 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
         else
             ec_adjoint_finish(team, args, c, s, &work.el, &work.adjoint);
     }
-    ec_pattern_set_status(team, args->status, c, status);
+    ec_pattern_set_status(team, args, c, status);
 }
 
 #endif

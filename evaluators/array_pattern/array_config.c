@@ -9,7 +9,7 @@
 
 const ec_evaluator_def ec_evaluator_array_pattern = {
     .name = "array_pattern",
-    .flags = EC_EVALUATOR_CAPTURABLE | EC_EVALUATOR_HAS_VJP,
+    .flags = EC_EVALUATOR_CAPTURABLE | EC_EVALUATOR_HAS_VJP | EC_EVALUATOR_WRITES_STATUS,
     .plan = ec_pattern_plan,
     .run = ec_pattern_run,
     .destroy = ec_pattern_destroy,

@@ -117,7 +117,9 @@ static __device__ void search_write(const ec_pattern_args *args, size_t c, size_
     const ec_pattern_target *out = &args->metric[0].out;
 
     out->data[s * out->sample + c * out->lane] = value;
-    if (bits) {
+    if (args->fresh) {
+        args->status[c] = (uint8_t)bits;
+    } else if (bits) {
         size_t address = (size_t)(args->status + c);
         atomicOr((unsigned *)(address & ~(size_t)3), (unsigned)bits << 8 * (address & 3));
     }

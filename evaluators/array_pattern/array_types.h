@@ -164,6 +164,7 @@ typedef struct ec_pattern_args {
     ec_pattern_metric metric[EC_PATTERN_METRICS_MAX];
     ec_pattern_target grad[EC_PATTERN_INPUTS];
     uint8_t *status;
+    int32_t fresh; /* the status bytes are written, not OR-ed into: each by one task only */
     const int32_t *stop;
     int32_t teams;          /* workspaces there are */
     char *workspace;        /* of all teams */

@@ -279,11 +279,22 @@ static int run(ec_backend *backend, problem *p, ec_mode mode, ec_fidelity fideli
                          .log = &quiet};
     ec_evaluator *evaluator = NULL;
     EC_CHECK_CALL(p->call->def->plan(backend, &info, &evaluator));
-    ec_exec exec = {0, NULL};
+    ec_exec exec = {0, NULL, false};
     EC_CHECK_CALL(
         evaluator->def->run(evaluator, &exec, in_pointer, out_pointer, (uint8_t *)status.data, n));
     EC_CHECK_CALL(backend->ops->sync(backend));
     EC_CHECK_CALL(backend->ops->download(backend, r->status, status.data, n));
+    if (mode == EC_MODE_RUN) {
+        /* the same over status bytes that hold anything */
+        uint8_t *again = malloc(n);
+        exec.status_undefined = true;
+        EC_CHECK_CALL(backend->ops->fill(backend, status.data, 0xA5, n));
+        EC_CHECK_CALL(evaluator->def->run(evaluator, &exec, in_pointer, out_pointer,
+                                          (uint8_t *)status.data, n));
+        EC_CHECK_CALL(backend->ops->download(backend, again, status.data, n));
+        EC_CHECK(memcmp(again, r->status, n) == 0, "undefined status bytes show");
+        free(again);
+    }
     int bad = ec_guarded_check(backend, &status, "status");
     ec_guarded_release(backend, &status);
     for (int32_t k = 0; k < n_out; k++) {
