@@ -29,7 +29,7 @@ enum {
 
 enum { EC_LANE_BROADCAST, EC_LANE_DIRECT, EC_LANE_GATHER };
 
-enum { EC_SUM_BLOCK = 64, EC_FUSED_REGISTERS = 32 };
+enum { EC_SUM_BLOCK = 64, EC_FUSED_REGISTERS = 32, EC_SORT_SHORT = 128 };
 #ifdef __CUDACC__
 #define EC_FUSED_ROWS 1
 #else
@@ -496,26 +496,91 @@ EC_FN void ec_operand_pick(const ec_graph_args *g, const ec_operand *o, size_t l
     }
 }
 
-/* sort, argsort, top_k by ranks: O(n^2) comparisons without branches, exact and stable. */
+/* One value of one lane. */
+EC_FN double ec_operand_value(const ec_graph_args *g, const ec_operand *o, size_t lane, int32_t e,
+                              int32_t s)
+{
+    const char *base = g->region[o->region] + o->offset;
+    int64_t at = ec_operand_row(g, o, e, s);
+
+    if (o->lane == EC_LANE_DIRECT)
+        at += (int64_t)lane;
+    else if (o->lane == EC_LANE_GATHER)
+        at += (int64_t)g->group[lane];
+    return o->dtype == EC_F64   ? ((const double *)base)[at]
+           : o->dtype == EC_F32 ? (double)((const float *)base)[at]
+                                : (double)((const int32_t *)base)[at];
+}
+
+/* Is x after y in ascending order? NaN goes last. */
+EC_FN int ec_step_after(double x, double y)
+{
+    return x > y || (x != x && y == y);
+}
+
+/* Heap sort of one lane of `out`, in place: values, or indices of the values of a (ties by index). */
+EC_FN void ec_step_heap(const ec_graph_args *g, const ec_operand *a, const ec_operand *out,
+                        size_t lane_in, size_t lane_out, int32_t s, int32_t n, int by_index)
+{
+    double *p = (double *)(g->region[out->region] + out->offset) + ec_operand_row(g, out, 0, s) +
+                (out->lane == EC_LANE_BROADCAST ? 0 : (int64_t)lane_out);
+    int64_t ld = ec_operand_row(g, out, 1, s) - ec_operand_row(g, out, 0, s);
+
+    for (int32_t i = 0; i < n; i++)
+        p[i * ld] = by_index ? (double)i : ec_operand_value(g, a, lane_in, i, s);
+    for (int32_t start = n / 2, end = n; end > 1;) {
+        if (start > 0) {
+            start--;
+        } else {
+            double top = p[0];
+            end--;
+            p[0] = p[end * ld];
+            p[end * ld] = top;
+        }
+        /* sift p[start] down within p[0 .. end) */
+        double item = p[start * ld];
+        double key = by_index ? ec_operand_value(g, a, lane_in, (int32_t)item, s) : item;
+        int32_t hole = start;
+        for (int32_t child = 2 * hole + 1; child < end; child = 2 * hole + 1) {
+            double below = p[child * ld];
+            double low = by_index ? ec_operand_value(g, a, lane_in, (int32_t)below, s) : below;
+            if (child + 1 < end) {
+                double other = p[(child + 1) * ld];
+                double key2 = by_index ? ec_operand_value(g, a, lane_in, (int32_t)other, s) : other;
+                int after = ec_step_after(key2, low) ||
+                            (by_index && !ec_step_after(low, key2) && other > below);
+                child += after;
+                below = after ? other : below;
+                low = after ? key2 : low;
+            }
+            if (!(ec_step_after(low, key) ||
+                  (by_index && !ec_step_after(key, low) && below > item)))
+                break;
+            p[hole * ld] = below;
+            hole = child;
+        }
+        p[hole * ld] = item;
+    }
+}
+
+/* sort and argsort. Short ones by ranks: n^2 comparisons without branches, stable; long ones a heap
+ * a lane. */
 EC_FN void ec_step_sort(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s, int op)
 {
     const ec_operand *a = g->operands + st->first_operand, *out = a + st->n_in;
     double rank[EC_LANES], x[EC_LANES];
     int32_t n = st->elements;
-    for (int32_t i = 0; i < n; i++) {
-        if (op == EC_OP_TOP_K) {
-            /* rank from the top, ties to the lower index */
-            double y[EC_LANES];
-            ec_operand_load(g, a, lane0, i, s, x);
-            EC_STRIP(l) rank[l] = 0;
-            for (int32_t k = 0; k < n; k++) {
-                ec_operand_load(g, a, lane0, k, s, y);
-                EC_STRIP(l) rank[l] += y[l] > x[l] || (y[l] == x[l] && k < i) ? 1.0 : 0.0;
-            }
-            EC_STRIP(l) x[l] = rank[l] < st->par[0] ? 1.0 : 0.0;
-            ec_operand_store(g, out, lane0, i, s, x);
-            continue;
+    if (n > EC_SORT_SHORT) {
+        int lanes = out->lane == EC_LANE_BROADCAST ? 1 : EC_LANES;
+        for (int l = 0; l < lanes; l++) {
+            size_t in = a->lane == EC_LANE_GATHER ? g->first + lane0 + (size_t)l
+                                                  : ec_operand_lane(g, a, lane0) + (size_t)l;
+            ec_step_heap(g, a, out, in, ec_operand_lane(g, out, lane0) + (size_t)l, s, n,
+                         op == EC_OP_ARGSORT);
         }
+        return;
+    }
+    for (int32_t i = 0; i < n; i++) {
         ec_step_rank(g, a, lane0, s, n, i, rank, x);
         if (op == EC_OP_ARGSORT)
             EC_STRIP(l) x[l] = (double)i;
@@ -523,21 +588,65 @@ EC_FN void ec_step_sort(const ec_graph_args *g, const ec_step *st, size_t lane0,
     }
 }
 
+/* The k-th largest value (ties: lower index first) and its index, in k passes; NaN does not count. */
+EC_FN void ec_step_select(const ec_graph_args *g, const ec_operand *a, size_t lane0, int32_t s,
+                          int32_t n, int32_t k, double *value, double *index)
+{
+    double x[EC_LANES], best[EC_LANES], at[EC_LANES];
+    EC_STRIP(l)
+    {
+        value[l] = (double)INFINITY;
+        index[l] = -1;
+    }
+    for (int32_t pass = 0; pass < k; pass++) {
+        EC_STRIP(l)
+        {
+            best[l] = (double)NAN;
+            at[l] = (double)n;
+        }
+        for (int32_t i = 0; i < n; i++) {
+            ec_operand_load(g, a, lane0, i, s, x);
+            EC_STRIP(l)
+            {
+                /* behind the last one found, and ahead of the best of this pass */
+                int behind = x[l] < value[l] || (x[l] == value[l] && (double)i > index[l]);
+                int ahead = best[l] != best[l] || x[l] > best[l];
+                best[l] = behind && ahead ? x[l] : best[l];
+                at[l] = behind && ahead ? (double)i : at[l];
+            }
+        }
+        EC_STRIP(l)
+        {
+            value[l] = best[l];
+            index[l] = at[l];
+        }
+    }
+}
+
+EC_FN void ec_step_top_k(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s)
+{
+    const ec_operand *a = g->operands + st->first_operand, *out = a + st->n_in;
+    double value[EC_LANES], index[EC_LANES], x[EC_LANES];
+    ec_step_select(g, a, lane0, s, st->elements, (int32_t)st->par[0], value, index);
+    for (int32_t i = 0; i < st->elements; i++) {
+        ec_operand_load(g, a, lane0, i, s, x);
+        EC_STRIP(l)
+        {
+            int in = x[l] > value[l] || (x[l] == value[l] && (double)i <= index[l]);
+            /* fewer than k numbers: all of them */
+            in = in || (value[l] != value[l] && x[l] == x[l]);
+            x[l] = in && st->par[0] > 0 ? 1.0 : 0.0;
+        }
+        ec_operand_store(g, out, lane0, i, s, x);
+    }
+}
+
 EC_FN void ec_step_kth(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s)
 {
     const ec_operand *a = g->operands + st->first_operand, *out = a + st->n_in;
-    double rank[EC_LANES], x[EC_LANES], y[EC_LANES], r[EC_LANES];
-    EC_STRIP(l) r[l] = (double)NAN;
-    for (int32_t i = 0; i < st->inner; i++) {
-        ec_operand_load(g, a, lane0, i, s, x);
-        EC_STRIP(l) rank[l] = 0;
-        for (int32_t k = 0; k < st->inner; k++) {
-            ec_operand_load(g, a, lane0, k, s, y);
-            EC_STRIP(l) rank[l] += y[l] > x[l] || (y[l] == x[l] && k < i) ? 1.0 : 0.0;
-        }
-        EC_STRIP(l) r[l] = x[l] == x[l] && rank[l] == st->par[0] - 1 ? x[l] : r[l];
-    }
-    ec_operand_store(g, out, lane0, 0, s, r);
+    double value[EC_LANES], index[EC_LANES];
+    ec_step_select(g, a, lane0, s, st->inner, (int32_t)st->par[0], value, index);
+    ec_operand_store(g, out, lane0, 0, s, value);
 }
 
 EC_FN void ec_step_soft_max(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s)
@@ -921,8 +1030,10 @@ EC_FN void ec_step_run(const ec_graph_args *g, const ec_step *st, size_t lane0, 
         break;
     case EC_OP_SORT:
     case EC_OP_ARGSORT:
-    case EC_OP_TOP_K:
         ec_step_sort(g, st, lane0, s, op);
+        break;
+    case EC_OP_TOP_K:
+        ec_step_top_k(g, st, lane0, s);
         break;
     case EC_OP_CUMSUM:
         ec_step_cumsum(g, st, lane0, s);

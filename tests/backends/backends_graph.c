@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GENES = 40, POP = 200, GROUPS = 5, OUTPUTS = 32, ROWS = 700 };
+enum { GENES = 40, POP = 200, GROUPS = 5, OUTPUTS = 40, ROWS = 700 };
 
 static double gene(size_t c, size_t e)
 {
@@ -59,6 +59,8 @@ static ec_expr build(ec_graph *g, ec_expr *out, int32_t *count)
     out[n++] = at;
     out[n++] = ec_graph_op(g, EC_OP_KTH_LARGEST, 1, &peaks, 1, &two_k);
     out[n++] = ec_graph_op(g, EC_OP_SOFT_MAX, 1, &row, 1, &sharp);
+    out[n++] = U(SORT, row);
+    out[n++] = U(ARGSORT, row);
     out[n++] = ec_graph_op(g, EC_OP_WALK_MIN, 2, (ec_expr[]){row, at}, 3, walk);
     out[n++] = ec_graph_op(g, EC_OP_CROSSING, 3, (ec_expr[]){row, half, at}, 2, walk);
     out[n++] = B(INTERP, row, B(MUL, B(ADD, first, two), ec_graph_number(g, 100)));
@@ -207,7 +209,7 @@ static int case_gradient(ec_backend *be)
         if (ec_graph_node(g, e)->op == EC_OP_VARIABLE)
             x = e;
     EC_CHECK_CALL(ec_graph_gradient(g, y, 1, &x, &grad[0]));
-    EC_CHECK_CALL(ec_graph_gradient(g, out[11], 1, &x, &grad[1])); /* the crossing */
+    EC_CHECK_CALL(ec_graph_gradient(g, out[13], 1, &x, &grad[1])); /* the crossing */
     int r = same(be, g, grad, 2);
     ec_graph_destroy(&g);
     return r;

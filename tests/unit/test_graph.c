@@ -518,6 +518,46 @@ static void test_distinct(void **state)
     ec_graph_destroy(&g);
 }
 
+/* Long rows take another sort; ties keep their order, NaN goes last. */
+static void test_long_sort(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g), first = ec_graph_slice(g, x, 0, 0);
+    double grid[N];
+    int32_t n = N;
+    for (int i = 0; i < N; i++)
+        grid[i] = (i * 37 % 101) * 0.3;
+    ec_expr row = u(g, EC_OP_SIN, b(g, EC_OP_MUL, ec_graph_constant(g, 1, &n, grid), first));
+    double k = 10;
+    ec_expr list[] = {u(g, EC_OP_SORT, row), u(g, EC_OP_ARGSORT, row), row,
+                      op(g, EC_OP_TOP_K, 1, &row, 1, &k), op(g, EC_OP_KTH_LARGEST, 1, &row, 1, &k)};
+    double *out[5];
+    for (int i = 0; i < 5; i++)
+        out[i] = malloc((size_t)N * POP * sizeof(double));
+    evaluate(g, 5, list, 0, out, NULL);
+    for (size_t c = 0; c < POP; c++) {
+        int ones = 0;
+        for (size_t i = 0; i < N; i++) {
+            double v = out[0][i * POP + c], at = out[1][i * POP + c];
+            assert_true(out[2][(size_t)at * POP + c] == v);
+            if (i > 0) {
+                double before = out[0][(i - 1) * POP + c];
+                assert_true(before <= v);
+                assert_true(before < v || out[1][(i - 1) * POP + c] < at);
+            }
+            ones += out[3][i * POP + c] == 1;
+        }
+        assert_int_equal(ones, 10);
+        assert_true(out[4][c] == out[0][(N - 10) * POP + c]);
+    }
+    for (int i = 0; i < 5; i++)
+        free(out[i]);
+    ec_graph_destroy(&g);
+}
+
 static void test_errors(void **state)
 {
     (void)state;
@@ -619,6 +659,7 @@ int main(void)
         cmocka_unit_test(test_axes),
         cmocka_unit_test(test_register_pressure),
         cmocka_unit_test(test_distinct),
+        cmocka_unit_test(test_long_sort),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_stages),
     };
