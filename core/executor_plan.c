@@ -954,41 +954,105 @@ static int64_t value_bytes(const ec_executor *x, const ec_value *v)
     return (int64_t)ec_dtype_size(v->dtype) * v->elements * (v->sampled ? x->graph->samples : 1);
 }
 
-/* Offsets within a region for values that live from item to last_item: first fit. */
-static void allocate(ec_executor *x, uint8_t region, bool reuse, int64_t align)
+typedef struct free_block {
+    int64_t at, size;
+} free_block;
+
+static bool lies_in(const ec_executor *x, int32_t v, uint8_t region)
 {
-    int64_t end = 0;
-    for (int32_t v = 0; v < x->n_values; v++) {
-        ec_value *val = &x->value[v];
-        if (val->region != region || val->root != v || !val->stored)
-            continue;
-        int64_t bytes = (value_bytes(x, val) + align - 1) / align * align, at = 0;
-        if (!reuse) {
-            at = end;
-        } else {
-            for (bool moved = true; moved;) {
-                moved = false;
-                for (int32_t u = 0; u < v; u++) {
-                    const ec_value *o = &x->value[u];
-                    if (o->region != region || o->root != u || !o->stored)
-                        continue;
-                    bool lives = o->item <= val->last_item && val->item <= o->last_item;
-                    int64_t ob = (value_bytes(x, o) + align - 1) / align * align;
-                    if (lives && at < o->lane_offset + ob && o->lane_offset < at + bytes) {
-                        at = o->lane_offset + ob;
-                        moved = true;
-                    }
-                }
-            }
-        }
-        val->lane_offset = at;
-        if (at + bytes > end)
-            end = at + bytes;
-    }
-    x->lane_bytes[region] = end;
+    const ec_value *val = &x->value[v];
+    return val->region == region && val->root == v && val->stored;
 }
 
-static void assign_regions(ec_executor *x)
+/* Gives [at, at + size) back to the sorted list of free blocks, joined with its neighbours. */
+static void free_add(free_block *block, int32_t *n, int64_t at, int64_t size)
+{
+    int32_t k = 0;
+    while (k < *n && block[k].at < at)
+        k++;
+    bool joins_left = k > 0 && block[k - 1].at + block[k - 1].size == at;
+    bool joins_right = k < *n && at + size == block[k].at;
+    if (joins_left && joins_right) {
+        block[k - 1].size += size + block[k].size;
+        memmove(&block[k], &block[k + 1], (size_t)(*n - k - 1) * sizeof *block);
+        (*n)--;
+    } else if (joins_left) {
+        block[k - 1].size += size;
+    } else if (joins_right) {
+        block[k].at = at;
+        block[k].size += size;
+    } else {
+        memmove(&block[k + 1], &block[k], (size_t)(*n - k) * sizeof *block);
+        block[k] = (free_block){at, size};
+        (*n)++;
+    }
+}
+
+/* First block that is large enough; the end of the region grows when there is none. */
+static int64_t free_take(free_block *block, int32_t *n, int64_t size, int64_t *end)
+{
+    for (int32_t k = 0; k < *n; k++) {
+        if (block[k].size < size)
+            continue;
+        int64_t at = block[k].at;
+        block[k].at += size;
+        block[k].size -= size;
+        if (block[k].size == 0) {
+            memmove(&block[k], &block[k + 1], (size_t)(*n - k - 1) * sizeof *block);
+            (*n)--;
+        }
+        return at;
+    }
+    *end += size;
+    return *end - size;
+}
+
+/* Offsets within a region: first fit for values that live from item to last_item (reuse), or one
+ * after the other. */
+static int allocate(ec_executor *x, uint8_t region, bool reuse, int64_t align)
+{
+    int32_t n = x->n_values, items = x->n_items, blocks = 0;
+    /* values by the item that computes them, and by the last that reads them */
+    int32_t *begin = malloc(((size_t)items + 1) * sizeof *begin);
+    int32_t *end_at = malloc(((size_t)items + 1) * sizeof *end_at);
+    int32_t *next_begin = malloc(((size_t)n + 1) * sizeof *next_begin);
+    int32_t *next_end = malloc(((size_t)n + 1) * sizeof *next_end);
+    free_block *block = malloc(((size_t)n + 1) * sizeof *block);
+    int64_t end = 0;
+    int status = begin && end_at && next_begin && next_end && block ? EC_OK : no_memory();
+
+    for (int32_t i = 0; status == EC_OK && i < items; i++)
+        begin[i] = end_at[i] = -1;
+    for (int32_t v = n; status == EC_OK && v-- > 0;) {
+        const ec_value *val = &x->value[v];
+        if (!lies_in(x, v, region) || val->item < 0)
+            continue;
+        next_begin[v] = begin[val->item];
+        begin[val->item] = v;
+        next_end[v] = end_at[val->last_item];
+        end_at[val->last_item] = v;
+    }
+    for (int32_t i = 0; status == EC_OK && i < items; i++) {
+        /* what item i - 1 read last is free for item i */
+        for (int32_t v = reuse && i > 0 ? end_at[i - 1] : -1; v >= 0; v = next_end[v]) {
+            int64_t bytes = (value_bytes(x, &x->value[v]) + align - 1) / align * align;
+            free_add(block, &blocks, x->value[v].lane_offset, bytes);
+        }
+        for (int32_t v = begin[i]; v >= 0; v = next_begin[v]) {
+            int64_t bytes = (value_bytes(x, &x->value[v]) + align - 1) / align * align;
+            x->value[v].lane_offset = free_take(block, &blocks, bytes, &end);
+        }
+    }
+    x->lane_bytes[region] = end;
+    free(begin);
+    free(end_at);
+    free(next_begin);
+    free(next_end);
+    free(block);
+    return status;
+}
+
+static int assign_regions(ec_executor *x)
 {
     for (int32_t v = 0; v < x->n_values; v++) {
         ec_value *val = &x->value[v];
@@ -1024,10 +1088,14 @@ static void assign_regions(ec_executor *x)
         end += (int64_t)ec_round_up((size_t)(value_bytes(x, val) * val->ld), 256);
     }
     x->lane_bytes[EC_REGION_CONSTANT] = end;
-    allocate(x, EC_REGION_GROUP, false, 16);
-    allocate(x, EC_REGION_POPULATION, false, 16);
-    allocate(x, EC_REGION_CHUNK, true, 16);
-    allocate(x, EC_REGION_LOCAL, true, 16);
+    int status = allocate(x, EC_REGION_GROUP, false, 16);
+    if (status == EC_OK)
+        status = allocate(x, EC_REGION_POPULATION, false, 16);
+    if (status == EC_OK)
+        status = allocate(x, EC_REGION_CHUNK, true, 16);
+    if (status == EC_OK)
+        status = allocate(x, EC_REGION_LOCAL, true, 16);
+    return status;
 }
 
 /* Values that must outlive their chunk: outputs, what a later stage reads, and the inputs of
@@ -1108,7 +1176,5 @@ int ec_executor_plan(ec_executor *x, const ec_executor_info *info)
         status = make_outputs(x, info, true);
     if (status != EC_OK)
         return status;
-    /* leaf constants that are read are stored */
-    assign_regions(x);
-    return EC_OK;
+    return assign_regions(x);
 }

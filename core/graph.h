@@ -27,21 +27,18 @@ typedef struct ec_graph ec_graph;
 typedef int32_t ec_expr;
 typedef struct ec_call ec_call;
 
+/* clang-format off */
 /* Element-wise: op, Lua name, inputs. */
 #define EC_ELEMENTWISE_LIST(X)                                                                     \
-    X(NEG, "neg", 1)                                                                               \
-    X(ABS, "abs", 1) X(SIGN, "sign", 1) X(FLOOR, "floor", 1) X(CEIL, "ceil", 1)                    \
-        X(ROUND, "round", 1) X(SQRT, "sqrt", 1) X(SQUARE, "square", 1) X(EXP, "exp", 1)            \
-            X(LOG, "log", 1) X(LOG10, "log10", 1) X(SIN, "sin", 1) X(COS, "cos", 1)                \
-                X(TAN, "tan", 1) X(ASIN, "asin", 1) X(ACOS, "acos", 1) X(ATAN, "atan", 1)          \
-                    X(SINH, "sinh", 1) X(COSH, "cosh", 1) X(TANH, "tanh", 1) X(NOT, "not_", 1)     \
-                        X(RE, "re", 1) X(IM, "im", 1) X(ABS2, "abs2", 1) X(ARG, "arg", 1)          \
-                            X(CONJ, "conj", 1) X(ADD, "add", 2) X(SUB, "sub", 2) X(MUL, "mul", 2)  \
-                                X(DIV, "div", 2) X(POW, "pow", 2) X(ATAN2, "atan2", 2)             \
-                                    X(MIN, "min", 2) X(MAX, "max", 2) X(LT, "lt", 2)               \
-                                        X(LE, "le", 2) X(EQ, "eq", 2) X(AND, "and_", 2)            \
-                                            X(OR, "or_", 2) X(COMPLEX, "complex", 2)               \
-                                                X(WHERE, "where", 3) X(CLAMP, "clamp", 3)
+    X(NEG, "neg", 1) X(ABS, "abs", 1) X(SIGN, "sign", 1) X(FLOOR, "floor", 1) X(CEIL, "ceil", 1)   \
+    X(ROUND, "round", 1) X(SQRT, "sqrt", 1) X(SQUARE, "square", 1) X(EXP, "exp", 1)                \
+    X(LOG, "log", 1) X(LOG10, "log10", 1) X(SIN, "sin", 1) X(COS, "cos", 1) X(TAN, "tan", 1)       \
+    X(ASIN, "asin", 1) X(ACOS, "acos", 1) X(ATAN, "atan", 1) X(SINH, "sinh", 1)                    \
+    X(COSH, "cosh", 1) X(TANH, "tanh", 1) X(NOT, "not_", 1) X(RE, "re", 1) X(IM, "im", 1)          \
+    X(ABS2, "abs2", 1) X(ARG, "arg", 1) X(CONJ, "conj", 1) X(ADD, "add", 2) X(SUB, "sub", 2)       \
+    X(MUL, "mul", 2) X(DIV, "div", 2) X(POW, "pow", 2) X(ATAN2, "atan2", 2) X(MIN, "min", 2)       \
+    X(MAX, "max", 2) X(LT, "lt", 2) X(LE, "le", 2) X(EQ, "eq", 2) X(AND, "and_", 2)                \
+    X(OR, "or_", 2) X(COMPLEX, "complex", 2) X(WHERE, "where", 3) X(CLAMP, "clamp", 3)
 
 /* Others: op, Lua name, inputs (-1: any number), number parameters.
  *   sum mean norm rmin rmax argmin argmax: over all elements, or with parameter axis = 1 over the last
@@ -61,20 +58,17 @@ typedef struct ec_call ec_call;
  *   sample_*: reductions over the sample axis, element by element; percentile's parameter is 0..100,
  *     linear between order statistics. */
 #define EC_STRUCTURAL_LIST(X)                                                                      \
-    X(SUM, "sum", 1, 1)                                                                            \
-    X(MEAN, "mean", 1, 1) X(NORM, "norm", 1, 1) X(RMIN, "rmin", 1, 1) X(RMAX, "rmax", 1, 1)        \
-        X(ARGMIN, "argmin", 1, 1) X(ARGMAX, "argmax", 1, 1) X(KTH_LARGEST, "kth_largest", 1, 1)    \
-            X(SOFT_MAX, "soft_max", 1, 1) X(LOCAL_MAXIMA, "local_maxima", 1, 2)                    \
-                X(WALK_MIN, "walk_min", 2, 3) X(CROSSING, "crossing", 3, 2) X(SORT, "sort", 1, 0)  \
-                    X(ARGSORT, "argsort", 1, 0) X(CUMSUM, "cumsum", 1, 0) X(TAKE, "take", 2, 0)    \
-                        X(INTERP, "interp", 2, 0) X(CONCAT, "concat", -1, 0)                       \
-                            X(MATMUL, "matmul", 2, 0) X(DISTINCT, "distinct", 1, 1)                \
-                                X(TOP_K, "top_k", 1, 1) X(UNSORT, "unsort", 2, 0)                  \
-                                    X(SPREAD, "spread", 1, 0) X(SAMPLE_MEAN, "sample_mean", 1, 0)  \
-                                        X(SAMPLE_MIN, "sample_min", 1, 0) X(SAMPLE_MAX,            \
-                                                                            "sample_max", 1, 0)    \
-                                            X(SAMPLE_SUM, "sample_sum", 1, 0)                      \
-                                                X(SAMPLE_PERCENTILE, "sample_percentile", 1, 1)
+    X(SUM, "sum", 1, 1) X(MEAN, "mean", 1, 1) X(NORM, "norm", 1, 1) X(RMIN, "rmin", 1, 1)          \
+    X(RMAX, "rmax", 1, 1) X(ARGMIN, "argmin", 1, 1) X(ARGMAX, "argmax", 1, 1)                      \
+    X(KTH_LARGEST, "kth_largest", 1, 1) X(SOFT_MAX, "soft_max", 1, 1)                              \
+    X(LOCAL_MAXIMA, "local_maxima", 1, 2) X(WALK_MIN, "walk_min", 2, 3)                            \
+    X(CROSSING, "crossing", 3, 2) X(SORT, "sort", 1, 0) X(ARGSORT, "argsort", 1, 0)                \
+    X(CUMSUM, "cumsum", 1, 0) X(TAKE, "take", 2, 0) X(INTERP, "interp", 2, 0)                      \
+    X(CONCAT, "concat", -1, 0) X(MATMUL, "matmul", 2, 0) X(DISTINCT, "distinct", 1, 1)             \
+    X(TOP_K, "top_k", 1, 1) X(UNSORT, "unsort", 2, 0) X(SPREAD, "spread", 1, 0)                    \
+    X(SAMPLE_MEAN, "sample_mean", 1, 0) X(SAMPLE_MIN, "sample_min", 1, 0)                          \
+    X(SAMPLE_SUM, "sample_sum", 1, 0) X(SAMPLE_PERCENTILE, "sample_percentile", 1, 1)
+/* clang-format on */
 
 typedef enum ec_op {
 #define EC_OP_ENUM(name, lua, inputs) EC_OP_##name,

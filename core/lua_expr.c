@@ -116,8 +116,12 @@ ec_expr ec_lua_expr_get(lua_State *L, int index, const char *what)
         lua_pop(L, 1);
         return checked(L, e, what);
     }
-    if (lua_istable(L, index))
+    if (lua_istable(L, index)) {
+        /* rank 4 at most, and a table may contain itself: the names of the elements grow with depth */
+        if (strlen(what) > 150)
+            ec_lua_fail(L, "%.60s...: lists are nested too deeply", what);
         return from_table(L, index, what);
+    }
     ec_lua_fail(L, "%s: wants a number, a list or an expression, got a %s", what,
                 luaL_typename(L, index));
 }

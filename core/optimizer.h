@@ -24,41 +24,50 @@ typedef struct ec_optimizer ec_optimizer;
 typedef struct ec_optimizer_def ec_optimizer_def;
 
 /* One option that a script may give to job:solve for this method. */
-typedef enum ec_option_kind { EC_OPTION_NUMBER, EC_OPTION_INTEGER, EC_OPTION_WORD, EC_OPTION_FLAG } ec_option_kind;
+typedef enum ec_option_kind {
+    EC_OPTION_NUMBER,
+    EC_OPTION_INTEGER,
+    EC_OPTION_WORD,
+    EC_OPTION_FLAG
+} ec_option_kind;
 typedef struct ec_option_def {
     const char *key;
     ec_option_kind kind;
-    double initial;      /* default; words: index into words */
-    double min, max;     /* allowed, both included */
-    const char *words;   /* "a|b|c" for EC_OPTION_WORD */
-    const char *help;    /* one line */
+    double initial;    /* default; words: index into words */
+    double min, max;   /* allowed, both included */
+    const char *words; /* "a|b|c" for EC_OPTION_WORD */
+    const char *help;  /* one line */
 } ec_option_def;
 
 typedef struct ec_gene {
-    double min, max;     /* min <= max; equal bounds fix the gene */
-    bool integral;       /* decoded to an integer by the graph */
+    double min, max; /* min <= max; equal bounds fix the gene */
+    bool integral;   /* decoded to an integer by the graph */
 } ec_gene;
 
 typedef struct ec_optimizer_info {
-    const ec_gene *genes;       size_t n_genes;        /* of a candidate, without the group genes */
-    const ec_gene *group_genes; size_t n_group_genes;  /* 0: no groups */
-    size_t population;          /* 0: the method's default (L-SHADE 18 D) */
-    size_t groups;              /* number of groups when n_group_genes > 0 */
+    const ec_gene *genes;
+    size_t n_genes; /* of a candidate, without the group genes */
+    const ec_gene *group_genes;
+    size_t n_group_genes; /* 0: no groups */
+    size_t population;    /* 0: the method's default (L-SHADE 18 D) */
+    size_t groups;        /* number of groups when n_group_genes > 0 */
     uint64_t seed;
-    uint32_t island;            /* Philox stream of an independent population */
-    size_t evaluations;         /* budget, 0: none named (then L-SHADE does not shrink) */
-    size_t generations;         /* budget, 0: none named */
-    const double *start;        /* n_start designs of n_genes (row a design), or NULL; clamped to the bounds */
+    uint32_t island;    /* Philox stream of an independent population */
+    size_t evaluations; /* budget, 0: none named (then L-SHADE does not shrink) */
+    size_t generations; /* budget, 0: none named */
+    const double
+        *start; /* n_start designs of n_genes (row a design), or NULL; clamped to the bounds */
     size_t n_start;
-    const double *options;      /* one value an entry of def->options, in order */
+    const double *options; /* one value an entry of def->options, in order */
     ec_log *log;
 } ec_optimizer_info;
 
 struct ec_optimizer_def {
-    const char *name;            /* the method's word: "lshade", "rand1bin", ... */
-    const char *help;            /* one line with the source */
-    const ec_option_def *options; size_t n_options;
-    size_t min_population;       /* smallest population that the mutation allows */
+    const char *name; /* the method's word: "lshade", "rand1bin", ... */
+    const char *help; /* one line with the source */
+    const ec_option_def *options;
+    size_t n_options;
+    size_t min_population; /* smallest population that the mutation allows */
     /* ERR_ARGUMENT with a sentence when a value does not fit. */
     int (*create)(const ec_optimizer_def *def, ec_backend *backend, const ec_optimizer_info *info,
                   ec_optimizer **optimizer);
@@ -98,13 +107,13 @@ struct ec_optimizer_def {
 /* Statistics after a take, plain data on the backend. */
 typedef struct ec_optimizer_stats {
     double best_cost, best_violation; /* of the best design so far */
-    double spread;                    /* max over genes of (max - min over the population) / (bound range) */
-    uint64_t evaluations;             /* designs scored so far */
-    uint64_t failed;                  /* of those, class 2 */
-    uint32_t generation;              /* takes so far */
+    double spread;        /* max over genes of (max - min over the population) / (bound range) */
+    uint64_t evaluations; /* designs scored so far */
+    uint64_t failed;      /* of those, class 2 */
+    uint32_t generation;  /* takes so far */
     uint32_t best_class;
-    uint32_t population;              /* current size */
-    uint32_t feasible;                /* class 0 in the population */
+    uint32_t population; /* current size */
+    uint32_t feasible;   /* class 0 in the population */
 } ec_optimizer_stats;
 
 /* The head of every optimizer's struct. */

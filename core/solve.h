@@ -46,12 +46,12 @@ typedef struct ec_solve_info {
     double stagnation_tolerance; /* absolute improvement that counts (>= 0) */
     double spread; /* stop when every variable's spread is below this share of its range; 0: none */
     bool polish;
-    int32_t polish_designs;      /* best designs that are polished; 0: default */
-    int32_t polish_evaluations;  /* gradient evaluations of each, at most; 0: default */
+    int32_t polish_designs;     /* best designs that are polished; 0: default */
+    int32_t polish_evaluations; /* gradient evaluations of each, at most; 0: default */
     double polish_seconds; /* wall time of the polish, at most; 0: as long as the search took, or
                               10 s when that is longer. A safety net: a polish that it ends
                               depends on timing and may fall short of the optimum. */
-    int32_t keep;                /* k of the final re-scoring; 0: 16 */
+    int32_t keep;          /* k of the final re-scoring; 0: 16 */
     size_t memory_budget, chunk; /* 0: automatic */
     uint64_t seed;               /* used when seed_given, else the job's */
     bool seed_given;
@@ -68,7 +68,7 @@ typedef struct ec_result {
     ec_stop stop;
     uint32_t generations;
     uint64_t evaluations, failed;
-    double seconds; /* wall, the polish and final included */
+    double seconds;         /* wall, the polish and final included */
     int32_t polish_designs; /* 0: none was polished */
     uint64_t polish_evaluations;
     double polish_seconds;

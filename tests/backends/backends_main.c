@@ -142,8 +142,8 @@ static bool is_selected(const selection *chosen, const char *name)
 
 static void run_cases(selection *chosen, ec_backend *backend, const char *label)
 {
-    const ec_case *const lists[] = {ec_cases_ops, ec_cases_math, ec_cases_graph, ec_cases_de,
-                                    ec_cases_solve, ec_cases_array_pattern};
+    const ec_case *const lists[] = {ec_cases_ops, ec_cases_math,  ec_cases_graph,
+                                    ec_cases_de,  ec_cases_solve, ec_cases_array_pattern};
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         for (const ec_case *one = lists[i]; one && one->name; one++) {
