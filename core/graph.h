@@ -67,7 +67,8 @@ typedef struct ec_call ec_call;
     X(CONCAT, "concat", -1, 0) X(MATMUL, "matmul", 2, 0) X(DISTINCT, "distinct", 1, 1)             \
     X(TOP_K, "top_k", 1, 1) X(UNSORT, "unsort", 2, 0) X(SPREAD, "spread", 1, 0)                    \
     X(SAMPLE_MEAN, "sample_mean", 1, 0) X(SAMPLE_MIN, "sample_min", 1, 0)                          \
-    X(SAMPLE_SUM, "sample_sum", 1, 0) X(SAMPLE_PERCENTILE, "sample_percentile", 1, 1)
+    X(SAMPLE_MAX, "sample_max", 1, 0) X(SAMPLE_SUM, "sample_sum", 1, 0)                            \
+    X(SAMPLE_PERCENTILE, "sample_percentile", 1, 1)
 /* clang-format on */
 
 typedef enum ec_op {
