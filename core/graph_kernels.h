@@ -29,7 +29,14 @@ enum {
 
 enum { EC_LANE_BROADCAST, EC_LANE_DIRECT, EC_LANE_GATHER };
 
-enum { EC_SUM_BLOCK = 64, EC_FUSED_REGISTERS = 32, EC_SORT_SHORT = 128 };
+enum { EC_SUM_BLOCK = 64, EC_FUSED_REGISTERS = 32 };
+/* Rows up to this length are ordered by ranks, which has no branches; longer ones by a heap a lane on
+ * the CPU. On the GPU the lanes of a warp would part in a heap: ranks always. */
+#ifdef __CUDACC__
+#define EC_SORT_SHORT INT32_MAX
+#else
+#define EC_SORT_SHORT 128
+#endif
 #ifdef __CUDACC__
 #define EC_FUSED_ROWS 1
 #else
@@ -588,6 +595,44 @@ EC_FN void ec_step_sort(const ec_graph_args *g, const ec_step *st, size_t lane0,
     }
 }
 
+#ifdef __CUDACC__
+/* The rank of x, element i, from the top: ties to the lower index. */
+EC_FN void ec_step_rank_down(const ec_graph_args *g, const ec_operand *a, size_t lane0, int32_t s,
+                             int32_t n, int32_t i, const double *x, double *rank)
+{
+    double y[EC_LANES];
+    EC_STRIP(l) rank[l] = 0;
+    for (int32_t k = 0; k < n; k++) {
+        ec_operand_load(g, a, lane0, k, s, y);
+        EC_STRIP(l) rank[l] += y[l] > x[l] || (y[l] == x[l] && k < i) ? 1.0 : 0.0;
+    }
+}
+
+EC_FN void ec_step_top_k(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s)
+{
+    const ec_operand *a = g->operands + st->first_operand, *out = a + st->n_in;
+    double rank[EC_LANES], x[EC_LANES];
+    for (int32_t i = 0; i < st->elements; i++) {
+        ec_operand_load(g, a, lane0, i, s, x);
+        ec_step_rank_down(g, a, lane0, s, st->elements, i, x, rank);
+        EC_STRIP(l) x[l] = rank[l] < st->par[0] ? 1.0 : 0.0;
+        ec_operand_store(g, out, lane0, i, s, x);
+    }
+}
+
+EC_FN void ec_step_kth(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s)
+{
+    const ec_operand *a = g->operands + st->first_operand, *out = a + st->n_in;
+    double rank[EC_LANES], x[EC_LANES], r[EC_LANES];
+    EC_STRIP(l) r[l] = (double)NAN;
+    for (int32_t i = 0; i < st->inner; i++) {
+        ec_operand_load(g, a, lane0, i, s, x);
+        ec_step_rank_down(g, a, lane0, s, st->inner, i, x, rank);
+        EC_STRIP(l) r[l] = x[l] == x[l] && rank[l] == st->par[0] - 1 ? x[l] : r[l];
+    }
+    ec_operand_store(g, out, lane0, 0, s, r);
+}
+#else
 /* The k-th largest value (ties: lower index first) and its index, in k passes; NaN does not count. */
 EC_FN void ec_step_select(const ec_graph_args *g, const ec_operand *a, size_t lane0, int32_t s,
                           int32_t n, int32_t k, double *value, double *index)
@@ -633,8 +678,8 @@ EC_FN void ec_step_top_k(const ec_graph_args *g, const ec_step *st, size_t lane0
         EC_STRIP(l)
         {
             int in = x[l] > value[l] || (x[l] == value[l] && (double)i <= index[l]);
-            /* fewer than k numbers: all of them */
-            in = in || (value[l] != value[l] && x[l] == x[l]);
+            /* fewer than k numbers: all of them; a NaN has nothing above it */
+            in = in || value[l] != value[l] || x[l] != x[l];
             x[l] = in && st->par[0] > 0 ? 1.0 : 0.0;
         }
         ec_operand_store(g, out, lane0, i, s, x);
@@ -648,6 +693,7 @@ EC_FN void ec_step_kth(const ec_graph_args *g, const ec_step *st, size_t lane0, 
     ec_step_select(g, a, lane0, s, st->inner, (int32_t)st->par[0], value, index);
     ec_operand_store(g, out, lane0, 0, s, value);
 }
+#endif
 
 EC_FN void ec_step_soft_max(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s)
 {
