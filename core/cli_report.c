@@ -194,8 +194,8 @@ static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_resul
     bool degrees = c->kind != EC_ARRAY_CUT_U && c->kind != EC_ARRAY_GRID_UV;
     if (degrees) {
         memory->axis[0] = in_degrees(c->a, c->na);
-        memory->axis[1] = c->nb > 0 ? in_degrees(c->b, c->nb) : NULL;
-        if (!memory->axis[0] || (c->nb > 0 && !memory->axis[1]))
+        memory->axis[1] = c->b ? in_degrees(c->b, c->nb) : NULL;
+        if (!memory->axis[0] || (c->b && !memory->axis[1]))
             return ec_fail(EC_ERR_MEMORY, "no memory for the pattern");
     }
     snprintf(memory->name, sizeof memory->name, number ? "pattern_%d" : "pattern", number + 1);
