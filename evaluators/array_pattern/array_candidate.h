@@ -420,6 +420,18 @@ EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *a
     return 0;
 }
 
+/* Field of the element at grid point i: float64, unlike the grid's table, for rows of floats. */
+EC_FN double ec_metric_element(const ec_pattern_args *args, int32_t i)
+{
+    const ec_pattern_grid *grid = &args->grid;
+
+    if (grid->gain && grid->gain[i] < 0.0f)
+        return 0.0; /* invisible */
+    if (!args->cosq)
+        return 1.0;
+    return grid->w[i] > 1e-12 ? ec_det_exp(args->q * ec_det_log(grid->w[i])) : 0.0;
+}
+
 /* The complex pattern at every grid point, and its adjoint. */
 EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *args,
                                     ec_pattern_work *work, const ec_pattern_metric *metric,
@@ -431,8 +443,7 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
 
     for (int32_t i = args->vjp ? 0 : team->rank; i < grid->points;
          i += args->vjp ? 1 : team->size) {
-        double gain = grid->gain ? (double)grid->gain[i] : 1.0;
-        double g = gain > 0.0 ? sqrt(gain) * el->scale : 0.0;
+        double g = ec_metric_element(args, i) * el->scale;
         ec_c128 f = ec_pattern_sum(el, ec_surface_point(grid, i));
         size_t at = s * metric->out.sample + (size_t)i * metric->out.element + c * metric->out.lane;
         if (metric->out.data) {

@@ -261,10 +261,39 @@ static int make_axis(const ec_array_config *config, const ec_pattern_extent *ext
     return EC_OK;
 }
 
-int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent,
-                         bool refine, ec_pattern_axes *axes)
+/* The grid as it was given: each direction of the script has its value. The end of a full turn is
+ * its start, to the last bit. */
+static int copy_axes(const ec_array_config *config, ec_pattern_axes *axes)
 {
-    bool cut = ec_pattern_is_cut(config->kind), repeats = false;
+    bool turns = config->kind == EC_ARRAY_CUT_PHI || config->kind == EC_ARRAY_CUT_THETA;
+    bool surface = !ec_pattern_is_cut(config->kind), repeats;
+    size_t na = (size_t)config->na, nb = surface ? (size_t)config->nb : 1;
+
+    axes->a = malloc(na * sizeof *axes->a);
+    axes->b = malloc(nb * sizeof *axes->b);
+    if (!axes->a || !axes->b) {
+        ec_pattern_axes_free(axes);
+        return no_memory();
+    }
+    memcpy(axes->a, config->a, na * sizeof *axes->a);
+    if (turns && is_circle(config->a, config->na, &repeats) && repeats)
+        axes->a[na - 1] = axes->a[0];
+    if (!surface) {
+        axes->b[0] = 0.0;
+        return EC_OK;
+    }
+    memcpy(axes->b, config->b, nb * sizeof *axes->b);
+    if (config->kind == EC_ARRAY_GRID_THETA_PHI && is_circle(config->b, config->nb, &repeats) &&
+        repeats)
+        axes->b[nb - 1] = axes->b[0];
+    axes->nb = config->nb;
+    return EC_OK;
+}
+
+int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent,
+                         ec_pattern_axes_use use, ec_pattern_axes *axes)
+{
+    bool cut = ec_pattern_is_cut(config->kind), repeats = false, refine = use == EC_AXES_FINE;
     int32_t na = config->na, nb = config->nb;
     double density_b = (double)INFINITY;
 
@@ -274,6 +303,8 @@ int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent 
     axes->nb = 1;
     if (config->kind == EC_ARRAY_DIRECTIONS)
         return EC_OK;
+    if (use == EC_AXES_GIVEN)
+        return copy_axes(config, axes);
     if (config->kind == EC_ARRAY_CUT_PHI || config->kind == EC_ARRAY_CUT_THETA) {
         axes->circular = is_circle(config->a, na, &repeats);
         na -= axes->circular && repeats;

@@ -58,8 +58,12 @@ typedef struct ec_pattern_axes {
     double density; /* samples a 1/aperture along the coarser axis; INFINITY for a point */
 } ec_pattern_axes;
 
+/* What a grid is for: every direction that the script gave, in its order; a row that metrics read,
+ * where a full turn has each direction once; such a row fine enough for the array's extent. */
+typedef enum ec_pattern_axes_use { EC_AXES_GIVEN, EC_AXES_ROW, EC_AXES_FINE } ec_pattern_axes_use;
+
 int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent *extent,
-                         bool refine, ec_pattern_axes *axes);
+                         ec_pattern_axes_use use, ec_pattern_axes *axes);
 void ec_pattern_axes_free(ec_pattern_axes *axes);
 
 /* Fills args->grid and, if tensor, args->product; chooses args->row for single or double precision.

@@ -224,8 +224,10 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
         *args = *shared;
     } else {
         args->planar = args->planar && !pattern; /* z turns the phase of the pattern itself */
-        status =
-            ec_pattern_axes_make(state->config, &state->extent, args->exact && needs_row, &axes);
+        ec_pattern_axes_use use = pattern                    ? EC_AXES_GIVEN
+                                  : args->exact && needs_row ? EC_AXES_FINE
+                                                             : EC_AXES_ROW;
+        status = ec_pattern_axes_make(state->config, &state->extent, use, &axes);
         if (status < 0)
             return status;
         if (needs_row && !args->exact)

@@ -411,6 +411,52 @@ static int case_pattern(ec_backend *backend)
     return 0;
 }
 
+/* Full turns, their end given: every direction has its value, the last that of the first. Elements
+ * of cos^q, whose pattern is exact to float64. */
+static int check_turn(ec_backend *backend, ec_array_grid_kind kind)
+{
+    problem p;
+    results got;
+    bool surface = kind == EC_ARRAY_GRID_THETA_PHI;
+
+    if (problem_open(&p, kind, 7, 9, surface ? 13 : 1, 2, true, 0.5, 23))
+        return 1;
+    for (int32_t i = 0; i < p.config.na && !surface; i++)
+        p.a[i] *= 2.0; /* theta from -180 to 180 */
+    p.config.fixed = 0.4;
+    p.config.element = EC_ELEMENT_COSQ;
+    p.config.q = 1.7;
+    if (problem_call(&p) || problem_add(&p, ec_array_pattern(p.graph, p.call)) ||
+        run(backend, &p, EC_MODE_RUN, EC_SEARCH, p.n, &got))
+        return 1;
+    int32_t nb = surface ? p.config.nb : 1;
+    for (int32_t i = 0; i < p.config.na * nb; i++)
+        for (size_t c = 0; c < p.n; c++) {
+            double theta = p.a[i / nb], phi = surface ? p.b[i % nb] : p.config.fixed;
+            double w = cos(theta), g = w > 1e-12 ? pow(w, p.config.q) : 0.0;
+            long double re, im;
+            plain_field(&p, c, 0, sin(theta) * cos(phi), sin(theta) * sin(phi), w, &re, &im);
+            const double *f = got.value[0] + 2 * ((size_t)i * p.n + c);
+            EC_CHECK(fabsl(f[0] - g * re) + fabsl(f[1] - g * im) < 1e-11,
+                     "candidate %zu, point %d: (%g, %g), expected (%Lg, %Lg)", c, (int)i, f[0],
+                     f[1], g * re, g * im);
+        }
+    for (int32_t i = 0; i < (surface ? p.config.na : 1); i++) {
+        size_t last = surface ? (size_t)(i * nb + nb - 1) : (size_t)p.config.na - 1;
+        EC_CHECK(memcmp(got.value[0] + 2 * last * p.n, got.value[0] + 2 * (size_t)(i * nb) * p.n,
+                        2 * p.n * sizeof(double)) == 0,
+                 "the end of the turn differs from its start");
+    }
+    results_free(&got);
+    problem_close(&p);
+    return 0;
+}
+
+static int case_turn(ec_backend *backend)
+{
+    return check_turn(backend, EC_ARRAY_CUT_THETA) || check_turn(backend, EC_ARRAY_GRID_THETA_PHI);
+}
+
 typedef struct sll_case {
     ec_array_grid_kind kind;
     int32_t elements, na, nb;
@@ -738,6 +784,7 @@ static int case_failures(ec_backend *backend)
 
 const ec_case ec_cases_array_pattern[] = {
     {"array/pattern", case_pattern},
+    {"array/turn", case_turn},
     {"array/line_sll", case_line_sll},
     {"array/line_excess", case_line_excess},
     {"array/grid_sll", case_grid_sll},
