@@ -36,15 +36,18 @@ static const ec_key array_table[] = {
         frequency),
     ROW("element", EC_KEY_WORD, 0, 0, 0, 0, NULL, "isotropic|cosq",
         "element factor; cosq: field cos^q of the angle from z, zero behind", element),
-    ROW("q", EC_KEY_NUMBER, 0, 1, 0, 1000, NULL, NULL, "exponent of cosq", q),
+    ROW("q", EC_KEY_NUMBER, 0, 1, 0, 1000, NULL, NULL, "exponent of element = 'cosq'", q),
     ROW("u", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
         "grid of u = sin(theta) cos(phi): a cut, or with v a grid", u),
     ROW("v", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
         "grid of v = sin(theta) sin(phi); a number is the v of a u cut (default 0)", v),
-    ROW("theta_deg", EC_KEY_LIST, 0, NAN, -360, 360, "deg", NULL,
-        "grid of theta from z; a number is the theta of a phi cut (default 90)", theta),
+    ROW("theta_deg", EC_KEY_LIST, 0, NAN, -180, 180, "deg", NULL,
+        "grid of theta from z, not below 0 on a theta-phi grid; a number is the theta of a phi cut "
+        "(default 90)",
+        theta),
     ROW("phi_deg", EC_KEY_LIST, 0, NAN, -360, 720, "deg", NULL,
-        "grid of phi from x; a number is the phi of a theta cut (default 0)", phi),
+        "grid of phi from x, a full turn at most; a number is the phi of a theta cut (default 0)",
+        phi),
     ROW("steer_u", EC_KEY_EXPR, 0, NAN, 0, 0, NULL, NULL,
         "u that the beam is steered to (default 0)", steer_u),
     ROW("steer_v", EC_KEY_EXPR, 0, NAN, 0, 0, NULL, NULL,
@@ -257,11 +260,13 @@ static ec_expr choose_wavelength(lua_State *L, const array_keys *k)
 static int array_new(lua_State *L)
 {
     array_keys k;
-    ec_lua_keys_parse(L, 1, &ec_noun_array, &k, NULL);
+    uint64_t given = ec_lua_keys_parse(L, 1, &ec_noun_array, &k, NULL);
     if (k.x < 0 && k.y < 0 && k.z < 0)
         ec_lua_fail(L, "ec.array: no positions: give x, y or z");
     if (k.phase >= 0 && k.phase_deg >= 0)
         ec_lua_fail(L, "ec.array: give phase or phase_deg, not both");
+    if (ec_lua_keys_given(&ec_noun_array, given, "q") && k.element != EC_ELEMENT_COSQ)
+        ec_lua_fail(L, "ec.array: key 'q': %.14g, but only element = 'cosq' has an exponent", k.q);
     ec_array_config config;
     ec_array_config_default(&config);
     choose_grid(L, &k, &config);

@@ -63,7 +63,18 @@ void ec_pattern_spec_destroy(void *spec)
 
 /* ---- the grid ---- */
 
-static int check_axis(const char *name, const double *a, int32_t n, double lo, double hi)
+/* Angles are radians in a configuration and degrees in every message and in scripts. */
+static double unit_of(ec_array_grid_kind kind)
+{
+    bool cosines =
+        kind == EC_ARRAY_CUT_U || kind == EC_ARRAY_GRID_UV || kind == EC_ARRAY_DIRECTIONS;
+
+    return cosines ? 1.0 : 180.0 / EC_PI;
+}
+
+/* unit: of the message over that of the axis and its limits. */
+static int check_axis(const char *name, const double *a, int32_t n, double lo, double hi,
+                      double unit)
 {
     if (n < 2 || !a)
         return ec_fail(EC_ERR_ARGUMENT, "array: %s has %d values, it needs at least 2", name, n);
@@ -73,20 +84,24 @@ static int check_axis(const char *name, const double *a, int32_t n, double lo, d
         if (i && !(a[i] > a[i - 1]))
             return ec_fail(EC_ERR_RANGE,
                            "array: %s must ascend, but value %d is %g and value %d is %g", name, i,
-                           a[i - 1], i + 1, a[i]);
+                           a[i - 1] * unit, i + 1, a[i] * unit);
     }
     if (a[0] < lo - 1e-9 || a[n - 1] > hi + 1e-9)
         return ec_fail(EC_ERR_RANGE, "array: %s runs from %g to %g, allowed is %g to %g", name,
-                       a[0], a[n - 1], lo, hi);
+                       a[0] * unit, a[n - 1] * unit, lo * unit, hi * unit);
     return EC_OK;
 }
 
-static int check_turn(const char *name, const double *a, int32_t n)
+static int check_phi(const double *phi, int32_t n)
 {
-    if (a[n - 1] - a[0] > 2.0 * EC_PI + 1e-9)
-        return ec_fail(EC_ERR_RANGE, "array: %s spans %g rad, at most a full turn is allowed", name,
-                       a[n - 1] - a[0]);
-    return EC_OK;
+    const double degrees = 180.0 / EC_PI;
+    int status = check_axis("phi_deg", phi, n, -2.0 * EC_PI, 4.0 * EC_PI, degrees);
+
+    if (status >= 0 && phi[n - 1] - phi[0] > 2.0 * EC_PI + 1e-9)
+        return ec_fail(EC_ERR_RANGE,
+                       "array: phi_deg runs from %g to %g, allowed is a full turn of 360 at most",
+                       phi[0] * degrees, phi[n - 1] * degrees);
+    return status;
 }
 
 static int check_directions(const ec_array_config *config)
@@ -104,7 +119,7 @@ static int check_directions(const ec_array_config *config)
 
 static int check_grid(const ec_array_config *config)
 {
-    const double any = 1e6;
+    const double any = 1e6, degrees = 180.0 / EC_PI;
     int status = EC_OK;
 
     if (!isfinite(config->fixed))
@@ -114,27 +129,59 @@ static int check_grid(const ec_array_config *config)
         if (!(fabs(config->fixed) < 1.0))
             return ec_fail(EC_ERR_RANGE, "array: v = %g of the u cut is not between -1 and 1",
                            config->fixed);
-        return check_axis("u", config->a, config->na, -any, any);
+        return check_axis("u", config->a, config->na, -any, any, 1.0);
     case EC_ARRAY_GRID_UV:
-        status = check_axis("u", config->a, config->na, -any, any);
-        return status < 0 ? status : check_axis("v", config->b, config->nb, -any, any);
+        status = check_axis("u", config->a, config->na, -any, any, 1.0);
+        return status < 0 ? status : check_axis("v", config->b, config->nb, -any, any, 1.0);
     case EC_ARRAY_CUT_THETA:
-        return check_axis("theta", config->a, config->na, -EC_PI, EC_PI);
+        return check_axis("theta_deg", config->a, config->na, -EC_PI, EC_PI, degrees);
     case EC_ARRAY_CUT_PHI:
         if (config->fixed < -1e-9 || config->fixed > EC_PI + 1e-9)
-            return ec_fail(EC_ERR_RANGE, "array: theta = %g rad of the phi cut is not in 0 to pi",
-                           config->fixed);
-        status = check_axis("phi", config->a, config->na, -4.0 * EC_PI, 4.0 * EC_PI);
-        return status < 0 ? status : check_turn("phi", config->a, config->na);
+            return ec_fail(EC_ERR_RANGE,
+                           "array: theta_deg of the phi cut is %g, allowed is 0 to 180",
+                           config->fixed * degrees);
+        return check_phi(config->a, config->na);
     case EC_ARRAY_GRID_THETA_PHI:
-        status = check_axis("theta", config->a, config->na, 0.0, EC_PI);
-        if (status >= 0)
-            status = check_axis("phi", config->b, config->nb, -4.0 * EC_PI, 4.0 * EC_PI);
-        return status < 0 ? status : check_turn("phi", config->b, config->nb);
+        status = check_axis("theta_deg", config->a, config->na, 0.0, EC_PI, degrees);
+        return status < 0 ? status : check_phi(config->b, config->nb);
     case EC_ARRAY_DIRECTIONS:
         return check_directions(config);
     }
     return ec_fail(EC_ERR_ARGUMENT, "array: grid kind %d is unknown", (int)config->kind);
+}
+
+/* Smallest |value| of an ascending axis. */
+static double nearest_to_zero(const double *a, int32_t n)
+{
+    double least = fabs(a[0]);
+
+    for (int32_t i = 1; i < n; i++)
+        least = fmin(least, fabs(a[i]));
+    return least;
+}
+
+/* A grid of which no direction is visible has no pattern. */
+static int check_visible(const ec_array_config *config)
+{
+    bool surface = config->kind == EC_ARRAY_GRID_UV;
+
+    if (!surface && config->kind != EC_ARRAY_CUT_U)
+        return EC_OK;
+    double u = nearest_to_zero(config->a, config->na);
+    double v = surface ? nearest_to_zero(config->b, config->nb) : config->fixed;
+    if (u * u + v * v <= 1.0 + 1e-12)
+        return EC_OK;
+    if (surface)
+        return ec_fail(EC_ERR_RANGE,
+                       "array: no direction of the grid is visible: u runs from %g to %g and v "
+                       "from %g to %g, but u^2 + v^2 must be at most 1",
+                       config->a[0], config->a[config->na - 1], config->b[0],
+                       config->b[config->nb - 1]);
+    return ec_fail(
+        EC_ERR_RANGE,
+        "array: no direction of the grid is visible: u runs from %g to %g at v = %g, but "
+        "u^2 + v^2 must be at most 1",
+        config->a[0], config->a[config->na - 1], config->fixed);
 }
 
 static int check_config(const ec_array_config *config)
@@ -152,7 +199,8 @@ static int check_config(const ec_array_config *config)
         return ec_fail(EC_ERR_ARGUMENT,
                        "array: method 'product' needs a u cut or a u-v grid, not a %s",
                        kind_names[config->kind]);
-    return check_grid(config);
+    int status = check_grid(config);
+    return status < 0 ? status : check_visible(config);
 }
 
 /* A copy of the configuration with its lists. */
@@ -223,8 +271,29 @@ static ec_expr forward(ec_graph *graph, ec_expr u0, ec_expr v0)
                           ec_graph_binary(graph, EC_OP_MAX, rest, ec_graph_number(graph, 0.0)));
 }
 
+/* Steering that no design can bring into the visible region. */
+static int check_steering(const ec_graph *graph, const ec_expr *in)
+{
+    static const char *const names[2] = {"steer_u", "steer_v"};
+    double least[2];
+
+    for (int k = 0; k < 2; k++) {
+        const ec_interval *r = &ec_graph_node(graph, in[EC_PATTERN_U0 + k])->range;
+        least[k] = r->lo > 0.0 ? r->lo : r->hi < 0.0 ? r->hi : 0.0;
+        if (fabs(least[k]) > 1.0 + 1e-9)
+            return ec_fail(EC_ERR_RANGE, "array: %s is %g, allowed is -1 to 1", names[k], least[k]);
+    }
+    if (least[0] * least[0] + least[1] * least[1] > 1.0 + 1e-9)
+        return ec_fail(EC_ERR_RANGE,
+                       "array: steer_u is %g and steer_v %g, outside the visible region: u^2 + v^2 "
+                       "must be at most 1",
+                       least[0], least[1]);
+    return EC_OK;
+}
+
 static int check_values(const ec_graph *graph, const ec_expr *in)
 {
+    const double shortest = 1e-12, longest = 1e12;
     const ec_node *wavelength = ec_graph_node(graph, in[EC_PATTERN_WAVELENGTH]);
     const ec_node *amplitude = ec_graph_node(graph, in[EC_PATTERN_AMPLITUDE]);
 
@@ -232,9 +301,12 @@ static int check_values(const ec_graph *graph, const ec_expr *in)
         (wavelength->op == EC_OP_CONSTANT && !(wavelength->range.lo > 0.0)))
         return ec_fail(EC_ERR_RANGE, "array: wavelength is %g to %g, it must be above 0",
                        wavelength->range.lo, wavelength->range.hi);
+    if (wavelength->range.hi < shortest || wavelength->range.lo > longest)
+        return ec_fail(EC_ERR_RANGE, "array: wavelength is %g m, allowed is %g to %g m",
+                       wavelength->range.lo, shortest, longest);
     if (amplitude->range.lo == 0.0 && amplitude->range.hi == 0.0)
         return ec_fail(EC_ERR_RANGE, "array: all amplitudes are zero");
-    return EC_OK;
+    return check_steering(graph, in);
 }
 
 int ec_array_call(ec_graph *graph, const ec_array_config *config, const ec_array_inputs *inputs,
@@ -316,18 +388,18 @@ static int check_beam(const ec_graph *graph, const ec_call *call, const char *me
 {
     const ec_array_config *config = ec_array_call_config(call);
     bool cut = ec_pattern_is_cut(config->kind);
-    double lo, hi, look = known_look(graph, call, beam, 0);
+    double lo, hi, look = known_look(graph, call, beam, 0), unit = unit_of(config->kind);
 
     if ((!isnan(beam->look_a) && !isfinite(beam->look_a)) ||
         (!isnan(beam->look_b) && !isfinite(beam->look_b)))
         return ec_fail(EC_ERR_RANGE, "%s: the look direction is not finite", metric);
     if (!isnan(beam->exclude_a) && !(beam->exclude_a > 0.0 && isfinite(beam->exclude_a)))
         return ec_fail(EC_ERR_RANGE, "%s: exclude is %g, it must be above 0", metric,
-                       beam->exclude_a);
+                       beam->exclude_a * unit);
     if (!isnan(beam->exclude_b) && !(beam->exclude_b > 0.0 && isfinite(beam->exclude_b)))
         return ec_fail(EC_ERR_RANGE,
                        "%s: the second half width of exclude is %g, it must be above 0", metric,
-                       beam->exclude_b);
+                       beam->exclude_b * unit);
     if (isnan(beam->exclude_a) && !isnan(beam->exclude_b))
         return ec_fail(EC_ERR_ARGUMENT, "%s: exclude has its second half width without its first",
                        metric);
@@ -339,7 +411,7 @@ static int check_beam(const ec_graph *graph, const ec_call *call, const char *me
     if (lo <= hi && !circle && (look < lo - 1e-9 || look > hi + 1e-9))
         return ec_fail(EC_ERR_RANGE,
                        "%s: the look direction %g is outside the visible grid, %g to %g", metric,
-                       look, lo, hi);
+                       look * unit, lo * unit, hi * unit);
     return EC_OK;
 }
 
@@ -475,11 +547,13 @@ static bool covers(const ec_graph *graph, const ec_call *call, const ec_array_be
 static int check_line(const ec_graph *graph, const ec_call *call, const ec_array_beam *beam,
                       const ec_array_mask_line *line, int32_t number)
 {
-    bool surface = !ec_pattern_is_cut(ec_array_call_config(call)->kind);
+    ec_array_grid_kind kind = ec_array_call_config(call)->kind;
+    bool surface = !ec_pattern_is_cut(kind);
+    double unit = surface ? 1.0 : unit_of(kind);
 
     if (!isfinite(line->from) || !isfinite(line->to) || !(line->from <= line->to))
         return ec_fail(EC_ERR_RANGE, "excess_db: line %d of the mask runs from %g to %g", number,
-                       line->from, line->to);
+                       line->from * unit, line->to * unit);
     if (surface && line->from < 0.0)
         return ec_fail(EC_ERR_RANGE,
                        "excess_db: line %d of the mask starts at the distance %g, which "
@@ -490,6 +564,11 @@ static int check_line(const ec_graph *graph, const ec_call *call, const ec_array
         if ((!no_max && !isfinite(line->max[k])) || (!no_min && !isfinite(line->min[k])))
             return ec_fail(EC_ERR_RANGE,
                            "excess_db: a limit of line %d of the mask is not a number", number);
+        if (line->max[k] < line->min[k])
+            return ec_fail(EC_ERR_RANGE,
+                           "excess_db: line %d of the mask allows nothing: max = %g lies below "
+                           "min = %g",
+                           number, line->max[k], line->min[k]);
     }
     if ((line->max[0] == (double)INFINITY) != (line->max[1] == (double)INFINITY) ||
         (line->min[0] == -(double)INFINITY) != (line->min[1] == -(double)INFINITY))
@@ -503,7 +582,7 @@ static int check_line(const ec_graph *graph, const ec_call *call, const ec_array
         return ec_fail(EC_ERR_ARGUMENT,
                        "excess_db: line %d of the mask, %g to %g, covers no visible "
                        "direction of the grid",
-                       number, line->from, line->to);
+                       number, line->from * unit, line->to * unit);
     return EC_OK;
 }
 
@@ -564,7 +643,7 @@ static int fill_directions(const ec_array_config *config, const char *name, ec_p
         }
         if (!isfinite(x) || !isfinite(y) || !ec_pattern_direct(config, x, y, d))
             return ec_fail(EC_ERR_RANGE, "%s: direction %d, (%g, %g), is not visible", name, k + 1,
-                           x, y);
+                           x * unit_of(config->kind), y * unit_of(config->kind));
         for (int32_t i = 0; i < 3; i++)
             spec->directions[(size_t)i * (size_t)n + (size_t)k] = d[i];
         spec->directions[3 * (size_t)n + (size_t)k] = ec_pattern_gain(config, d[2]);
@@ -605,15 +684,39 @@ ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_array_be
     return add_levels(graph, call, "null_depth_db", EC_METRIC_NULL_DEPTH, beam, true, n, a, b);
 }
 
+ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric)
+{
+    const ec_node *node = ec_graph_node(graph, metric);
+
+    if (!node || node->op != EC_OP_CALL_OUTPUT || node->call->def != &ec_evaluator_array_pattern ||
+        node->call->mode != EC_MODE_RUN)
+        return EC_ERR_UNSUPPORTED;
+    ec_call *call = node->call;
+    const ec_pattern_spec *spec = (const ec_pattern_spec *)call->out[node->output].spec;
+    ec_array_beam beam = spec->beam;
+    double a = known_look(graph, call, &beam, 0), b = known_look(graph, call, &beam, 1);
+    bool cut = ec_pattern_is_cut(ec_array_call_config(call)->kind);
+
+    if (!spec->relative || spec->kind == EC_METRIC_PIECES || isnan(a) || (!cut && isnan(b)))
+        return EC_ERR_UNSUPPORTED;
+    /* a line that covers every direction and allows 0 dB: its excess is the pattern's maximum */
+    ec_array_mask_line all = {
+        cut ? -1e3 : 0.0, 1e3, {0.0, 0.0}, {-(double)INFINITY, -(double)INFINITY}};
+    ec_expr look = ec_array_level_db(graph, call, NULL, false, 1, &a, cut ? NULL : &b);
+    ec_expr most = ec_array_excess_db(graph, call, NULL, false, 1, &all);
+    if (look < 0 || most < 0)
+        return look < 0 ? look : most;
+    return ec_graph_binary(graph, EC_OP_SUB, ec_graph_slice(graph, look, 0, 0), most);
+}
+
 /* ---- definitions ---- */
 
 static void describe_look(const ec_array_config *config, const ec_array_beam *beam, char *text,
                           size_t size)
 {
     bool surface = !ec_pattern_is_cut(config->kind);
-    bool angle = config->kind != EC_ARRAY_CUT_U && config->kind != EC_ARRAY_GRID_UV &&
-                 config->kind != EC_ARRAY_DIRECTIONS;
-    double unit = angle ? 180.0 / EC_PI : 1.0;
+    double unit = unit_of(config->kind);
+    bool angle = unit != 1.0;
 
     if (isnan(beam->look_a))
         snprintf(text, size, "the steering direction");
@@ -628,9 +731,8 @@ static void describe_beam(const ec_array_config *config, const ec_array_beam *be
                           size_t size)
 {
     static const char *const names[] = {"u", "(u, v)", "theta", "phi", "(theta, phi)", "(u, v)"};
-    bool angle = config->kind != EC_ARRAY_CUT_U && config->kind != EC_ARRAY_GRID_UV &&
-                 config->kind != EC_ARRAY_DIRECTIONS;
-    double unit = angle ? 180.0 / EC_PI : 1.0;
+    double unit = unit_of(config->kind);
+    bool angle = unit != 1.0;
     char look[80];
 
     describe_look(config, beam, look, sizeof look);

@@ -111,6 +111,10 @@ EC_API ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_a
 /* The definition that a metric used, as one sentence for the result ("side lobes outside |u - 0| >
  * 0.06"). */
 EC_API void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size_t size);
+/* For a metric of a main beam: the level in its look direction over the pattern's maximum (dB), an
+ * expression; 0 when the array points where the metric looks. EC_ERR_UNSUPPORTED: the metric has no beam, or
+ * its look direction varies. */
+EC_API ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric);
 /* The call's grid for writing a pattern: coordinates of point i of axis 0 (a) or 1 (b), and its
  * length. */
 EC_API const ec_array_config *ec_array_call_config(const ec_call *call);

@@ -507,9 +507,11 @@ static void failures_are_data(void **state)
     assert_int_equal(status & EC_CANDIDATE_EVALUATOR, EC_CANDIDATE_EVALUATOR);
     bench_close(&b);
 
-    bench_open(&b, 2); /* a grid outside the visible region */
+    bench_open(&b, 2); /* a look direction that lies outside the grid */
+    double look = 0.0;
     b.in.x = constant(&b, x, 2);
-    set_axis(&b, 0, 1.5, 2.5, 101);
+    b.in.u0 = variable(&b, &look, 1, 0.1);
+    set_axis(&b, 0, 0.5, 0.9, 101);
     make_call(&b);
     assert_true(isnan(value_of(&b, ec_array_sll_db(b.graph, b.call, NULL), EC_FINAL, &status)));
     assert_int_equal(status & EC_CANDIDATE_EVALUATOR, EC_CANDIDATE_EVALUATOR);
@@ -543,6 +545,125 @@ static void mistakes_get_sentences(void **state)
     assert_true(ec_array_sll_db(b.graph, b.call, &beam) < 0);
     assert_non_null(strstr(ec_error_text(), "outside the visible grid"));
     bench_close(&b);
+}
+
+static void refused(bench *b, const char *sentence)
+{
+    assert_true(ec_array_call(b->graph, &b->config, &b->in, &b->call) < 0);
+    if (!strstr(ec_error_text(), sentence))
+        fail_msg("'%s' lacks '%s'", ec_error_text(), sentence);
+}
+
+/* What cannot be meant: each with the value and what is allowed, angles in degrees. */
+static void values_out_of_range(void **state)
+{
+    double x[3] = {0, 0.5, 1};
+    ec_array_mask_line upside_down = {0.2, 0.8, {-20, -40}, {-30, -30}};
+    bench b;
+
+    (void)state;
+    bench_open(&b, 3);
+    b.in.x = constant(&b, x, 3);
+    set_axis(&b, 0, 1.1, 1.5, 9);
+    refused(&b, "no direction of the grid is visible: u runs from 1.1 to 1.5");
+    free(b.axis[0]);
+    set_axis(&b, 0, -1, 1, 9);
+    b.in.u0 = ec_graph_number(b.graph, 1.5);
+    refused(&b, "steer_u is 1.5, allowed is -1 to 1");
+    b.in.u0 = ec_graph_number(b.graph, 0.8);
+    b.in.v0 = ec_graph_number(b.graph, -0.8);
+    refused(&b, "steer_u is 0.8 and steer_v -0.8, outside the visible region");
+    b.in.v0 = EC_ARRAY_ABSENT;
+    b.in.wavelength = ec_graph_number(b.graph, 1e-300);
+    refused(&b, "wavelength is 1e-300 m, allowed is 1e-12 to 1e+12 m");
+    b.in.wavelength = ec_graph_number(b.graph, 1.0);
+    make_call(&b);
+    assert_true(ec_array_excess_db(b.graph, b.call, NULL, true, 1, &upside_down) < 0);
+    assert_non_null(strstr(ec_error_text(), "line 1 of the mask allows nothing: max = -40 lies "
+                                            "below min = -30"));
+    b.config.kind = EC_ARRAY_CUT_THETA;
+    free(b.axis[0]);
+    set_axis(&b, 0, 0, 2 * EC_PI, 9);
+    refused(&b, "theta_deg runs from 0 to 360, allowed is -180 to 180");
+    b.config.kind = EC_ARRAY_CUT_PHI;
+    free(b.axis[0]);
+    set_axis(&b, 0, 0, 3 * EC_PI, 9);
+    refused(&b, "phi_deg runs from 0 to 540, allowed is a full turn");
+    b.config.fixed = -0.5 * EC_PI;
+    refused(&b, "theta_deg of the phi cut is -90, allowed is 0 to 180");
+    bench_close(&b);
+}
+
+/* ---- does the winner point where its metrics look? ---- */
+
+static void look_level(void **state)
+{
+    double x[8];
+    ec_array_beam beam;
+    bench b;
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        x[i] = 0.5 * i;
+    bench_open(&b, 8);
+    b.in.x = constant(&b, x, 8);
+    b.in.u0 = ec_graph_number(b.graph, 0.2);
+    set_axis(&b, 0, -1, 1, 201);
+    make_call(&b);
+    ec_expr steered = ec_array_sll_db(b.graph, b.call, NULL);
+    near("level of the steering direction",
+         value_of(&b, ec_array_look_level(b.graph, steered), EC_FINAL, NULL), 0.0, 1e-9);
+    ec_array_beam_default(&beam);
+    beam.look_a = 0.0;
+    ec_expr forgotten = ec_array_hpbw_deg(b.graph, b.call, &beam);
+    /* |sin(8 t) / (8 sin t)| with t = pi d (0 - 0.2) */
+    double t = EC_PI * 0.1, want = 20 * log10(fabs(sin(8 * t) / (8 * sin(t))));
+    near("level of broadside",
+         value_of(&b, ec_array_look_level(b.graph, forgotten), EC_FINAL, NULL), want, 1e-6);
+    ec_expr pattern = ec_array_pattern(b.graph, b.call);
+    assert_int_equal(ec_array_look_level(b.graph, pattern), EC_ERR_UNSUPPORTED);
+    bench_close(&b);
+}
+
+typedef struct heard {
+    int warnings;
+    char text[200];
+} heard;
+
+static void hear(void *user, ec_log_level level, const char *text)
+{
+    heard *h = user;
+
+    if (level != EC_LOG_WARNING)
+        return;
+    h->warnings++;
+    strncpy(h->text, text, sizeof h->text - 1);
+}
+
+/* Positions and wavelength in different units: the plan says so. */
+static void units_mixed_up(void **state)
+{
+    const double scale[] = {1.0, 1e-5, 1e4};
+    bench b;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        double x[4] = {0, 0.5 * scale[i], scale[i], 1.5 * scale[i]};
+        heard h = {0};
+        ec_log log = {.level = EC_LOG_WARNING, .write = hear, .user = &h};
+        double result, *out[1] = {&result};
+        bench_open(&b, 4);
+        b.in.x = constant(&b, x, 4);
+        set_axis(&b, 0, -0.001, 0.001, 4001);
+        make_call(&b);
+        ec_expr e = ec_array_directivity_db(b.graph, b.call, NULL);
+        assert_true(ec_evaluate_once(b.graph, b.backend, EC_SEARCH, 1, &e, NULL, 0, NULL, 0, out,
+                                     NULL, &log) >= 0);
+        assert_int_equal(h.warnings, i > 0);
+        if (i > 0)
+            assert_non_null(strstr(h.text, "positions and wavelength in the same unit?"));
+        bench_close(&b);
+    }
 }
 
 /* ---- directivity of elements and hemispheres ---- */
@@ -1176,6 +1297,9 @@ int main(void)
         cmocka_unit_test(duplicates_and_zeros),
         cmocka_unit_test(failures_are_data),
         cmocka_unit_test(mistakes_get_sentences),
+        cmocka_unit_test(values_out_of_range),
+        cmocka_unit_test(look_level),
+        cmocka_unit_test(units_mixed_up),
         cmocka_unit_test(element_directivity),
         cmocka_unit_test(hemisphere_directivity),
         cmocka_unit_test(planar_element_directivity),
