@@ -69,6 +69,37 @@ static void print_definitions(const ec_job *job)
     free(needed);
 }
 
+/* Says when the winner does not point where its metrics look: a forgotten steering, most often. */
+static void warn_look(const ec_cli_report *report, ec_job *job, const ec_result *result)
+{
+    static const double most = -1; /* dB over the pattern's maximum */
+    ec_graph *graph = ec_job_graph(job);
+    bool *needed = job_nodes(job);
+    int32_t n = ec_graph_count(graph);
+    bool warned = false;
+    for (int32_t i = 0; needed && i < n && !warned; i++) {
+        if (!needed[i] || !is_array_output(ec_graph_node(graph, i)))
+            continue;
+        ec_expr level = ec_array_look_level(graph, i);
+        double *value = NULL;
+        int32_t length = 0;
+        if (level < 0 ||
+            ec_result_value(job, result, report->backend, level, &value, &length, NULL) < 0)
+            continue;
+        for (int32_t k = 0; k < length && !warned; k++)
+            warned = value[k] < most;
+        if (warned) {
+            const ec_node *node = ec_graph_node(graph, i);
+            ec_log_write(report->log, EC_LOG_WARNING,
+                         "%s: the look direction lies %.3g dB below the pattern's maximum: is the "
+                         "array steered there?",
+                         node->call->out[node->output].name, -value[0]);
+        }
+        free(value);
+    }
+    free(needed);
+}
+
 /* ---- patterns -------------------------------------------------------------------------------- */
 
 static int find_arrays(const ec_job *job, ec_call **calls)
@@ -264,6 +295,8 @@ int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *re
         print_definitions(job);
         fflush(stdout);
     }
+    if (result->found)
+        warn_look(report, job, result);
     return report->options->out ? write_files(report, job, result) : EC_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "array_field.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +196,24 @@ static void warn_density(const plan_state *state, const ec_pattern_axes *axes)
                      "array: a position has no finite range; final grids cannot be sized from it");
 }
 
+/* Positions in metres with wavelength = 1, or in wavelengths with one in metres, are a common
+ * mistake; both give an array of an impossible size. */
+static void warn_extent(const plan_state *state)
+{
+    const double largest = 1000.0, smallest = 1e-3, widest_spacing = 10.0;
+    const ec_pattern_extent *e = &state->extent;
+    double extent = fmax(e->x, fmax(e->y, e->z));
+    int32_t elements = state->config->elements;
+    bool large = extent > largest && extent > widest_spacing * elements;
+    bool small = elements > 1 && extent > 0.0 && extent < smallest;
+
+    if (state->info->mode == EC_MODE_RUN && isfinite(extent) && (large || small))
+        ec_log_write(state->info->log, EC_LOG_WARNING,
+                     "array: its %d elements extend over %.3g wavelengths; are positions and "
+                     "wavelength in the same unit?",
+                     elements, extent);
+}
+
 static bool batch_floods(const plan_state *state, const int32_t *output, int32_t count)
 {
     bool flood = false;
@@ -328,6 +347,8 @@ int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator 
     state.evaluator = ev;
     snprintf(ev->path, sizeof ev->path, "float64 sums over %d elements", ev->elements);
     ec_pattern_measure(info, state.config, &state.extent);
+    if (info->fidelity == EC_SEARCH && info->log)
+        warn_extent(&state);
     status = ev->flags ? make_batches(&state)
                        : ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
     if (status < 0) {
