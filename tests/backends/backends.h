@@ -20,6 +20,7 @@ extern const ec_case ec_cases_graph[];
 extern const ec_case ec_cases_de[];
 extern const ec_case ec_cases_solve[];
 extern const ec_case ec_cases_array_pattern[];
+extern const ec_case ec_cases_nufft[];
 
 /* Leaves a case with a message when the condition does not hold. */
 #define EC_CHECK(condition, ...)                                                                   \

@@ -1,0 +1,93 @@
+/* nufft.h: non-uniform FFTs of many candidates, each with points of its own, on the CPU.
+ *
+ *   type 1   f[k] = sum_m c[m] exp(sign 2 pi j k . x[m])   scattered points -> regular modes
+ *   type 2   c[m] = sum_k f[k] exp(sign 2 pi j k . x[m])   regular modes -> scattered points
+ *
+ * in one or two dimensions, float32 or float64. Type 2 with the opposite sign is the adjoint of
+ * type 1. Points are float64 in turns (period 1): they are reduced to one period in float64 before
+ * any cast, so points 1e4 periods away lose nothing. Modes are k = -floor(n/2) .. n - 1 -
+ * floor(n/2) along each axis.
+ *
+ * Invariants: a plan depends on shapes and tolerance alone; the same candidate gives the same bits
+ * in every batch, at every place and with any number of threads; a plan is not changed by a run.
+ *
+ * Method: spread to a fine grid with a Kaiser-Bessel window (Kaiser and Kuo, 1966; Jackson et al.,
+ * IEEE Trans. Med. Imaging 10, 1991), FFT, division by the window's transform (Dutt and Rokhlin,
+ * SIAM J. Sci. Comput. 14, 1993). The window is evaluated by one polynomial a cell (Barnett,
+ * Magland and af Klinteberg, SIAM J. Sci. Comput. 41, 2019). The Kaiser-Bessel window is smooth in
+ * the square of its argument up to its edge, so polynomials converge fast, and aliases are 30 to
+ * 40 % below those of the exponential of a semicircle of the same width. The FFT works on lanes of
+ * neighbouring columns and leaves out columns without points and modes not asked for.
+ */
+#ifndef EC_NUFFT_H
+#define EC_NUFFT_H
+
+#include "backend.h"
+#include "nufft_types.h"
+
+EC_C_BEGIN
+
+typedef struct ec_nufft ec_nufft;
+
+typedef enum ec_nufft_method {
+    EC_NUFFT_AUTO, /* the cheaper one by predicted cost */
+    EC_NUFFT_FFT,
+    EC_NUFFT_DIRECT
+} ec_nufft_method;
+
+typedef struct ec_nufft_info {
+    int32_t type;          /* 1 or 2 */
+    int32_t dim;           /* 1 or 2 */
+    int32_t modes[2];      /* >= 1 along each axis, outer first */
+    int32_t points;        /* of a candidate, >= 1 */
+    bool double_precision; /* strengths and modes are ec_c128, else ec_c64 */
+    int32_t sign;          /* of the exponent: -1 or +1 */
+    double tolerance;      /* relative l2 error; float32 reaches 1e-6, float64 1e-12 */
+    double upsampling;     /* fine grid over modes, 1.2 to 4; 0: 1.25, 1.5 or 2 by cost */
+    ec_nufft_method method;
+} ec_nufft_info;
+
+/* One candidate. Vectors are sets of strengths that share the points. */
+struct ec_nufft_io {
+    const double *point[2]; /* [points], turns; the second NULL in one dimension */
+    const void *in;         /* type 1: [vectors][points], type 2: [vectors][modes], complex */
+    void *out;              /* type 1: [vectors][modes], type 2: [vectors][points], complex */
+    int32_t vectors;
+};
+
+/* n candidates, one after another: point[d][n][points], in and out [n][vectors][...]. */
+typedef struct ec_nufft_batch {
+    size_t n;
+    int32_t vectors;
+    const double *point[2];
+    size_t point_stride; /* from candidate to candidate: points, or 0 when they share the points */
+    const void *in;
+    void *out;
+    uint8_t *status; /* [n] EC_CANDIDATE_* bits, or NULL */
+} ec_nufft_batch;
+
+/* A plan on the backend, which must be a CPU and outlive it. ERR_ARGUMENT names the wrong field
+ * and what is allowed; a tolerance that the precision cannot reach is such an error.
+ * ERR_UNSUPPORTED on a GPU. */
+int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **plan);
+void ec_nufft_destroy(ec_nufft **plan);
+
+/* Runs a batch on all threads of the backend. A candidate with a point that is not finite gets
+ * NaN everywhere and EC_CANDIDATE_NOT_FINITE. */
+int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch);
+
+/* For use inside another kernel's task: args->function(args, &io, workspace) transforms one
+ * candidate on the calling thread. workspace: args->workspace_bytes, aligned to 64 bytes, of one
+ * thread at a time. The pointer lives as long as the plan. */
+const ec_nufft_args *ec_nufft_plan_args(const ec_nufft *plan);
+
+/* Predicted seconds of one vector of one candidate on one core, from shipped constants and shapes:
+ * for the choice between methods, not for clocks. */
+double ec_nufft_cost(const ec_nufft *plan);
+/* Predicted relative l2 error for points at the worst place: aliases and rounding. */
+double ec_nufft_error(const ec_nufft *plan);
+/* "NUFFT type 1, 2-D, width 5, grid 320 x 320, upsampling 1.25, tolerance 1e-4" */
+void ec_nufft_describe(const ec_nufft *plan, char *text, size_t size);
+
+EC_C_END
+#endif

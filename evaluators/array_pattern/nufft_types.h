@@ -1,0 +1,60 @@
+/* nufft_types.h: a planned NUFFT as plain data, shared by nufft.c and the kernels.
+ *
+ * The fine grid of a candidate is two planes of reals, real and imaginary parts, so that lanes of
+ * neighbouring columns are transformed together without a shuffle. In two dimensions cell (l1, l2)
+ * lies at origin + l1 pitch + l2, with a margin of half a window on each side that is folded back
+ * (type 1) or filled (type 2) periodically. In one dimension cell l = l1 columns + l2 of the line
+ * is seen as a matrix of rows x columns: its FFT is one over the rows, a twist by
+ * exp(-2 pi j l2 k1 / grid), and one over the columns, mode k = k1 + rows k2 (Cooley and Tukey,
+ * 1965). Both dimensions so share one pipeline.
+ */
+#ifndef EC_NUFFT_TYPES_H
+#define EC_NUFFT_TYPES_H
+
+#include "kernel.h"
+
+enum {
+    EC_NUFFT_STAGES_MAX = 24,
+    EC_NUFFT_WIDTH_MAX = 16,
+    EC_NUFFT_LANE_BYTES = 64, /* columns that one FFT transforms together */
+    EC_NUFFT_MARGIN = 16      /* cells before and behind a row; half a window, padded */
+};
+
+/* FFT of n points over lanes, sign -1: mixed radix, decimation in time, in place. */
+typedef struct ec_nufft_fft {
+    int32_t n, stages;
+    int32_t radix[EC_NUFFT_STAGES_MAX];
+    const int32_t *place; /* where input l is put: digits reversed */
+    const void *twiddle;  /* stage after stage from the second on: [m][radix - 1] re, im */
+} ec_nufft_fft;
+
+typedef struct ec_nufft_axis {
+    int32_t modes, first; /* modes first .. first + modes - 1 */
+    int32_t grid;
+    const void *weight; /* 1 / transform of the window, a mode */
+} ec_nufft_axis;
+
+typedef struct ec_nufft_args ec_nufft_args;
+typedef struct ec_nufft_io ec_nufft_io;
+
+/* Transforms one candidate; returns bits of EC_CANDIDATE_*. */
+typedef uint8_t ec_nufft_function(const ec_nufft_args *args, const ec_nufft_io *io,
+                                  void *workspace);
+
+struct ec_nufft_args {
+    ec_nufft_function *function; /* of the backend's ISA level */
+    int32_t type, dim, double_precision, direct, sign;
+    int32_t points;
+    int32_t width, padded, coefficients;
+    const void *window; /* [coefficients][padded], highest power first, of 2 s - 1, 0 <= s < 1 */
+    ec_nufft_axis axis[2];
+    ec_nufft_fft fft[2]; /* over rows, over columns */
+    const void *twist;   /* one dimension: [rows][twist_pitch] re, then the same im */
+    size_t twist_pitch;
+    size_t pitch, origin, plane; /* in reals */
+    /* byte offsets in the workspace */
+    size_t at_cell, at_offset, at_used, at_grid, at_lanes;
+    size_t workspace_bytes;
+};
+
+#endif

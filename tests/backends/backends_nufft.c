@@ -1,0 +1,581 @@
+/* backends_nufft.c: batched NUFFTs against a direct sum in float64 that shares no code with them,
+ * on every CPU level. The candidates of a batch take their points by turns from five kinds. */
+#include "backends.h"
+
+#include "nufft.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = 5, VECTORS_MAX = 3 };
+
+typedef struct problem {
+    ec_nufft_info info;
+    size_t n;
+    int32_t vectors;
+    size_t n_in, n_out; /* complex numbers of a vector */
+    double *point[2];
+    double *in, *want; /* complex, [n][vectors][...] */
+    void *typed;       /* in, in the precision of the plan */
+    ec_guarded out;
+    uint8_t *status;
+    uint64_t seed;
+} problem;
+
+static double draw(problem *p)
+{
+    p->seed = p->seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(p->seed >> 11) * 0x1p-53;
+}
+
+/* Candidate c has points anywhere, on nodes, in pairs at one place, at the period's edge, or 1e4
+ * periods away. */
+static double place_point(problem *p, size_t c, int32_t m, int32_t d, const double *earlier)
+{
+    static const double edge[] = {0.0, 1.0, 0.5, -0.5, 1.0 - 0x1p-53, -0x1p-60, -0x1p-1074};
+    int32_t nodes = p->info.modes[d] + p->info.modes[d] / 4 * (m % 2);
+
+    switch (c % KINDS) {
+    case 1:
+        return floor(draw(p) * nodes) / nodes;
+    case 2:
+        return m % 2 ? earlier[m - 1] : draw(p);
+    case 3:
+        return edge[(size_t)(draw(p) * 7.0)];
+    case 4:
+        return (m % 2 ? 1e4 : -1e4) + draw(p);
+    default:
+        return draw(p);
+    }
+}
+
+static int problem_open(ec_backend *backend, problem *p, const ec_nufft_info *info, size_t n,
+                        int32_t vectors)
+{
+    memset(p, 0, sizeof *p);
+    p->info = *info;
+    p->n = n;
+    p->vectors = vectors;
+    p->seed = 0x9E3779B97F4A7C15u;
+    size_t modes = (size_t)info->modes[0] * (size_t)(info->dim == 2 ? info->modes[1] : 1);
+    size_t points = (size_t)info->points, all = n * (size_t)vectors;
+    p->n_in = info->type == 1 ? points : modes;
+    p->n_out = info->type == 1 ? modes : points;
+    p->in = (double *)malloc(all * p->n_in * 2 * sizeof(double));
+    p->want = (double *)calloc(all * p->n_out * 2, sizeof(double));
+    p->typed = malloc(all * p->n_in * 2 * sizeof(double));
+    p->status = (uint8_t *)malloc(n);
+    EC_CHECK(p->in && p->want && p->typed && p->status, "out of memory");
+    for (int32_t d = 0; d < info->dim; d++) {
+        p->point[d] = (double *)malloc(n * points * sizeof(double));
+        EC_CHECK(p->point[d], "out of memory");
+        for (size_t c = 0; c < n; c++)
+            for (int32_t m = 0; m < info->points; m++)
+                p->point[d][c * points + (size_t)m] =
+                    place_point(p, c, m, d, p->point[d] + c * points);
+    }
+    for (size_t i = 0; i < all * p->n_in * 2; i++) {
+        p->in[i] = 2.0 * draw(p) - 1.0;
+        if (info->double_precision) {
+            ((double *)p->typed)[i] = p->in[i];
+        } else {
+            ((float *)p->typed)[i] = (float)p->in[i];
+            p->in[i] = ((float *)p->typed)[i];
+        }
+    }
+    size_t real = info->double_precision ? sizeof(double) : sizeof(float);
+    EC_CHECK_CALL(ec_guarded_create(backend, all * p->n_out * 2 * real, &p->out));
+    return 0;
+}
+
+static void problem_close(ec_backend *backend, problem *p)
+{
+    ec_guarded_release(backend, &p->out);
+    free(p->point[0]);
+    free(p->point[1]);
+    free(p->in);
+    free(p->want);
+    free(p->typed);
+    free(p->status);
+}
+
+static void bind(const problem *p, ec_nufft_batch *batch)
+{
+    memset(batch, 0, sizeof *batch);
+    batch->n = p->n;
+    batch->vectors = p->vectors;
+    batch->point[0] = p->point[0];
+    batch->point[1] = p->point[1];
+    batch->point_stride = (size_t)p->info.points;
+    batch->in = p->typed;
+    batch->out = p->out.data;
+    batch->status = p->status;
+}
+
+static double got(const problem *p, size_t i)
+{
+    return p->info.double_precision ? ((const double *)p->out.data)[i]
+                                    : (double)((const float *)p->out.data)[i];
+}
+
+/* x - nearest integer is exact, so the phase has an error of its own of k 2^-53 turns. */
+static void direct_sum(problem *p)
+{
+    const ec_nufft_info *info = &p->info;
+    int32_t n2 = info->dim == 2 ? info->modes[1] : 1;
+    size_t modes = (size_t)info->modes[0] * (size_t)n2, points = (size_t)info->points;
+
+    for (size_t c = 0; c < p->n; c++)
+        for (size_t m = 0; m < points; m++) {
+            double x = p->point[0][c * points + m];
+            double y = info->dim == 2 ? p->point[1][c * points + m] : 0.0;
+            x -= rint(x);
+            y -= rint(y);
+            for (size_t k = 0; k < modes; k++) {
+                int32_t k1 = (int32_t)(k / (size_t)n2) - info->modes[0] / 2;
+                int32_t k2 = (int32_t)(k % (size_t)n2) - n2 / 2;
+                double turns = k1 * x + k2 * y;
+                turns -= rint(turns);
+                double co = cos(2 * EC_PI * turns), si = info->sign * sin(2 * EC_PI * turns);
+                for (int32_t v = 0; v < p->vectors; v++) {
+                    size_t set = c * (size_t)p->vectors + (size_t)v;
+                    const double *a = p->in + 2 * (set * p->n_in + (info->type == 1 ? m : k));
+                    double *f = p->want + 2 * (set * p->n_out + (info->type == 1 ? k : m));
+                    f[0] += a[0] * co - a[1] * si;
+                    f[1] += a[0] * si + a[1] * co;
+                }
+            }
+        }
+}
+
+/* Relative l2 error of each candidate's vectors; the largest. It refers to the output's norm, or to
+ * what that is for random points where a few values happen to cancel. */
+static double worst_error(const problem *p)
+{
+    double worst = 0.0;
+
+    for (size_t set = 0; set < p->n * (size_t)p->vectors; set++) {
+        double error = 0.0, norm = 0.0, random = 0.0;
+        for (size_t i = 0; i < 2 * p->n_in; i++)
+            random += p->in[2 * set * p->n_in + i] * p->in[2 * set * p->n_in + i];
+        random *= (double)p->n_out;
+        for (size_t i = 0; i < 2 * p->n_out; i++) {
+            double want = p->want[2 * set * p->n_out + i];
+            double off = got(p, 2 * set * p->n_out + i) - want;
+            error += off * off;
+            norm += want * want;
+        }
+        double relative = sqrt(error / fmax(norm, random));
+        if (!(relative <= worst))
+            worst = relative;
+    }
+    return worst;
+}
+
+static double limit_of(const ec_nufft_info *info)
+{
+    double eps = info->double_precision ? 1.1e-16 : 6e-8;
+    double most = info->modes[0];
+
+    if (info->dim == 2 && info->modes[1] > most)
+        most = info->modes[1];
+    return fmax(info->tolerance, most * eps);
+}
+
+static int check_error(ec_backend *backend, const ec_nufft_info *info, size_t n, int32_t vectors)
+{
+    problem p;
+    ec_nufft *plan;
+    ec_nufft_batch batch;
+    char text[160];
+
+    if (problem_open(backend, &p, info, n, vectors))
+        return 1;
+    direct_sum(&p);
+    EC_CHECK_CALL(ec_nufft_create(backend, info, &plan));
+    ec_nufft_describe(plan, text, sizeof text);
+    bind(&p, &batch);
+    EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+    double error = worst_error(&p), limit = limit_of(info);
+    EC_CHECK(error <= limit,
+             "%s, %d x %d modes, %d points, sign %d, upsampling %g: error %.3g, "
+             "allowed %.3g",
+             text, info->modes[0], info->dim == 2 ? info->modes[1] : 1, info->points, info->sign,
+             info->upsampling, error, limit);
+    for (size_t c = 0; c < n; c++)
+        EC_CHECK(p.status[c] == EC_CANDIDATE_OK, "candidate %zu: status %d", c, p.status[c]);
+    if (ec_guarded_check(backend, &p.out, text))
+        return 1;
+    ec_nufft_destroy(&plan);
+    EC_CHECK(!plan, "destroy left the handle");
+    problem_close(backend, &p);
+    return 0;
+}
+
+/* Every tolerance, sign, upsampling and shape of a type, dimension and precision. */
+static int check_errors(ec_backend *backend, int32_t type, int32_t dim, bool double_precision)
+{
+    static const int32_t shapes[][3] = {{1, 1, 1},   {1, 3, 2},    {2, 1, 3},
+                                        {3, 5, 7},   {8, 8, 12},   {7, 4, 5},
+                                        {30, 17, 9}, {33, 20, 50}, {64, 21, 41}};
+    static const double upsampling[] = {0, 1.25, 1.5, 2};
+    ec_nufft_info info = {.type = type, .dim = dim, .double_precision = double_precision};
+
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int t = 2; t <= (double_precision ? 12 : 6); t++)
+            for (int u = 0; u < 4; u++) {
+                info.modes[0] = shapes[s][0];
+                info.modes[1] = shapes[s][1];
+                info.points = shapes[s][2];
+                info.tolerance = pow(10.0, -t);
+                info.upsampling = upsampling[u];
+                info.sign = (s + (size_t)t + (size_t)u) % 2 ? 1 : -1;
+                ec_nufft *plan;
+                if (info.upsampling > 0 && ec_nufft_create(backend, &info, &plan) < 0)
+                    continue; /* too little upsampling for this tolerance: see nufft/arguments */
+                if (info.upsampling > 0)
+                    ec_nufft_destroy(&plan);
+                if (check_error(backend, &info, 5, t % 4 == 0 ? VECTORS_MAX : 1))
+                    return 1;
+            }
+    return 0;
+}
+
+static bool unsupported(ec_backend *backend)
+{
+    if (backend->is_cuda)
+        printf("  NUFFTs are on the CPU\n");
+    return backend->is_cuda;
+}
+
+#define ERROR_CASE(name, type, dim, double_precision)                                              \
+    static int name(ec_backend *backend)                                                           \
+    {                                                                                              \
+        return unsupported(backend) ? 0 : check_errors(backend, type, dim, double_precision);      \
+    }
+
+ERROR_CASE(type1_1d_f32, 1, 1, false)
+ERROR_CASE(type1_1d_f64, 1, 1, true)
+ERROR_CASE(type1_2d_f32, 1, 2, false)
+ERROR_CASE(type1_2d_f64, 1, 2, true)
+ERROR_CASE(type2_1d_f32, 2, 1, false)
+ERROR_CASE(type2_1d_f64, 2, 1, true)
+ERROR_CASE(type2_2d_f32, 2, 2, false)
+ERROR_CASE(type2_2d_f64, 2, 2, true)
+
+/* Long lines and wide grids: FFTs of many stages, lines of several blocks of lanes. */
+static int large(ec_backend *backend)
+{
+    static const int32_t shapes[][4] = {
+        {1, 3000, 1, 40}, {1, 1021, 1, 300}, {2, 150, 201, 60}, {2, 3, 500, 30}, {2, 400, 2, 30}};
+
+    if (unsupported(backend))
+        return 0;
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int32_t i = 0; i < 4; i++) {
+            ec_nufft_info info = {.type = 1 + i % 2,
+                                  .dim = shapes[s][0],
+                                  .modes = {shapes[s][1], shapes[s][2]},
+                                  .points = shapes[s][3],
+                                  .double_precision = i >= 2,
+                                  .sign = i % 2 ? 1 : -1,
+                                  .tolerance = i >= 2 ? 1e-10 : 1e-5};
+            if (check_error(backend, &info, 5, 1))
+                return 1;
+        }
+    return 0;
+}
+
+/* Strengths of 0 give exact zeros, and a transform is linear in its vectors. */
+static int zeros(ec_backend *backend)
+{
+    ec_nufft *plan;
+    ec_nufft_batch batch;
+    problem p;
+
+    if (unsupported(backend))
+        return 0;
+    for (int32_t i = 0; i < 8; i++) {
+        ec_nufft_info info = {.type = 1 + i % 2,
+                              .dim = 1 + i / 2 % 2,
+                              .modes = {20, 12},
+                              .points = 15,
+                              .double_precision = i >= 4,
+                              .sign = 1,
+                              .tolerance = 1e-5};
+        if (problem_open(backend, &p, &info, 3, 2))
+            return 1;
+        size_t real = info.double_precision ? sizeof(double) : sizeof(float);
+        memset(p.typed, 0, p.n_in * 2 * real);
+        EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
+        bind(&p, &batch);
+        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        for (size_t k = 0; k < 2 * p.n_out; k++)
+            EC_CHECK(got(&p, k) == 0.0, "type %d: output %zu is %g", info.type, k, got(&p, k));
+        EC_CHECK(got(&p, 2 * p.n_out) != 0.0, "type %d: the second vector is 0 as well", info.type);
+        ec_nufft_destroy(&plan);
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
+/* A point that is no number spoils its own candidate and no other. */
+static int not_finite(ec_backend *backend)
+{
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    ec_nufft *plan;
+    ec_nufft_batch batch;
+    problem p;
+
+    if (unsupported(backend))
+        return 0;
+    for (int32_t i = 0; i < 12; i++) {
+        ec_nufft_info info = {.type = 1 + i % 2,
+                              .dim = 1 + i / 2 % 2,
+                              .modes = {9, 10},
+                              .points = 5,
+                              .sign = 1,
+                              .tolerance = 1e-4};
+        if (problem_open(backend, &p, &info, 3, 1))
+            return 1;
+        direct_sum(&p);
+        p.point[info.dim - 1][5 + 2] = bad[i / 4];
+        EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
+        bind(&p, &batch);
+        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        EC_CHECK(p.status[0] == 0 && p.status[1] == EC_CANDIDATE_NOT_FINITE && p.status[2] == 0,
+                 "status %d %d %d", p.status[0], p.status[1], p.status[2]);
+        for (size_t k = 0; k < 2 * p.n_out; k++) {
+            EC_CHECK(isnan(got(&p, 2 * p.n_out + k)), "output %zu is %g", k,
+                     got(&p, 2 * p.n_out + k));
+            EC_CHECK(fabs(got(&p, 4 * p.n_out + k) - p.want[4 * p.n_out + k]) < 0.05,
+                     "the next candidate's output %zu is %g", k, got(&p, 4 * p.n_out + k));
+        }
+        ec_nufft_destroy(&plan);
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
+/* <A x, y> = <x, A^H y> for type 1 and the type 2 of the other sign, both in the same grid. */
+static int adjoint(ec_backend *backend)
+{
+    if (unsupported(backend))
+        return 0;
+    for (int32_t i = 0; i < 8; i++) {
+        ec_nufft_info info = {.type = 1,
+                              .dim = 1 + i % 2,
+                              .modes = {19, 14},
+                              .points = 23,
+                              .double_precision = i / 2 % 2,
+                              .sign = i < 4 ? 1 : -1,
+                              .tolerance = 1e-3};
+        problem a, b;
+        ec_nufft *plan;
+        ec_nufft_batch batch;
+        double left[2] = {0, 0}, right[2] = {0, 0}, norm = 0.0;
+
+        if (problem_open(backend, &a, &info, 1, 1))
+            return 1;
+        EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
+        bind(&a, &batch);
+        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        ec_nufft_destroy(&plan);
+        info.type = 2;
+        info.sign = -info.sign;
+        if (problem_open(backend, &b, &info, 1, 1))
+            return 1;
+        EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
+        bind(&b, &batch);
+        batch.point[0] = a.point[0];
+        batch.point[1] = a.point[1];
+        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        ec_nufft_destroy(&plan);
+        for (size_t k = 0; k < a.n_out; k++) { /* (A x) conj(y) */
+            double xr = got(&a, 2 * k), xi = got(&a, 2 * k + 1);
+            double yr = b.in[2 * k], yi = b.in[2 * k + 1];
+            left[0] += xr * yr + xi * yi;
+            left[1] += xi * yr - xr * yi;
+            norm += xr * xr + xi * xi;
+        }
+        for (size_t m = 0; m < a.n_in; m++) { /* x conj(A^H y) */
+            double xr = a.in[2 * m], xi = a.in[2 * m + 1];
+            double yr = got(&b, 2 * m), yi = got(&b, 2 * m + 1);
+            right[0] += xr * yr + xi * yi;
+            right[1] += xi * yr - xr * yi;
+        }
+        double off = hypot(left[0] - right[0], left[1] - right[1]);
+        double limit = (info.double_precision ? 1e-13 : 1e-5) * sqrt(norm) * (double)a.n_out;
+        EC_CHECK(off <= limit, "dim %d: inner products differ by %g, allowed %g", info.dim, off,
+                 limit);
+        problem_close(backend, &a);
+        problem_close(backend, &b);
+    }
+    return 0;
+}
+
+static int run_split(ec_backend *backend, problem *p, int threads, size_t part, bool shared,
+                     void *result)
+{
+    ec_backend_info info = {"cpu", threads, ec_isa_name(backend->isa), NULL};
+    size_t real = p->info.double_precision ? sizeof(double) : sizeof(float);
+    size_t vectors = (size_t)p->vectors;
+    ec_backend *other;
+    ec_nufft *plan;
+    ec_nufft_batch batch;
+
+    EC_CHECK_CALL(ec_backend_create(&info, &other));
+    EC_CHECK_CALL(ec_nufft_create(other, &p->info, &plan));
+    for (size_t first = 0; first < p->n; first += part) {
+        bind(p, &batch);
+        batch.n = p->n - first < part ? p->n - first : part;
+        batch.point_stride = shared ? 0 : batch.point_stride;
+        for (int32_t d = 0; d < p->info.dim; d++)
+            batch.point[d] += first * batch.point_stride;
+        batch.in = (const char *)batch.in + first * vectors * p->n_in * 2 * real;
+        batch.out = (char *)batch.out + first * vectors * p->n_out * 2 * real;
+        batch.status += first;
+        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+    }
+    memcpy(result, p->out.data, p->out.bytes);
+    ec_nufft_destroy(&plan);
+    ec_backend_destroy(&other);
+    return 0;
+}
+
+/* The same bits for 1, 2 and 7 threads, any split of the batch, and shared points. */
+static int same_bits(ec_backend *backend)
+{
+    if (unsupported(backend))
+        return 0;
+    for (int32_t i = 0; i < 8; i++) {
+        ec_nufft_info info = {.type = 1 + i % 2,
+                              .dim = 1 + i / 2 % 2,
+                              .modes = {40, 35},
+                              .points = 61,
+                              .double_precision = i >= 4,
+                              .sign = 1,
+                              .tolerance = 1e-5};
+        problem p;
+        if (problem_open(backend, &p, &info, 23, 2))
+            return 1;
+        char *want = (char *)malloc(p.out.bytes), *other = (char *)malloc(p.out.bytes);
+        EC_CHECK(want && other, "out of memory");
+        if (run_split(backend, &p, 1, p.n, false, want))
+            return 1;
+        static const int threads[] = {2, 7, 2, 1};
+        static const size_t parts[] = {23, 23, 5, 1};
+        for (int k = 0; k < 4; k++) {
+            memset(p.out.data, 0xFF, p.out.bytes);
+            if (run_split(backend, &p, threads[k], parts[k], false, other))
+                return 1;
+            EC_CHECK(memcmp(want, other, p.out.bytes) == 0,
+                     "type %d, %d-D: %d threads in parts of %zu give other bits", info.type,
+                     info.dim, threads[k], parts[k]);
+        }
+        if (run_split(backend, &p, 2, p.n, true, other))
+            return 1;
+        EC_CHECK(memcmp(want, other, p.out.bytes / p.n) == 0, "shared points change candidate 0");
+        EC_CHECK(memcmp(want, other, p.out.bytes) != 0, "shared points change nothing");
+        free(want);
+        free(other);
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
+static int arguments(ec_backend *backend)
+{
+    static const ec_nufft_info good = {
+        .type = 1, .dim = 2, .modes = {8, 8}, .points = 4, .sign = 1, .tolerance = 1e-4};
+    static const struct {
+        const char *text;
+        int32_t field;
+        double value;
+    } bad[] = {
+        {"type = 4; allowed", 0, 4},
+        {"dim = 3; allowed", 1, 3},
+        {"modes[1] = 0; allowed", 2, 0},
+        {"points = 0; at least", 3, 0},
+        {"sign = 0; allowed", 4, 0},
+        {"tolerance = 1e-07; single precision reaches 1e-06, double precision 1e-12", 5, 1e-7},
+        {"tolerance = 0; allowed", 5, 0},
+        {"tolerance = nan; allowed", 5, NAN},
+        {"tolerance = 1e-13; double precision reaches 1e-12", 6, 1e-13},
+        {"upsampling = 1; allowed", 7, 1},
+        {"tolerance = 1e-06 cannot be reached with upsampling = 1.25", 8, 1.25}};
+    ec_nufft *plan = NULL;
+
+    if (backend->is_cuda) {
+        EC_CHECK(ec_nufft_create(backend, &good, &plan) == EC_ERR_UNSUPPORTED, "no refusal");
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ec_nufft_info info = good;
+        int32_t whole = bad[i].value == bad[i].value ? (int32_t)bad[i].value : 0;
+        switch (bad[i].field) {
+        case 0:
+            info.type = whole;
+            break;
+        case 1:
+            info.dim = whole;
+            break;
+        case 2:
+            info.modes[1] = whole;
+            break;
+        case 3:
+            info.points = whole;
+            break;
+        case 4:
+            info.sign = whole;
+            break;
+        case 5:
+            info.tolerance = bad[i].value;
+            break;
+        case 6:
+            info.tolerance = bad[i].value;
+            info.double_precision = true;
+            break;
+        case 8:
+            info.tolerance = 1e-6;
+            info.modes[0] = info.modes[1] = 64;
+            info.upsampling = bad[i].value;
+            break;
+        default:
+            info.upsampling = bad[i].value;
+        }
+        EC_CHECK(ec_nufft_create(backend, &info, &plan) == EC_ERR_ARGUMENT && !plan,
+                 "case %zu was accepted", i);
+        EC_CHECK(strstr(ec_error_text(), bad[i].text), "case %zu says '%s'", i, ec_error_text());
+    }
+    EC_CHECK_CALL(ec_nufft_create(backend, &good, &plan));
+    ec_nufft_batch batch = {.n = 1, .vectors = 0};
+    EC_CHECK(ec_nufft_run(plan, &batch) == EC_ERR_ARGUMENT, "0 vectors were accepted");
+    char text[160];
+    ec_nufft_describe(plan, text, sizeof text);
+    EC_CHECK(strstr(text, "NUFFT type 1, 2-D, width "), "described as '%s'", text);
+    EC_CHECK(ec_nufft_error(plan) > 0 && ec_nufft_error(plan) <= good.tolerance,
+             "predicted error %g", ec_nufft_error(plan));
+    EC_CHECK(ec_nufft_cost(plan) > 0 && ec_nufft_cost(plan) < 1e-3, "predicted cost %g s",
+             ec_nufft_cost(plan));
+    ec_nufft_destroy(&plan);
+    return 0;
+}
+
+const ec_case ec_cases_nufft[] = {{"nufft/type1_1d_f32", type1_1d_f32},
+                                  {"nufft/type1_1d_f64", type1_1d_f64},
+                                  {"nufft/type1_2d_f32", type1_2d_f32},
+                                  {"nufft/type1_2d_f64", type1_2d_f64},
+                                  {"nufft/type2_1d_f32", type2_1d_f32},
+                                  {"nufft/type2_1d_f64", type2_1d_f64},
+                                  {"nufft/type2_2d_f32", type2_2d_f32},
+                                  {"nufft/type2_2d_f64", type2_2d_f64},
+                                  {"nufft/large", large},
+                                  {"nufft/zeros", zeros},
+                                  {"nufft/not_finite", not_finite},
+                                  {"nufft/adjoint", adjoint},
+                                  {"nufft/same_bits", same_bits},
+                                  {"nufft/arguments", arguments},
+                                  {NULL, NULL}};
