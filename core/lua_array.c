@@ -13,8 +13,8 @@ typedef struct array_keys {
     ec_expr x, y, z, amplitude, phase, phase_deg, wavelength, frequency;
     ec_expr steer_u, steer_v, steer_theta, steer_phi;
     ec_lua_list u, v, theta, phi;
-    int element, precision, method, integrate;
-    double q;
+    int element, precision, method, integrate, expansion;
+    double q, tolerance;
 } array_keys;
 
 #define ROW(key, kind, flags, initial, min, max, unit, words, help, field)                         \
@@ -58,8 +58,13 @@ static const ec_key array_table[] = {
         steer_phi),
     ROW("precision", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|single|double",
         "of the pattern; auto: single in the search, double at final fidelity", precision),
-    ROW("method", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|direct|product",
-        "how the pattern is computed; auto: by the shapes", method),
+    ROW("method", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|direct|product|nufft",
+        "how the pattern is computed; auto: the least predicted time", method),
+    ROW("tolerance", EC_KEY_NUMBER, 0, 0, 0, 0.1, NULL, NULL,
+        "error of method = 'nufft' relative to the pattern's rms (default 1e-4, in double 1e-9)",
+        tolerance),
+    ROW("expansion", EC_KEY_WORD, 0, 0, 0, 0, NULL, "chebyshev|taylor",
+        "of elements off a plane in method = 'nufft'; taylor is the p-series", expansion),
     ROW("integrate", EC_KEY_WORD, 0, 0, 0, 0, NULL, "sphere|hemisphere",
         "region over which directivity integrates the radiated power", integrate)};
 
@@ -275,6 +280,8 @@ static int array_new(lua_State *L)
     config.q = k.q;
     config.precision = (ec_array_precision)k.precision;
     config.method = (ec_array_method)k.method;
+    config.tolerance = k.tolerance;
+    config.expansion = (ec_array_expansion)k.expansion;
     config.integrate = (ec_array_integrate)k.integrate;
     ec_lua_mark_line(L);
     ec_array_inputs in = {.x = k.x >= 0 ? k.x : number(L, 0),

@@ -614,7 +614,10 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
     }
     if (args->vjp)
         ec_adjoint_clear(team, &work.el, &work.adjoint);
-    if (args->row != EC_ROW_NONE) {
+    if (args->row == EC_ROW_GIVEN) {
+        work.row =
+            args->nufft.rows + (s * args->n + c - args->nufft.first) * (size_t)args->grid.points;
+    } else if (args->row != EC_ROW_NONE) {
         EC_PATTERN_ROW(team, args, &work.el, work.tables, work.row);
         ec_team_sync(team);
     }

@@ -199,6 +199,17 @@ static int check_config(const ec_array_config *config)
         return ec_fail(EC_ERR_ARGUMENT,
                        "array: method 'product' needs a u cut or a u-v grid, not a %s",
                        kind_names[config->kind]);
+    if (config->method == EC_METHOD_NUFFT && config->kind != EC_ARRAY_CUT_U &&
+        config->kind != EC_ARRAY_GRID_UV)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "array: method 'nufft' needs a u cut or a u-v grid, not a %s",
+                       kind_names[config->kind]);
+    double least = config->precision == EC_PRECISION_DOUBLE ? 1e-12 : 1e-6;
+    if (config->tolerance != 0.0 && !(config->tolerance >= least && config->tolerance <= 0.1))
+        return ec_fail(
+            EC_ERR_RANGE,
+            "array: tolerance = %g; precision '%s' reaches %g, and 0.1 is the most allowed",
+            config->tolerance, least < 1e-6 ? "double" : "single", least);
     int status = check_grid(config);
     return status < 0 ? status : check_visible(config);
 }

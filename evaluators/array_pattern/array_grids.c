@@ -9,6 +9,12 @@
 /* Shipped costs of the paths, in multiply-adds of one lane (measured once on AVX2 cores): a sine
  * and cosine with its float64 phase, and a complex product for two points. */
 static const double COST_SINCOS = 16.0, COST_PRODUCT = 4.0;
+/* Their rates, a second: on one CPU core, and on a GPU (H100) in the general kernel and in those of
+ * array_search.cuh, which take small arrays only. */
+static const double CPU_RATE[2] = {2e10, 2e10}, GPU_RATE[2] = {1e12, 8e12};
+static const double GPU_PRODUCT_ELEMENTS = 1024, GPU_PRODUCT_POINTS = 65536;
+/* Below this a NUFFT is not considered: a plan of it costs more than it could save. */
+static const double NUFFT_LEAST = 1e-6;
 
 enum {
     /* Final grids: samples a 1/aperture; a |F|^2 of that aperture has no detail below half of it,
@@ -47,6 +53,9 @@ int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes,
 
 void ec_pattern_forget(ec_pattern_memory *memory)
 {
+    ec_nufft_destroy(&memory->nufft);
+    if (memory->fft)
+        memory->backend->ops->fft_destroy(memory->backend, &memory->fft);
     for (int32_t i = 0; i < memory->count; i++)
         memory->backend->ops->release(memory->backend, memory->block[i]);
     memory->count = 0;
@@ -478,6 +487,80 @@ static int make_product(ec_pattern_memory *memory, const ec_array_config *config
     return status;
 }
 
+/* Names of the paths that the configuration allows. */
+static bool allows(const ec_array_config *config, ec_array_method method)
+{
+    return config->method == EC_METHOD_AUTO || config->method == method;
+}
+
+/* The cheapest path by predicted seconds a design; a path that was asked for and is not there is an
+ * error. */
+static int choose_row(ec_pattern_memory *memory, const ec_array_config *config,
+                      const ec_pattern_extent *extent, const ec_pattern_axes *axes,
+                      ec_pattern_args *args, char *text, size_t size)
+{
+    const ec_pattern_product *p = &args->product;
+    double points = args->grid.points, elements = config->elements;
+    double cost[EC_ROW_GIVEN] = {[EC_ROW_NONE] = INFINITY,
+                                 [EC_ROW_DIRECT] = INFINITY,
+                                 [EC_ROW_PRODUCT] = INFINITY,
+                                 [EC_ROW_NUFFT] = INFINITY};
+    const double *rate = memory->backend->is_cuda ? GPU_RATE : CPU_RATE;
+    char way[224] = "";
+    int status = EC_OK;
+
+    if (allows(config, EC_METHOD_DIRECT))
+        cost[EC_ROW_DIRECT] = COST_SINCOS * points * elements / rate[0];
+    if (allows(config, EC_METHOD_PRODUCT) && is_tensor(config, extent, axes)) {
+        status = make_product(memory, config, extent, axes, args);
+        cost[EC_ROW_PRODUCT] =
+            elements * (COST_PRODUCT * p->rows * p->padded + COST_SINCOS * (p->rows + p->padded)) /
+            rate[elements <= GPU_PRODUCT_ELEMENTS && points <= GPU_PRODUCT_POINTS];
+    }
+    double least = fmin(cost[EC_ROW_DIRECT], cost[EC_ROW_PRODUCT]);
+    if (status >= 0 && allows(config, EC_METHOD_NUFFT) && ec_pattern_nufft_fits(config, axes) &&
+        (config->method == EC_METHOD_NUFFT || least > NUFFT_LEAST)) {
+        status =
+            ec_pattern_nufft_make(memory, config, axes, args, &cost[EC_ROW_NUFFT], way, sizeof way);
+        if (status == EC_ERR_UNSUPPORTED && config->method == EC_METHOD_AUTO)
+            status = EC_OK; /* too deep an array for it */
+    }
+    if (status < 0)
+        return status;
+    int32_t row = EC_ROW_NONE;
+    for (int32_t k = EC_ROW_DIRECT; k <= EC_ROW_NUFFT; k++)
+        row = cost[k] < cost[row] ? k : row;
+    if (row == EC_ROW_NONE)
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       config->method == EC_METHOD_PRODUCT
+                           ? "array: method 'product' needs a uniform u cut or a u-v grid, and "
+                             "elements in one plane of constant z"
+                           : "array: method 'nufft' needs a uniform u-v grid (on the CPU a uniform "
+                             "u cut, too) and on a GPU precision 'single'");
+    args->row = row;
+    char level[64] = "float64";
+    if (!args->double_precision) /* a phasor's error, or a sum's in the worst order */
+        snprintf(level, sizeof level, "float32 (error below %.0f dB of sum |a|)",
+                 20.0 * log10(fmax(6e-7, elements * 6e-8)));
+    if (row == EC_ROW_NUFFT) {
+        snprintf(text, size, "%s, %s, %.0f points: predicted %.3g s a design (direct sum: %.3g s)",
+                 way, args->double_precision ? "float64" : "float32", points, cost[row],
+                 COST_SINCOS * points * elements / rate[0]);
+        return ec_pattern_nufft_use(memory, args);
+    }
+    if (row == EC_ROW_PRODUCT)
+        snprintf(text, size,
+                 "%s product %d x %d%s, %s, %.0f points: predicted %.3g s a design "
+                 "(direct sum: %.3g s)",
+                 args->grid.topology == EC_PATTERN_CUT ? "line" : "u-v", p->rows, p->columns,
+                 p->mirrored ? ", half by symmetry" : "", level, points, cost[row],
+                 COST_SINCOS * points * elements / rate[0]);
+    else
+        snprintf(text, size, "direct sum, %s, %.0f points: predicted %.3g s a design", level,
+                 points, cost[row]);
+    return EC_OK;
+}
+
 int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *config,
                          const ec_pattern_extent *extent, const ec_pattern_axes *axes,
                          bool needs_row, ec_pattern_args *args, char *text, size_t size)
@@ -527,39 +610,7 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *confi
     if (status < 0 || !needs_row)
         return status;
 
-    double points = grid->points, elements = config->elements;
-    double direct = COST_SINCOS * points * elements, product = (double)INFINITY;
-    bool tensor = config->method != EC_METHOD_DIRECT && is_tensor(config, extent, axes);
-    if (tensor) {
-        status = make_product(memory, config, extent, axes, args);
-        if (status < 0)
-            return status;
-        const ec_pattern_product *p = &args->product;
-        product =
-            elements * (COST_PRODUCT * p->rows * p->padded + COST_SINCOS * (p->rows + p->padded));
-    } else if (config->method == EC_METHOD_PRODUCT) {
-        return ec_fail(
-            EC_ERR_UNSUPPORTED,
-            "array: method 'product' needs a uniform u cut or a u-v grid, and elements in "
-            "one plane of constant z");
-    }
-    char level[64] = "float64";
-    if (!args->double_precision) /* a phasor's error, or a sum's in the worst order */
-        snprintf(level, sizeof level, "float32 (error below %.0f dB of sum |a|)",
-                 20.0 * log10(fmax(6e-7, elements * 6e-8)));
-    bool use = tensor && (config->method == EC_METHOD_PRODUCT || product < direct);
-    args->row = use ? EC_ROW_PRODUCT : EC_ROW_DIRECT;
-    if (use)
-        snprintf(text, size,
-                 "%s product %d x %d%s, %s, %d points: %.3g multiply-adds a design "
-                 "(direct sum: %.3g)",
-                 grid->topology == EC_PATTERN_CUT ? "line" : "u-v", args->product.rows,
-                 args->product.columns, args->product.mirrored ? ", half by symmetry" : "", level,
-                 grid->points, product, direct);
-    else
-        snprintf(text, size, "direct sum, %s, %d points: %.3g multiply-adds a design", level,
-                 grid->points, direct);
-    return EC_OK;
+    return choose_row(memory, config, extent, axes, args, text, size);
 }
 
 /* ---- radiated power ---- */

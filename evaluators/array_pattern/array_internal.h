@@ -9,6 +9,7 @@
 
 #include "array_pattern.h"
 #include "array_types.h"
+#include "nufft.h"
 
 typedef struct ec_pattern_setup {
     ec_array_config config; /* its lists point into storage */
@@ -32,6 +33,8 @@ typedef struct ec_pattern_memory {
     ec_backend *backend;
     int32_t count;
     void *block[EC_PATTERN_MEMORY_MAX];
+    ec_nufft *nufft; /* of the NUFFT path: CPU */
+    ec_fft *fft;     /* CUDA */
 } ec_pattern_memory;
 
 int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes, const void **to);
@@ -73,6 +76,21 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *confi
                          bool needs_row, ec_pattern_args *args, char *text, size_t size);
 int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
                           const ec_pattern_extent *extent, ec_pattern_args *args);
+
+/* True for a grid that the NUFFT path can compute. */
+bool ec_pattern_nufft_fits(const ec_array_config *config, const ec_pattern_axes *axes);
+/* Plans the NUFFT path into args->nufft; *cost: predicted seconds a design (INFINITY: the backend has
+ * no such path), for the choice between paths. */
+int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_array_config *config,
+                          const ec_pattern_axes *axes, ec_pattern_args *args, double *cost,
+                          char *text, size_t size);
+/* Chooses what was planned; reserves its buffers. */
+int ec_pattern_nufft_use(ec_pattern_memory *memory, ec_pattern_args *args);
+/* Bytes of a team's workspace that it needs. */
+size_t ec_pattern_nufft_bytes(const ec_pattern_args *args);
+/* CUDA: all candidates of args through the path. */
+int ec_pattern_nufft_run(const ec_pattern_memory *memory, const ec_kernel *kernel,
+                         ec_pattern_args *args);
 
 /* Direction of coordinates (a, b) of the configuration's kind; false: not visible. */
 bool ec_pattern_direct(const ec_array_config *config, double a, double b, double direction[3]);

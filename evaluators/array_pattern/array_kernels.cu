@@ -2,8 +2,9 @@
  * kernel, one block a candidate, from the source that the CPU compiles (array_candidate.h); blocks
  * are persistent, so their workspaces do not grow with the population. The two cases that searches
  * spend their time in, the side-lobe level of a line and of a u-v grid in float32, have kernels of
- * their own (array_search.cuh) that keep the pattern on chip. */
-#include "array_search.cuh"
+ * their own (array_search.cuh) that keep the pattern on chip. Large planar and conformal arrays over
+ * a u-v grid go through non-uniform FFTs (array_spread.cuh), whose rows all metrics can read. */
+#include "array_spread.cuh"
 
 /* ---- the row, shared by the block; plain versions, the tables in the workspace ---- */
 
@@ -150,7 +151,10 @@ static __global__ void __launch_bounds__(GENERAL_THREADS)
 
     if (args.stop && *args.stop)
         return;
-    for (size_t task = blockIdx.x; task < args.n * args.samples; task += gridDim.x) {
+    bool given = args.row == EC_ROW_GIVEN;
+    size_t first = given ? args.nufft.first : 0;
+    size_t end = given ? first + args.nufft.count : args.n * args.samples;
+    for (size_t task = first + blockIdx.x; task < end; task += gridDim.x) {
         ec_pattern_candidate(&team, &args, task % args.n, task / args.n,
                              args.workspace + blockIdx.x * args.workspace_bytes);
         __syncthreads();
@@ -169,17 +173,27 @@ extern "C" int ec_cuda_array_pattern(void *stream, const void *arguments, size_t
 {
     const ec_pattern_args *args = (const ec_pattern_args *)arguments;
     ec_pattern_args rest = *args;
-    size_t tasks = args->n * args->samples;
+    size_t tasks = args->row == EC_ROW_NUFFT ? args->nufft.count : args->n * args->samples;
+    bool nufft = args->row == EC_ROW_NUFFT;
 
     (void)lanes;
     (void)ny;
     if (tasks == 0)
         return 0;
+    if (nufft && args->nufft.stage == EC_SPREAD_STAGE)
+        return ec_nufft_launch_spread((cudaStream_t)stream, args);
+    if (nufft) {
+        int result = ec_nufft_launch_power((cudaStream_t)stream, args);
+        if (result != 0)
+            return result;
+        rest.row = EC_ROW_GIVEN;
+    }
     /* the metrics without a kernel of their own go together */
     bool needs_row = false;
     rest.n_metrics = 0;
     for (int32_t k = 0; k < args->n_metrics; k++) {
-        int result = ec_search_launch((cudaStream_t)stream, args, k);
+        int result = nufft ? ec_nufft_launch_metric((cudaStream_t)stream, args, k)
+                           : ec_search_launch((cudaStream_t)stream, args, k);
         if (result > 0)
             return result;
         if (result == 0)
@@ -189,7 +203,7 @@ extern "C" int ec_cuda_array_pattern(void *stream, const void *arguments, size_t
     }
     if (rest.n_metrics == 0)
         return 0;
-    if (!needs_row)
+    if (!needs_row && !nufft)
         rest.row = EC_ROW_NONE;
     unsigned blocks = (unsigned)(tasks < (size_t)args->teams ? tasks : (size_t)args->teams);
     pattern_kernel<<<blocks, GENERAL_THREADS, 0, (cudaStream_t)stream>>>(rest);

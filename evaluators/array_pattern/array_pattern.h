@@ -13,6 +13,7 @@
 #define EC_ARRAY_PATTERN_H
 
 #include "../../core/evaluator.h"
+#include "array_pattern_expansion.h"
 #include "array_pattern_kinds.h"
 
 EC_C_BEGIN
@@ -26,7 +27,8 @@ typedef enum ec_array_precision {
 typedef enum ec_array_method {
     EC_METHOD_AUTO,
     EC_METHOD_DIRECT,
-    EC_METHOD_PRODUCT
+    EC_METHOD_PRODUCT,
+    EC_METHOD_NUFFT
 } ec_array_method;
 typedef enum ec_array_integrate { EC_INTEGRATE_SPHERE, EC_INTEGRATE_HEMISPHERE } ec_array_integrate;
 
@@ -44,6 +46,9 @@ typedef struct ec_array_config {
     double q;                     /* cosq: field cos^q th, th from z, 0 behind */
     ec_array_precision precision; /* AUTO: single in the search, double at final */
     ec_array_method method;
+    double tolerance;             /* nufft: relative l2 error of the field, 1e-6 (single) or 1e-12
+                                      (double) to 0.1; 0: 1e-4, double 1e-9 */
+    ec_array_expansion expansion; /* nufft: of elements off a plane */
     ec_array_integrate integrate;
 } ec_array_config;
 

@@ -121,7 +121,8 @@ static size_t lay_out(ec_pattern_args *args, bool flood, bool cuda)
 {
     size_t elements = ec_pattern_elements_bytes(args->elements);
     size_t points = args->row == EC_ROW_NONE ? 0 : (size_t)args->grid.points;
-    size_t at = ec_round_up(elements, ROW_ALIGNMENT), tables = 0;
+    size_t at = ec_round_up(elements, ROW_ALIGNMENT);
+    size_t tables = args->row == EC_ROW_NUFFT ? ec_pattern_nufft_bytes(args) : 0;
 
     args->at_row = at;
     at += ec_round_up(points * sizeof(float), ROW_ALIGNMENT);
@@ -462,7 +463,10 @@ int ec_pattern_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array 
         }
         for (int32_t i = 0; i < EC_PATTERN_INPUTS; i++)
             bind_target(ev->vjp ? out[i] : NULL, &args.grad[i]);
-        result = backend->ops->launch(backend, &ec_kernel_array_pattern, &args, n, 1);
+        if (args.row == EC_ROW_NUFFT && backend->is_cuda)
+            result = ec_pattern_nufft_run(&ev->memory, &ec_kernel_array_pattern, &args);
+        else
+            result = backend->ops->launch(backend, &ec_kernel_array_pattern, &args, n, 1);
     }
     return result;
 }

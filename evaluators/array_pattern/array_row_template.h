@@ -13,6 +13,9 @@
  * grid as well: blocks of 2 C points about their centres. With real weights |F(-d)| = |F(d)| and
  * only half of the rows is computed. Operations: 4 rows columns elements multiply-adds and
  * (rows + columns) elements sines and cosines; traffic: the row is written once.
+ *
+ * nufft: elements as points and directions as modes of a non-uniform FFT (nufft.h), one for each
+ * term of the expansion in z (ec_pattern_nufft).
  */
 
 /* The point's |F|^2 with the element's gain, where it belongs in the row. */
@@ -180,4 +183,85 @@ static inline void EC_ROW(product)(const ec_pattern_args *args, const ec_pattern
              cosines + column, sines + column, acc);
             EC_ROW(place)(args, r, column, acc, row);
         }
+}
+
+/* b_p(zeta) over b_(p-1) and b_(p-2). */
+static inline EC_REAL EC_ROW(basis)(bool taylor, int32_t p, EC_REAL zeta, EC_REAL before,
+                                    EC_REAL older)
+{
+    if (taylor || p == 1)
+        return zeta * before;
+    return (EC_REAL)2 * zeta * before - older;
+}
+
+/* The fields of all terms, [terms][points] complex, in memory + at_field. */
+static inline void EC_ROW(fields)(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                  char *memory)
+{
+    const ec_pattern_nufft *nufft = &args->nufft;
+    size_t n = (size_t)el->n;
+    double *x = (double *)(memory + nufft->at_point), *y = x + n;
+    EC_REAL *strength = (EC_REAL *)(memory + nufft->at_strength);
+
+#pragma omp simd
+    for (size_t m = 0; m < n; m++) {
+        double t =
+            ec_fma(el->x[m], nufft->centre_u,
+                   ec_fma(el->y[m], nufft->centre_v, ec_fma(el->z[m], nufft->w_c, el->turn[m])));
+        EC_REAL s, c, amplitude = (EC_REAL)el->amplitude[m];
+        EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s, &c);
+        x[m] = el->x[m] * nufft->step_u;
+        y[m] = el->y[m] * nufft->step_v;
+        strength[2 * m] = amplitude * c;
+        strength[2 * m + 1] = amplitude * s;
+    }
+    if (nufft->terms > 1) {
+        double per_half = 1.0 / nufft->z_half;
+        for (size_t m = 0; m < n; m++) {
+            EC_REAL zeta = (EC_REAL)((el->z[m] - nufft->z_c) * per_half);
+            EC_REAL here = (EC_REAL)1, before = (EC_REAL)0;
+            for (int32_t p = 1; p < nufft->terms; p++) {
+                EC_REAL next = EC_ROW(basis)(nufft->taylor != 0, p, zeta, here, before);
+                EC_REAL *to = strength + 2 * ((size_t)p * n + m);
+                to[0] = strength[2 * m] * next;
+                to[1] = strength[2 * m + 1] * next;
+                before = here;
+                here = next;
+            }
+        }
+    }
+    ec_nufft_io io = {{x, y}, strength, memory + nufft->at_field, nufft->terms};
+    nufft->plan->function(nufft->plan, &io, memory + nufft->at_work);
+}
+
+static inline void EC_ROW(nufft)(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                 char *memory, float *row)
+{
+    const ec_pattern_nufft *nufft = &args->nufft;
+    size_t points = (size_t)args->grid.points;
+    EC_REAL *field = (EC_REAL *)(memory + nufft->at_field);
+
+    EC_ROW(fields)(args, el, memory);
+    if (nufft->terms > 1) {
+        for (size_t i = 0; i < points; i++) {
+            field[2 * i] *= (EC_REAL)nufft->factor[i];
+            field[2 * i + 1] *= (EC_REAL)nufft->factor[i];
+        }
+        for (int32_t p = 1; p < nufft->terms; p++) { /* j^p */
+            const EC_REAL *term = field + 2 * (size_t)p * points;
+            const float *factor = nufft->factor + (size_t)p * points;
+            EC_REAL sign = (EC_REAL)(p & 2 ? -1 : 1);
+            int odd = p & 1;
+#pragma omp simd
+            for (size_t i = 0; i < points; i++) {
+                EC_REAL f = sign * (EC_REAL)factor[i];
+                field[2 * i] += odd ? -f * term[2 * i + 1] : f * term[2 * i];
+                field[2 * i + 1] += odd ? f * term[2 * i] : f * term[2 * i + 1];
+            }
+        }
+    }
+    for (size_t i = 0; i < points; i++) {
+        EC_REAL re = field[2 * i], im = field[2 * i + 1];
+        EC_ROW(store)(&args->grid, row, (int32_t)i, re * re + im * im);
+    }
 }

@@ -29,7 +29,7 @@ enum { EC_ROW_BLOCK = 32 };
 #undef EC_ROW_SINCOS
 #undef EC_ROW_FMA
 
-/* |F|^2 over the grid by the planned path. tables: ec_row_table_bytes of memory. */
+/* |F|^2 over the grid by the planned path. tables: args->at_tables has room for them. */
 static inline void ec_row_compute(const ec_pattern_args *args, const ec_pattern_elements *el,
                                   void *tables, float *row)
 {
@@ -38,6 +38,11 @@ static inline void ec_row_compute(const ec_pattern_args *args, const ec_pattern_
             ec_row_product_f64(args, el, tables, row);
         else
             ec_row_product_f32(args, el, tables, row);
+    } else if (args->row == EC_ROW_NUFFT) {
+        if (args->double_precision)
+            ec_row_nufft_f64(args, el, (char *)tables, row);
+        else
+            ec_row_nufft_f32(args, el, (char *)tables, row);
     } else if (args->double_precision) {
         ec_row_direct_f64(args, el, row);
     } else {

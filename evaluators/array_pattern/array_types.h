@@ -11,6 +11,7 @@
 #define EC_ARRAY_TYPES_H
 
 #include "../../core/kernel.h"
+#include "nufft_types.h"
 
 /* Like EC_FN, for functions too long to be inlined by force. */
 #ifdef __CUDACC__
@@ -139,15 +140,57 @@ typedef struct ec_pattern_power {
     const double *u, *v, *w, *weight;
 } ec_pattern_power;
 
+/* Work of the NUFFT path over a uniform u-v grid, on the CPU also over a uniform u cut. With
+ * X = x du and Y = y dv in turns,
+ *
+ *   F(k, l) = sum_p j^p c_p(w) sum_m s_m b_p(zeta_m) exp(2 pi j (k X_m + l Y_m)),
+ *
+ * k = ia - floor(na / 2), l = ib - floor(nb / 2), s_m = a_m exp(2 pi j (turn_m + x_m u_c + y_m v_c +
+ * z_m w_c)): an expansion of exp(2 pi j (z - z_c) (w - w_c)) in zeta = (z - z_c) / z_half
+ * (array_pattern_expansion.h). Planar arrays have the one term c_0 = b_0 = 1. */
+enum {
+    EC_PATTERN_TERMS_MAX = 64,
+    EC_SPREAD_BIN = 16, /* CUDA: fine cells along a side of a bin */
+    EC_SPREAD_WIDTH_MAX = 13,
+    EC_SPREAD_DEGREE_MAX = 15
+};
+
+typedef struct ec_pattern_nufft {
+    int32_t terms, taylor;     /* of the expansion; b_p: Chebyshev's polynomial or zeta^p */
+    double step_u, step_v;     /* of the grid */
+    double centre_u, centre_v; /* direction of k = l = 0 */
+    double w_c, z_c, z_half;   /* of the expansion, z in wavelengths */
+    const float *factor;       /* [terms][points]: c_p; NULL for a planar array */
+    double noise_log;          /* ln of the row's noise */
+    const ec_nufft_args *plan; /* CPU */
+    size_t at_point, at_strength, at_field, at_work; /* CPU: byte offsets from the tables */
+    /* CUDA: tasks first .. first + count of a launch, of which `staged` fit. */
+    int32_t stage, staged;    /* EC_SPREAD_STAGE or EC_POWER_STAGE */
+    int32_t fine[2], bins[2]; /* the fine grid along a and b, and its bins */
+    int32_t width, degree;    /* of the window: taps, and the degree of their polynomials */
+    const float *window;      /* [degree + 1][width], highest power first */
+    const float *level[2];    /* [na], [nb]: one over the window's transform */
+    size_t first, count;
+    float *record;  /* [staged][elements][8], sorted by bin */
+    int32_t *start; /* [staged][bins + 1] */
+    int32_t *bad;   /* [staged]: candidate status */
+    ec_c64 *fields; /* [staged][terms][fine] */
+    float *rows;    /* [staged][points] */
+} ec_pattern_nufft;
+
+enum { EC_SPREAD_STAGE, EC_POWER_STAGE };
+
 enum { EC_PATTERN_METRICS_MAX = 16 };
 
-enum { EC_ROW_NONE, EC_ROW_DIRECT, EC_ROW_PRODUCT };
+/* EC_ROW_GIVEN: the row of a task lies in nufft.rows. */
+enum { EC_ROW_NONE, EC_ROW_DIRECT, EC_ROW_PRODUCT, EC_ROW_NUFFT, EC_ROW_GIVEN };
 
 typedef struct ec_pattern_args {
     size_t n, samples;
     ec_pattern_view in[EC_PATTERN_INPUTS];
     ec_pattern_grid grid;
     ec_pattern_product product;
+    ec_pattern_nufft nufft;
     ec_pattern_power power;
     int32_t elements;
     int32_t compact;          /* phases stay below 2^18 turns */

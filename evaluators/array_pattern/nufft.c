@@ -4,7 +4,7 @@
 #include "nufft_kernels.h"
 #include "nufft_window.h"
 
-#include "detmath.h"
+#include "../../core/detmath.h"
 
 #include <stdio.h>
 #include <stdlib.h>

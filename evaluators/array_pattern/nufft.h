@@ -22,7 +22,7 @@
 #ifndef EC_NUFFT_H
 #define EC_NUFFT_H
 
-#include "backend.h"
+#include "../../core/backend.h"
 #include "nufft_types.h"
 
 EC_C_BEGIN
@@ -46,14 +46,6 @@ typedef struct ec_nufft_info {
     double upsampling;     /* fine grid over modes, 1.2 to 4; 0: 1.25, 1.5 or 2 by cost */
     ec_nufft_method method;
 } ec_nufft_info;
-
-/* One candidate. Vectors are sets of strengths that share the points. */
-struct ec_nufft_io {
-    const double *point[2]; /* [points], turns; the second NULL in one dimension */
-    const void *in;         /* type 1: [vectors][points], type 2: [vectors][modes], complex */
-    void *out;              /* type 1: [vectors][modes], type 2: [vectors][points], complex */
-    int32_t vectors;
-};
 
 /* n candidates, one after another: point[d][n][points], in and out [n][vectors][...]. */
 typedef struct ec_nufft_batch {

@@ -2,8 +2,8 @@
  * threads, each with its own workspace. */
 #include "nufft_kernels.h"
 
-#include "fastmath.h"
-#include "status.h"
+#include "../../core/fastmath.h"
+#include "../../core/status.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #ifndef EC_NUFFT_TYPES_H
 #define EC_NUFFT_TYPES_H
 
-#include "kernel.h"
+#include "../../core/kernel.h"
 
 enum {
     EC_NUFFT_STAGES_MAX = 24,
@@ -36,6 +36,14 @@ typedef struct ec_nufft_axis {
 
 typedef struct ec_nufft_args ec_nufft_args;
 typedef struct ec_nufft_io ec_nufft_io;
+
+/* One candidate. Vectors are sets of strengths that share the points. */
+struct ec_nufft_io {
+    const double *point[2]; /* [points], turns; the second NULL in one dimension */
+    const void *in;         /* type 1: [vectors][points], type 2: [vectors][modes], complex */
+    void *out;              /* type 1: [vectors][modes], type 2: [vectors][points], complex */
+    int32_t vectors;
+};
 
 /* Transforms one candidate; returns bits of EC_CANDIDATE_*. */
 typedef uint8_t ec_nufft_function(const ec_nufft_args *args, const ec_nufft_io *io,

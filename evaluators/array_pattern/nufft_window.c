@@ -1,7 +1,7 @@
 /* nufft_window.c: the Kaiser-Bessel window, its transform, errors and polynomials. */
 #include "nufft_window.h"
 
-#include "detmath.h"
+#include "../../core/detmath.h"
 #include "nufft_types.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #ifndef EC_NUFFT_WINDOW_H
 #define EC_NUFFT_WINDOW_H
 
-#include "base.h"
+#include "../../core/base.h"
 
 typedef struct ec_nufft_window {
     int32_t width; /* cells, 2 .. EC_NUFFT_WIDTH_MAX */

@@ -750,6 +750,109 @@ static int case_neighbours(ec_backend *backend)
     return 0;
 }
 
+/* ---- the NUFFT path ---- */
+
+typedef struct nufft_case {
+    sll_case array;
+    double tolerance;
+    ec_array_expansion expansion;
+    size_t samples;
+} nufft_case;
+
+/* The search's side-lobe level, its neighbours in the row (a mask's excess, a level) and the final
+ * one by NUFFT, against the direct sum's of the plainest CPU level. */
+static int check_nufft(ec_backend *backend, const nufft_case *one, uint64_t seed)
+{
+    const ec_array_mask_line mask = {0.1, 3.0, {-20, -25}, {-INFINITY, -INFINITY}};
+    const double at_a[2] = {0.31, -0.6}, at_b[2] = {0.2, 0.1};
+    const sll_case *array = &one->array;
+
+    for (int fidelity = EC_SEARCH; fidelity <= EC_FINAL; fidelity++) {
+        problem p[2];
+        results r[2];
+        for (int k = 0; k < 2; k++) {
+            ec_array_beam beam;
+            if (problem_open(&p[k], array->kind, array->elements, array->na, array->nb,
+                             array->extent, array->complex_weights, array->depth, seed))
+                return 1;
+            p[k].samples = one->samples;
+            if (one->samples > 1) {
+                p[k].axes[WAVELENGTH] = EC_AXIS_SAMPLE;
+                p[k].axes[X] |= EC_AXIS_SAMPLE;
+            }
+            p[k].config.element = array->element;
+            p[k].config.q = 0.8;
+            p[k].config.method = k ? EC_METHOD_DIRECT : EC_METHOD_NUFFT;
+            p[k].config.tolerance = k ? 0.0 : one->tolerance;
+            p[k].config.expansion = one->expansion;
+            if (fidelity == EC_FINAL)
+                p[k].n = 3;
+            /* a GPU has this path in float32 only */
+            if (fidelity == EC_FINAL && backend->is_cuda && k == 0)
+                p[k].config.precision = EC_PRECISION_SINGLE;
+            ec_array_beam_default(&beam);
+            if (array->exclude > 0.0)
+                beam.exclude_a = array->exclude;
+            if (problem_call(&p[k]) ||
+                problem_add(&p[k], ec_array_sll_db(p[k].graph, p[k].call, &beam)) ||
+                problem_add(&p[k],
+                            ec_array_excess_db(p[k].graph, p[k].call, &beam, true, 1, &mask)) ||
+                problem_add(&p[k], ec_array_level_db(p[k].graph, p[k].call, &beam, true, 2, at_a,
+                                                     array->nb > 1 ? at_b : NULL)))
+                return 1;
+        }
+        if (run(backend, &p[0], EC_MODE_RUN, (ec_fidelity)fidelity, p[0].n, &r[0]) ||
+            run_reference(&p[1], EC_MODE_RUN, (ec_fidelity)fidelity, &r[1]))
+            return 1;
+        /* a field error of `tolerance` of the rms, at most some times that of the peak, in dB; the
+         * final figures are refined by float64 sums */
+        double limit = fidelity == EC_FINAL ? 1e-6 : fmax(30.0 * one->tolerance, 3e-4);
+        for (int32_t k = 0; k < 3; k++)
+            for (size_t i = 0; i < r[0].elements[k] * p[0].n * p[0].samples; i++)
+                EC_CHECK(fabs(r[0].value[k][i] - r[1].value[k][i]) < limit,
+                         "kind %d, %d elements, %d x %d, depth %g, tolerance %g, fidelity %d, "
+                         "metric %d, number %zu: %.7g, expected %.7g",
+                         (int)array->kind, (int)array->elements, (int)array->na, (int)array->nb,
+                         array->depth, one->tolerance, fidelity, (int)k, i, r[0].value[k][i],
+                         r[1].value[k][i]);
+        for (int k = 0; k < 2; k++) {
+            results_free(&r[k]);
+            problem_close(&p[k]);
+        }
+    }
+    return 0;
+}
+
+static int case_nufft(ec_backend *backend)
+{
+    static const ec_array_element iso = EC_ELEMENT_ISOTROPIC, cosq = EC_ELEMENT_COSQ;
+    const nufft_case list[] = {
+        {{EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0.2, false, 0, iso, 0}, 1e-4, 0, 1},
+        {{EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0, true, 0, iso, 0}, 1e-5, 0, 1},
+        {{EC_ARRAY_GRID_UV, 50, 97, 65, 3, 0.2, true, 0, cosq, 0}, 1e-3, 0, 1},
+        {{EC_ARRAY_GRID_UV, 50, 65, 97, 3, 0.2, true, 0.7, iso, 0}, 1e-4, 0, 1},
+        {{EC_ARRAY_GRID_UV, 50, 65, 97, 3, 0.2, true, 0.7, iso, 0}, 1e-4, EC_EXPANSION_TAYLOR, 1},
+        {{EC_ARRAY_GRID_UV, 30, 40, 41, 2, 0.3, false, 2.0, cosq, 0}, 1e-3, 0, 1},
+        {{EC_ARRAY_GRID_UV, 12, 9, 8, 1, 0.5, true, 0, iso, 0}, 1e-3, 0, 1},
+        {{EC_ARRAY_GRID_UV, 20, 400, 390, 9, 0.1, false, 0, iso, 0}, 1e-3, 0, 2},
+    };
+
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (check_nufft(backend, &list[i], 300 + i))
+            return 1;
+    if (backend->is_cuda)
+        return 0;
+    const nufft_case lines[] = {
+        {{EC_ARRAY_CUT_U, 200, 2001, 1, 40, 0.03, true, 0, iso, 0}, 1e-4, 0, 1},
+        {{EC_ARRAY_CUT_U, 60, 1000, 1, 12, 0, false, 0, iso, 0}, 1e-5, 0, 1},
+        {{EC_ARRAY_CUT_U, 40, 800, 1, 8, 0.1, true, 1.0, iso, 0}, 1e-4, 0, 2},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (check_nufft(backend, &lines[i], 400 + i))
+            return 1;
+    return 0;
+}
+
 /* A candidate that cannot be scored says so and leaves its neighbours alone. */
 static int case_failures(ec_backend *backend)
 {
@@ -783,15 +886,10 @@ static int case_failures(ec_backend *backend)
 }
 
 const ec_case ec_cases_array_pattern[] = {
-    {"array/pattern", case_pattern},
-    {"array/turn", case_turn},
-    {"array/line_sll", case_line_sll},
-    {"array/line_excess", case_line_excess},
-    {"array/grid_sll", case_grid_sll},
-    {"array/final", case_final},
-    {"array/adjoint", case_adjoint},
-    {"array/pieces", case_pieces},
-    {"array/neighbours", case_neighbours},
-    {"array/failures", case_failures},
-    {NULL, NULL},
+    {"array/pattern", case_pattern},   {"array/turn", case_turn},
+    {"array/line_sll", case_line_sll}, {"array/line_excess", case_line_excess},
+    {"array/grid_sll", case_grid_sll}, {"array/nufft", case_nufft},
+    {"array/final", case_final},       {"array/adjoint", case_adjoint},
+    {"array/pieces", case_pieces},     {"array/neighbours", case_neighbours},
+    {"array/failures", case_failures}, {NULL, NULL},
 };
