@@ -290,6 +290,8 @@ static int stage_cuda(ec_pattern_memory *memory, const ec_pattern_args *args,
                                     (void **)&nufft->start);
     if (status >= 0)
         status = ec_pattern_reserve(memory, staged * sizeof *nufft->bad, (void **)&nufft->bad);
+    if (status >= 0)
+        status = ec_pattern_reserve(memory, staged * sizeof *nufft->top, (void **)&nufft->top);
     if (status < 0)
         return status;
     ec_fft_info info = {.rank = 2,
@@ -333,6 +335,7 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_array_config *conf
     if (status < 0)
         return status;
     double share = nufft->terms > 1 ? 0.5 * tolerance : tolerance;
+    share = fmax(share, args->double_precision ? 1e-12 : 1e-6); /* what the transform reaches */
     if (memory->backend->is_cuda)
         status = make_cuda(memory, config, axes, share, args, nufft, cost, way, sizeof way);
     else

@@ -5,14 +5,16 @@
  *   spread  one block a tile of the fine grid: adds the windows of the elements that reach it in
  *           shared memory, writes the tile once
  *   (FFTs of the batch, by the backend)
- *   power   |F|^2 a direction: the window's transform divided out, the terms in z added up
- *   lobes   one block a candidate: the side-lobe level; other metrics read the rows in the
- *           general kernel
+ *   power   |F|^2 a direction: the window's transform divided out, the terms in z added up; and
+ *           the highest samples inside and outside the main beam
+ *   lobes   interpolated side lobes near the highest; other metrics read the rows in the general
+ *           kernel
+ *   finish  the side-lobe level
  *
  * A tile's sums are integers, so they do not depend on the order of the elements: the unit is
  * 2^-30 of the sum of |a| in the tile, which a float32 result cannot tell apart.
  *
- * Bytes a candidate with G fine and P directions: 8 G (spread) + 32 G (FFT) + 12 P (power, lobes).
+ * Bytes a candidate with G fine and P directions: 8 G (spread) + 32 G (FFT) + 16 P (power, lobes).
  * Updates of shared memory: 2 width^2 an element, and those of elements near a tile's side again.
  */
 #ifndef EC_ARRAY_SPREAD_CUH
@@ -26,8 +28,8 @@ enum {
     SPREAD_TILE = 64, /* fine cells along a side of a tile */
     SPREAD_RANGES = 32,
     POWER_THREADS = 256,
-    LOBES_THREADS = 512,
-    RECORD_WORDS = 8
+    POWER_ROWS = 8,
+    FINISH_THREADS = 128
 };
 
 /* ---- sort ---- */
@@ -127,8 +129,11 @@ static __global__ void __launch_bounds__(SORT_THREADS)
     if (bad)
         atomicOr(&bits, bad);
     block_scan(count, bins, slot);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+        ec_pattern_top none = {0, 0, 0};
         nufft->bad[blockIdx.x] = bits;
+        nufft->top[blockIdx.x] = none;
+    }
     if (bits)
         return;
     int32_t *start = nufft->start + (size_t)blockIdx.x * (bins + 1);
@@ -344,38 +349,118 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
 
 /* ---- power ---- */
 
+/* What a scan of a row needs to tell the main beam from the side lobes. */
+typedef struct lobes_beam {
+    double look_a, look_b, per_a, per_b;
+} lobes_beam;
+
+static __device__ lobes_beam lobes_find(const ec_pattern_args *args, size_t task)
+{
+    const ec_pattern_metric *metric = &args->metric[0];
+    size_t c = task % args->n, s = task / args->n;
+    double half_b = metric->exclude_b == metric->exclude_b ? metric->exclude_b : metric->exclude_a;
+    lobes_beam beam = {metric->look_a, metric->look_b, 1.0 / metric->exclude_a, 1.0 / half_b};
+
+    if (beam.look_a != beam.look_a)
+        beam.look_a = ec_pattern_read(&args->in[EC_PATTERN_U0], c, s, 0);
+    if (beam.look_b != beam.look_b)
+        beam.look_b = ec_pattern_read(&args->in[EC_PATTERN_V0], c, s, 0);
+    return beam;
+}
+
+/* The block's highest samples inside and outside the main beam into those of the task. */
+static __device__ void lobes_top(ec_pattern_top *top, unsigned long long key, float bar,
+                                 unsigned long long *slot)
+{
+    key = block_max_key(key, slot, POWER_THREADS);
+    bar = block_max(bar, (float *)slot, POWER_THREADS);
+    if (threadIdx.x != 0)
+        return;
+    if (key)
+        atomicMax(&top->key, key);
+    if (bar > 0.0f)
+        atomicMax(&top->bar, __float_as_uint(bar));
+}
+
+/* The field at point i = (ia, ib). */
+static __device__ __forceinline__ float2 power_field(const ec_pattern_args *args,
+                                                     const float2 *fields, int32_t ia, int32_t ib)
+{
+    const ec_pattern_nufft *nufft = &args->nufft;
+    const ec_pattern_grid *grid = &args->grid;
+    size_t fine = (size_t)nufft->fine[0] * nufft->fine[1], i = (size_t)ia * grid->nb + ib;
+    int32_t ka = ia - grid->na / 2, kb = ib - grid->nb / 2;
+
+    ka += ka < 0 ? nufft->fine[0] : 0;
+    kb += kb < 0 ? nufft->fine[1] : 0;
+    const float2 *from = fields + (size_t)ka * nufft->fine[1] + kb;
+    float2 f = from[0];
+    if (nufft->terms == 1)
+        return f;
+    f.x *= nufft->factor[i];
+    f.y *= nufft->factor[i];
+    for (int32_t p = 1; p < nufft->terms; p++) { /* j^p */
+        float2 g = from[p * fine];
+        float factor = nufft->factor[(size_t)p * grid->points + i];
+        factor = p & 2 ? -factor : factor;
+        f.x = ec_fmaf(factor, p & 1 ? -g.y : g.x, f.x);
+        f.y = ec_fmaf(factor, p & 1 ? g.x : g.y, f.y);
+    }
+    return f;
+}
+
+/* Blocks of POWER_THREADS columns and POWER_ROWS rows. COMPUTE: the row from the fields, else it is
+ * there; TOP: the highest samples for metric 0. */
+template <bool COMPUTE, bool TOP>
 static __global__ void __launch_bounds__(POWER_THREADS)
     power_kernel(const __grid_constant__ ec_pattern_args args)
 {
+    __shared__ unsigned long long slot[POWER_THREADS / 32];
     const ec_pattern_nufft *nufft = &args.nufft;
     const ec_pattern_grid *grid = &args.grid;
-    int32_t i = (int32_t)(blockIdx.x * POWER_THREADS + threadIdx.x);
-    size_t task = blockIdx.y, fine = (size_t)nufft->fine[0] * nufft->fine[1];
+    int32_t ib = (int32_t)(blockIdx.x * POWER_THREADS + threadIdx.x);
+    int32_t first = (int32_t)blockIdx.y * POWER_ROWS;
+    size_t task = blockIdx.z;
 
-    if ((args.stop && *args.stop) || nufft->bad[task] || i >= grid->points)
+    if ((args.stop && *args.stop) || nufft->bad[task])
         return;
-    int32_t ia = i / grid->nb, ib = i % grid->nb;
-    int32_t ka = ia - grid->na / 2, kb = ib - grid->nb / 2;
-    ka += ka < 0 ? nufft->fine[0] : 0;
-    kb += kb < 0 ? nufft->fine[1] : 0;
-    const float2 *from = (const float2 *)nufft->fields + task * nufft->terms * fine +
-                         (size_t)ka * nufft->fine[1] + kb;
-    float2 f = from[0];
-    if (nufft->terms > 1) {
-        f.x *= nufft->factor[i];
-        f.y *= nufft->factor[i];
-        for (int32_t p = 1; p < nufft->terms; p++) { /* j^p */
-            float2 g = from[p * fine];
-            float factor = nufft->factor[(size_t)p * grid->points + i];
-            factor = p & 2 ? -factor : factor;
-            f.x = ec_fmaf(factor, p & 1 ? -g.y : g.x, f.x);
-            f.y = ec_fmaf(factor, p & 1 ? g.x : g.y, f.y);
+    const float2 *fields = (const float2 *)nufft->fields +
+                           task * nufft->terms * ((size_t)nufft->fine[0] * nufft->fine[1]);
+    float *row = nufft->rows + task * grid->points;
+    lobes_beam beam = {};
+    unsigned long long key = 0;
+    float bar = 0.0f, level_b = 0.0f;
+    double y = 0.0;
+    if (TOP)
+        beam = lobes_find(&args, nufft->first + task);
+    if (ib < grid->nb) {
+        level_b = COMPUTE ? nufft->level[1][ib] : 0.0f;
+        y = TOP ? (grid->b[ib] - beam.look_b) * beam.per_b : 0.0;
+    }
+    for (int32_t ia = first; ia < first + POWER_ROWS && ia < grid->na && ib < grid->nb; ia++) {
+        int32_t i = ia * grid->nb + ib;
+        float p;
+        if (COMPUTE) {
+            float2 f = power_field(&args, fields, ia, ib);
+            float level = nufft->level[0][ia] * level_b;
+            float gain = grid->gain ? (float)grid->gain[i] : 1.0f;
+            p = gain < 0.0f ? -1.0f : ec_fmaf(f.x, f.x, f.y * f.y) * (level * level) * gain;
+            row[i] = p;
+        } else {
+            p = row[i];
+        }
+        if (!TOP || p < 0.0f)
+            continue;
+        double x = (grid->a[ia] - beam.look_a) * beam.per_a;
+        if (x * x + y * y <= 1.0 + EC_EDGE_SLACK) {
+            unsigned long long other = peak_key(p, i);
+            key = other > key ? other : key;
+        } else {
+            bar = fmaxf(bar, p);
         }
     }
-    float level = nufft->level[0][ia] * nufft->level[1][ib];
-    float gain = grid->gain ? grid->gain[i] : 1.0f;
-    nufft->rows[task * grid->points + i] =
-        gain < 0.0f ? -1.0f : ec_fmaf(f.x, f.x, f.y * f.y) * (level * level) * gain;
+    if (TOP)
+        lobes_top(&nufft->top[task], key, bar, slot);
 }
 
 /* ---- lobes ---- */
@@ -392,7 +477,7 @@ static __device__ double lobes_look(const ec_pattern_args *args, size_t c, size_
     double re = 0.0, im = 0.0, sum = 0.0;
 
     w -= ec_pattern_read(&in[EC_PATTERN_W0], c, s, 0);
-    for (int32_t m = threadIdx.x; m < args->elements; m += LOBES_THREADS) {
+    for (int32_t m = threadIdx.x; m < args->elements; m += FINISH_THREADS) {
         double x = ec_pattern_read(&in[EC_PATTERN_X], c, s, m);
         double y = ec_pattern_read(&in[EC_PATTERN_Y], c, s, m);
         double z = args->planar ? 0.0 : ec_pattern_read(&in[EC_PATTERN_Z], c, s, m);
@@ -404,68 +489,40 @@ static __device__ double lobes_look(const ec_pattern_args *args, size_t c, size_
         im += amplitude * sine;
         sum += fabs(amplitude);
     }
-    re = block_sum(re, slot, LOBES_THREADS);
-    im = block_sum(im, slot, LOBES_THREADS);
-    sum = block_sum(sum, slot, LOBES_THREADS);
+    re = block_sum(re, slot, FINISH_THREADS);
+    im = block_sum(im, slot, FINISH_THREADS);
+    sum = block_sum(sum, slot, FINISH_THREADS);
     double power = (re * re + im * im) / (sum * sum);
     if (args->cosq)
         power *= square > 1e-24 ? ec_det_exp(args->q * ec_det_log(square)) : 0.0;
     return power;
 }
 
-static __global__ void __launch_bounds__(LOBES_THREADS)
+/* Interpolated peaks outside the main beam, no more than 1.5 dB above their samples. */
+static __global__ void __launch_bounds__(POWER_THREADS)
     lobes_kernel(const __grid_constant__ ec_pattern_args args)
 {
-    __shared__ unsigned long long slot[LOBES_THREADS / 32];
+    __shared__ float slot[POWER_THREADS / 32];
     const ec_pattern_nufft *nufft = &args.nufft;
     const ec_pattern_grid *grid = &args.grid;
-    const ec_pattern_metric *metric = &args.metric[0];
-    size_t task = nufft->first + blockIdx.x, c = task % args.n, s = task / args.n;
+    int32_t ib = (int32_t)(blockIdx.x * POWER_THREADS + threadIdx.x);
+    int32_t first = (int32_t)blockIdx.y * POWER_ROWS;
+    size_t task = blockIdx.z;
 
-    if (args.stop && *args.stop)
+    if ((args.stop && *args.stop) || nufft->bad[task])
         return;
-    if (nufft->bad[blockIdx.x]) {
-        if (threadIdx.x == 0)
-            search_write(&args, c, s, nan(""), nufft->bad[blockIdx.x]);
-        return;
-    }
     /* a row as the product path's kernel reads it, none of it mirrored */
     ec_pattern_product whole = {};
-    grid_view view = {grid, &whole, nufft->rows + (size_t)blockIdx.x * grid->points};
-    double look_a = metric->look_a == metric->look_a
-                        ? metric->look_a
-                        : ec_pattern_read(&args.in[EC_PATTERN_U0], c, s, 0);
-    double look_b = metric->look_b == metric->look_b
-                        ? metric->look_b
-                        : ec_pattern_read(&args.in[EC_PATTERN_V0], c, s, 0);
-    double per_a = 1.0 / metric->exclude_a;
-    double per_b =
-        1.0 / (metric->exclude_b == metric->exclude_b ? metric->exclude_b : metric->exclude_a);
-    unsigned long long key = 0;
-    float bar = 0.0f;
-    for (int32_t i = threadIdx.x; i < grid->points; i += LOBES_THREADS) {
-        float p = view.power[i];
-        if (p < 0.0f)
-            continue;
-        double x = (grid->a[i / grid->nb] - look_a) * per_a;
-        double y = (grid->b[i % grid->nb] - look_b) * per_b;
-        if (x * x + y * y <= 1.0 + EC_EDGE_SLACK) {
-            unsigned long long other = peak_key(p, i);
-            key = other > key ? other : key;
-        } else {
-            bar = fmaxf(bar, p);
-        }
-    }
-    key = block_max_key(key, slot, LOBES_THREADS);
-    bar = block_max(bar, (float *)slot, LOBES_THREADS);
-    /* interpolated peaks: no more than 1.5 dB above their samples */
-    double best = bar, a, b;
-    for (int32_t i = threadIdx.x; i < grid->points; i += LOBES_THREADS) {
-        float p = view.power[i], neighbour[8];
+    grid_view view = {grid, &whole, nufft->rows + task * grid->points};
+    lobes_beam beam = lobes_find(&args, nufft->first + task);
+    float bar = __uint_as_float(nufft->top[task].bar);
+    double best = 0.0;
+    for (int32_t ia = first; ia < first + POWER_ROWS && ia < grid->na && ib < grid->nb; ia++) {
+        float p = view.power[ia * grid->nb + ib], neighbour[8];
         if (!(1.4f * p > bar))
             continue;
-        int32_t ia = i / grid->nb, ib = i % grid->nb;
-        double x = (grid->a[ia] - look_a) * per_a, y = (grid->b[ib] - look_b) * per_b;
+        double x = (grid->a[ia] - beam.look_a) * beam.per_a, a, b;
+        double y = (grid->b[ib] - beam.look_b) * beam.per_b;
         if (x * x + y * y <= 1.0 + EC_EDGE_SLACK)
             continue;
         bool peak = true;
@@ -475,25 +532,48 @@ static __global__ void __launch_bounds__(LOBES_THREADS)
         if (!peak)
             continue;
         double top = grid_vertex(&view, ia, ib, neighbour, &a, &b);
-        x = (a - look_a) * per_a;
-        y = (b - look_b) * per_b;
+        x = (a - beam.look_a) * beam.per_a;
+        y = (b - beam.look_b) * beam.per_b;
         if (top > best && x * x + y * y >= 1.0)
             best = top;
     }
-    float lobe = block_max((float)best, (float *)slot, LOBES_THREADS);
-    double peak = 0.0;
-    __syncthreads();
-    if (!key) /* no sample lies inside the exclusion: the look direction itself */
-        peak = lobes_look(&args, c, s, look_a, look_b, (double *)slot);
+    float lobe = block_max((float)best, slot, POWER_THREADS);
+    if (threadIdx.x == 0 && lobe > bar)
+        atomicMax(&nufft->top[task].lobe, __float_as_uint(lobe));
+}
+
+/* The level from the beam's peak and the highest lobe, one block a candidate. */
+static __global__ void __launch_bounds__(FINISH_THREADS)
+    finish_kernel(const __grid_constant__ ec_pattern_args args)
+{
+    __shared__ double slot[FINISH_THREADS / 32];
+    const ec_pattern_nufft *nufft = &args.nufft;
+    const ec_pattern_grid *grid = &args.grid;
+    size_t task = nufft->first + blockIdx.x, c = task % args.n, s = task / args.n;
+
+    if (args.stop && *args.stop)
+        return;
+    if (nufft->bad[blockIdx.x]) {
+        if (threadIdx.x == 0)
+            search_write(&args, c, s, nan(""), nufft->bad[blockIdx.x]);
+        return;
+    }
+    ec_pattern_product whole = {};
+    grid_view view = {grid, &whole, nufft->rows + (size_t)blockIdx.x * grid->points};
+    lobes_beam beam = lobes_find(&args, task);
+    ec_pattern_top top = nufft->top[blockIdx.x];
+    double peak = 0.0, a, b;
+    if (!top.key) /* no sample lies inside the exclusion: the look direction itself */
+        peak = lobes_look(&args, c, s, beam.look_a, beam.look_b, slot);
     if (threadIdx.x != 0)
         return;
-    if (key) {
-        int32_t i = (int32_t)(0xffffffffu - (unsigned)key);
+    if (top.key) {
+        int32_t i = (int32_t)(0xffffffffu - (unsigned)top.key);
         float neighbour[8];
         grid_neighbours(&view, i / grid->nb, i % grid->nb, neighbour);
         peak = grid_vertex(&view, i / grid->nb, i % grid->nb, neighbour, &a, &b);
     }
-    search_finish(&args, c, s, peak, lobe);
+    search_finish(&args, c, s, peak, __uint_as_float(top.lobe > top.bar ? top.lobe : top.bar));
 }
 
 /* ---- launches ---- */
@@ -538,27 +618,50 @@ static int ec_nufft_launch_spread(cudaStream_t stream, const ec_pattern_args *ar
     return (int)cudaPeekAtLastError();
 }
 
-/* From the transformed grids to the rows. */
+/* True for a metric that the kernels here compute from the rows. */
+static bool has_lobes_kernel(const ec_pattern_args *args, int32_t k)
+{
+    const ec_pattern_metric *metric = &args->metric[k];
+
+    return metric->kind == EC_METRIC_SLL && metric->exclude_a == metric->exclude_a &&
+           !args->exact && !args->vjp;
+}
+
+static dim3 power_blocks(const ec_pattern_args *args)
+{
+    return dim3((unsigned)((args->grid.nb + POWER_THREADS - 1) / POWER_THREADS),
+                (unsigned)((args->grid.na + POWER_ROWS - 1) / POWER_ROWS),
+                (unsigned)args->nufft.count);
+}
+
+/* From the transformed grids to the rows, and the tops of the rows for metric 0. */
 static int ec_nufft_launch_power(cudaStream_t stream, const ec_pattern_args *args)
 {
-    dim3 grid((unsigned)((args->grid.points + POWER_THREADS - 1) / POWER_THREADS),
-              (unsigned)args->nufft.count);
-
-    power_kernel<<<grid, POWER_THREADS, 0, stream>>>(*args);
+    if (has_lobes_kernel(args, 0))
+        power_kernel<true, true><<<power_blocks(args), POWER_THREADS, 0, stream>>>(*args);
+    else
+        power_kernel<true, false><<<power_blocks(args), POWER_THREADS, 0, stream>>>(*args);
     return (int)cudaPeekAtLastError();
 }
 
-/* Launches metric k on the rows with its own kernel. -1: it has none; else 0 or a cudaError_t. */
+/* Launches metric k on the rows with its own kernels. -1: it has none; else 0 or a cudaError_t. */
 static int ec_nufft_launch_metric(cudaStream_t stream, const ec_pattern_args *args, int32_t k)
 {
     ec_pattern_args one = *args;
+    cudaError_t error = cudaSuccess;
 
-    if (args->metric[k].kind != EC_METRIC_SLL ||
-        args->metric[k].exclude_a != args->metric[k].exclude_a || args->grid.circular)
+    if (!has_lobes_kernel(args, k))
         return -1;
     one.metric[0] = args->metric[k];
     one.n_metrics = 1;
-    lobes_kernel<<<(unsigned)args->nufft.count, LOBES_THREADS, 0, stream>>>(one);
+    if (k > 0) {
+        error = cudaMemsetAsync(one.nufft.top, 0, one.nufft.count * sizeof *one.nufft.top, stream);
+        if (error != cudaSuccess)
+            return (int)error;
+        power_kernel<false, true><<<power_blocks(&one), POWER_THREADS, 0, stream>>>(one);
+    }
+    lobes_kernel<<<power_blocks(&one), POWER_THREADS, 0, stream>>>(one);
+    finish_kernel<<<(unsigned)one.nufft.count, FINISH_THREADS, 0, stream>>>(one);
     return (int)cudaPeekAtLastError();
 }
 

@@ -155,6 +155,13 @@ enum {
     EC_SPREAD_DEGREE_MAX = 15
 };
 
+/* CUDA: the highest samples of a row inside (power and index) and outside the main beam, and the
+ * highest interpolated lobe: bits of non-negative floats. */
+typedef struct ec_pattern_top {
+    unsigned long long key;
+    uint32_t bar, lobe;
+} ec_pattern_top;
+
 typedef struct ec_pattern_nufft {
     int32_t terms, taylor;     /* of the expansion; b_p: Chebyshev's polynomial or zeta^p */
     double step_u, step_v;     /* of the grid */
@@ -171,11 +178,12 @@ typedef struct ec_pattern_nufft {
     const float *window;      /* [degree + 1][width], highest power first */
     const float *level[2];    /* [na], [nb]: one over the window's transform */
     size_t first, count;
-    float *record;  /* [staged][elements][8], sorted by bin */
-    int32_t *start; /* [staged][bins + 1] */
-    int32_t *bad;   /* [staged]: candidate status */
-    ec_c64 *fields; /* [staged][terms][fine] */
-    float *rows;    /* [staged][points] */
+    float *record;       /* [staged][elements][8], sorted by bin */
+    int32_t *start;      /* [staged][bins + 1] */
+    int32_t *bad;        /* [staged]: candidate status */
+    ec_pattern_top *top; /* [staged] */
+    ec_c64 *fields;      /* [staged][terms][fine] */
+    float *rows;         /* [staged][points] */
 } ec_pattern_nufft;
 
 enum { EC_SPREAD_STAGE, EC_POWER_STAGE };

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-EC_KERNEL_DECLARE_FLAGS(nufft, ec_nufft_batch_args, EC_KERNEL_SERIAL)
+/* On the CPU only: a GPU has its own kernels for the cases that it takes (array_spread.cuh). */
+EC_KERNEL_CPU_PROTOTYPES(nufft)
+static const ec_kernel ec_kernel_nufft = {"nufft", sizeof(ec_nufft_batch_args), EC_KERNEL_SERIAL,
+                                          EC_KERNEL_CPU_POINTERS(nufft), NULL};
 
 enum {
     BLOCKS_MAX = 24, /* memory blocks of a plan */
