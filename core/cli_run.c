@@ -77,8 +77,9 @@ static int on_result(void *user, ec_job *job, const ec_result *result)
     run_state *state = user;
     ec_cli_progress_clear(&state->progress);
     /* the table, where there is one, begins with the message */
-    bool infeasible = result->found && result->violation > 0 && state->report.options->json;
-    if (infeasible || result->stop == EC_STOP_INTERRUPT || result->stop == EC_STOP_DEVICE)
+    bool bad = result->found && (result->status || result->violation > 0);
+    if ((bad && state->report.options->json) || result->stop == EC_STOP_INTERRUPT ||
+        result->stop == EC_STOP_DEVICE)
         ec_log_write(&state->progress.log, EC_LOG_WARNING, "%s", result->message);
     return ec_cli_report_result(&state->report, job, result);
 }

@@ -535,8 +535,8 @@ bool ec_executor_capturable(const ec_executor *x)
 void ec_executor_describe(const ec_executor *x, ec_executor_stats *stats)
 {
     *stats = (ec_executor_stats){.chunk = x->chunk, .calls = x->n_calls};
-    for (int32_t e = 0; e < x->graph->count; e++)
-        stats->nodes += e < x->graph->count && x->of_node[e] >= 0;
+    for (int32_t e = 0; e < x->n_nodes; e++)
+        stats->nodes += x->of_node[e] >= 0;
     for (int32_t i = 0; i < x->n_items; i++)
         stats->fused_passes += x->item[i].kind == EC_ITEM_FUSED;
     stats->bytes_per_candidate =

@@ -71,6 +71,7 @@ struct ec_executor {
     ec_value *value;
     int32_t n_values, cap_values;
     int32_t *of_node; /* node -> value, -1 */
+    int32_t n_nodes;  /* of the graph when it was planned; it may grow since */
     ec_item *item;
     int32_t n_items, cap_items;
     ec_step *step;

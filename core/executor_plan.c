@@ -121,6 +121,7 @@ static int make_values(ec_executor *x, const ec_executor_info *info)
     int32_t count = x->graph->count;
     bool *needed = malloc((size_t)count + 1);
     x->of_node = malloc(((size_t)count + 1) * sizeof *x->of_node);
+    x->n_nodes = count;
     if (!needed || !x->of_node) {
         free(needed);
         return no_memory();
@@ -150,7 +151,7 @@ static int make_values(ec_executor *x, const ec_executor_info *info)
         v->item = v->last_item = v->segment = -1;
         place(x, id);
         if (n->op == EC_OP_VARIABLE) {
-            v->region = n->par[1] != 0 ? EC_REGION_XG : EC_REGION_X;
+            v->region = n->axes & EC_AXIS_GROUP ? EC_REGION_XG : EC_REGION_X;
             v->first = (int32_t)n->par[0];
             v->ld = -1;
         }

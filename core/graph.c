@@ -513,8 +513,24 @@ ec_expr ec_graph_constant_complex(ec_graph *graph, int rank, const int32_t *shap
     return constant(graph, EC_C128, rank, shape, (const double *)data);
 }
 
+int32_t ec_graph_new_owner(ec_graph *graph)
+{
+    return ++graph->owners;
+}
+
+int32_t ec_node_owner(const ec_node *variable)
+{
+    return (int32_t)variable->par[1];
+}
+
 ec_expr ec_graph_variable(ec_graph *graph, bool group, int32_t first, int32_t count,
                           const double *min, const double *max)
+{
+    return ec_graph_owned_variable(graph, 0, group, first, count, min, max);
+}
+
+ec_expr ec_graph_owned_variable(ec_graph *graph, int32_t owner, bool group, int32_t first,
+                                int32_t count, const double *min, const double *max)
 {
     ec_node n = {.op = EC_OP_VARIABLE, .dtype = EC_F64};
     n.axes = group ? EC_AXIS_GROUP : EC_AXIS_CANDIDATE;
@@ -529,8 +545,8 @@ ec_expr ec_graph_variable(ec_graph *graph, bool group, int32_t first, int32_t co
         n.range = hull(n.range, interval(min[i], max[i]));
     }
     n.par[0] = first;
-    n.par[1] = group;
-    /* the same genes with other bounds (another job's) are another node */
+    n.par[1] = owner;
+    /* the same genes with other bounds are another node */
     n.par[2] = n.range.lo;
     n.par[3] = n.range.hi;
     return add_node(graph, &n);
@@ -545,10 +561,12 @@ ec_expr ec_graph_samples(ec_graph *graph, int32_t samples, int rank, const int32
         return status;
     if (samples < 1)
         return ec_fail(EC_ERR_RANGE, "a sample axis has %d samples, at least 1 is needed", samples);
-    if (graph->samples > 1 && samples != graph->samples)
-        return ec_fail(EC_ERR_SHAPE,
-                       "a list of %d samples does not fit the %d samples that are there already",
-                       samples, graph->samples);
+    if (graph->sampled && samples != graph->samples)
+        return ec_fail(
+            EC_ERR_SHAPE,
+            "a list of %d samples does not fit the %d samples that are there already: "
+            "sample i of one list goes with sample i of the others, so all have one length",
+            samples, graph->samples);
     n.par[2] = (double)samples * n.elements;
     n.range = (ec_interval){INFINITY, -INFINITY};
     for (int32_t i = 0; i < samples * n.elements; i++) {
@@ -558,8 +576,10 @@ ec_expr ec_graph_samples(ec_graph *graph, int32_t samples, int rank, const int32
         n.range = hull(n.range, interval(data[i], data[i]));
     }
     ec_expr e = add_node(graph, &n);
-    if (e >= 0)
+    if (e >= 0) {
         graph->samples = samples;
+        graph->sampled = true;
+    }
     return e;
 }
 

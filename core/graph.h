@@ -132,6 +132,12 @@ EC_API ec_expr ec_graph_constant_complex(ec_graph *graph, int rank, const int32_
  * makes a scalar of one gene. */
 EC_API ec_expr ec_graph_variable(ec_graph *graph, bool group, int32_t first, int32_t count,
                                  const double *min, const double *max);
+/* The same, of an owner: equal genes of two owners (jobs) are two nodes. ec_graph_variable's have
+ * the owner 0, which is nobody. */
+EC_API ec_expr ec_graph_owned_variable(ec_graph *graph, int32_t owner, bool group, int32_t first,
+                                       int32_t count, const double *min, const double *max);
+EC_API int32_t ec_graph_new_owner(ec_graph *graph);    /* > 0, another one each time */
+EC_API int32_t ec_node_owner(const ec_node *variable); /* of an EC_OP_VARIABLE */
 /* A constant on the sample axis: data is [samples][elements]. All of a graph's sample axes have
  * the same length. */
 EC_API ec_expr ec_graph_samples(ec_graph *graph, int32_t samples, int rank, const int32_t *shape,

@@ -17,6 +17,8 @@ struct ec_graph {
     ec_call **call;
     int32_t n_calls, cap_calls;
     int32_t samples; /* length of the sample axis, 1 without */
+    bool sampled;    /* there is a sample axis; its length stays */
+    int32_t owners;  /* that were numbered, from 1 */
     int32_t line;
 };
 

@@ -2,6 +2,7 @@
 #include "job.h"
 #include "job_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@ int ec_job_create(ec_graph *graph, const char *name, uint64_t seed, ec_job **job
     }
     fresh->graph = graph;
     fresh->seed = seed;
+    fresh->owner = ec_graph_new_owner(graph);
     *job = fresh;
     return EC_OK;
 }
@@ -150,17 +152,20 @@ static int check_spaced(const ec_variable_info *info)
     return EC_OK;
 }
 
-/* A name that is not taken, in what `what` names ("variable"). */
-static int check_name(const char *what, const char *name)
+/* Whether something called `name`, of the kind `what` ("variable"), can be added now. */
+static int check_name(const ec_job *job, const char *what, const char *name)
 {
     if (!name || !*name)
         return ec_fail(EC_ERR_ARGUMENT, "a %s needs a name", what);
+    if (job->searching)
+        return ec_fail(EC_ERR_ARGUMENT, "%s '%s': job '%s' cannot be changed during its own search",
+                       what, name, job->name);
     return EC_OK;
 }
 
 static int check_variable(const ec_job *job, const ec_variable_info *info)
 {
-    int status = check_name("variable", info->name);
+    int status = check_name(job, "variable", info->name);
     if (status < 0)
         return status;
     for (int32_t i = 0; i < job->n_variables; i++)
@@ -256,10 +261,13 @@ static void fill_bounds(ec_job_entry *entry, const ec_variable_info *info)
     for (int32_t i = 0; i < value_elements(info); i++) {
         bool bounded = info->kind == EC_VARIABLE_REAL || info->kind == EC_VARIABLE_INTEGER;
         bool spaced = info->kind == EC_VARIABLE_SPACED;
-        entry->value_min[i] = bounded ? info->min[i] : spaced ? -info->aperture / 2 : 0;
+        entry->value_min[i] = bounded                            ? info->min[i]
+                              : spaced                           ? -info->aperture / 2
+                              : info->kind == EC_VARIABLE_CHOICE ? 1
+                                                                 : 0;
         entry->value_max[i] = bounded                            ? info->max[i]
                               : spaced                           ? info->aperture / 2
-                              : info->kind == EC_VARIABLE_CHOICE ? info->n_from - 1
+                              : info->kind == EC_VARIABLE_CHOICE ? info->n_from
                                                                  : 1;
     }
     for (int32_t i = 0; i < entry->variable.n_genes; i++) {
@@ -344,9 +352,9 @@ static ec_expr decode_choice(ec_graph *graph, const ec_job_entry *entry, int32_t
         clamp_between(graph, ec_graph_unary(graph, EC_OP_FLOOR, entry->variable.genes),
                       ec_graph_number(graph, 0), constant_or_number(graph, scalar, n, last));
     free(last);
-    if (code < 0 || scalar || !entry->distinct)
-        return code;
-    return ec_graph_op(graph, EC_OP_DISTINCT, 1, &code, 1, &from);
+    if (code >= 0 && !scalar && entry->distinct)
+        code = ec_graph_op(graph, EC_OP_DISTINCT, 1, &code, 1, &from);
+    return code < 0 ? code : ec_graph_binary(graph, EC_OP_ADD, code, ec_graph_number(graph, 1));
 }
 
 static ec_expr decode_spaced(ec_graph *graph, ec_job_entry *entry, const ec_variable_info *info)
@@ -427,15 +435,15 @@ static int encode_binary(const ec_job_entry *entry, int32_t n, const double *val
     return EC_OK;
 }
 
-/* Index i is the code-th (from 0) of those that are not taken by indices before it. */
+/* Index i is the code-th (codes count from 0) of those that are not taken by indices before it. */
 static int encode_choice(const ec_job_entry *entry, int32_t n, const double *value, double *gene)
 {
     for (int32_t i = 0; i < n; i++) {
-        if (!is_whole_between(value[i], 0, entry->n_from - 1))
+        if (!is_whole_between(value[i], 1, entry->n_from))
             return ec_fail(EC_ERR_RANGE,
-                           "variable '%s': start index %g is not a whole number from 0 to %d",
-                           entry->variable.name, value[i], (int)entry->n_from - 1);
-        int32_t below = 0;
+                           "variable '%s': start index %g is not a whole number from 1 to %d",
+                           entry->variable.name, value[i], (int)entry->n_from);
+        int32_t below = 1;
         for (int32_t j = 0; entry->distinct && j < i; j++) {
             if (value[j] == value[i])
                 return ec_fail(EC_ERR_RANGE, "variable '%s': start index %g occurs twice",
@@ -569,14 +577,15 @@ static int entry_create(const ec_job *job, const ec_variable_info *info, ec_job_
     return EC_OK;
 }
 
-static int entry_build(ec_graph *graph, ec_job_entry *entry, const ec_variable_info *info)
+static int entry_build(ec_graph *graph, int32_t owner, ec_job_entry *entry,
+                       const ec_variable_info *info)
 {
     ec_variable *variable = &entry->variable;
 
     if (variable->n_genes > 0) {
-        variable->genes =
-            ec_graph_variable(graph, info->group, variable->first_gene,
-                              info->count > 0 ? variable->n_genes : 0, entry->min, entry->max);
+        variable->genes = ec_graph_owned_variable(graph, owner, info->group, variable->first_gene,
+                                                  info->count > 0 ? variable->n_genes : 0,
+                                                  entry->min, entry->max);
         if (variable->genes < 0)
             return variable->genes;
     }
@@ -610,7 +619,7 @@ int ec_job_add_variable(ec_job *job, const ec_variable_info *info)
     if (status < 0)
         return status;
     ec_graph_set_line(job->graph, info->line);
-    status = entry_build(job->graph, entry, info);
+    status = entry_build(job->graph, job->owner, entry, info);
     if (status < 0) {
         entry_destroy(entry);
         return status;
@@ -694,11 +703,20 @@ void ec_job_start_genes(const ec_job *job, int32_t i, double *genes)
 
 /* ---- goals ---- */
 
+/* Name of the variable whose genes a node is. */
+static const char *variable_name(const ec_job *job, ec_expr genes)
+{
+    for (int32_t v = 0; v < job->n_variables; v++)
+        if (job->variables[v]->variable.genes == genes)
+            return job->variables[v]->variable.name;
+    return "?";
+}
+
 static int check_goal_name(const ec_job *job, const char *what, const char *name)
 {
     const char *taken = NULL;
 
-    int status = check_name(what, name);
+    int status = check_name(job, what, name);
     if (status < 0)
         return status;
     for (int32_t i = 0; i < job->n_objectives; i++)
@@ -714,6 +732,36 @@ static int check_goal_name(const ec_job *job, const char *what, const char *name
         return ec_fail(EC_ERR_ARGUMENT, "%s '%s': the name is already that of %s", what, name,
                        taken);
     return EC_OK;
+}
+
+int ec_job_check_variables(const ec_job *job, const char *what, ec_expr expr, int32_t n_genes,
+                           int32_t n_group_genes)
+{
+    int32_t count = ec_graph_count(job->graph);
+    bool *needed = (bool *)malloc((size_t)count);
+    int status = EC_OK;
+
+    if (!needed)
+        return ec_fail(EC_ERR_MEMORY, "%s: no memory", what);
+    ec_graph_reach(job->graph, 1, &expr, needed);
+    for (int32_t i = 0; i < count && status == EC_OK; i++) {
+        const ec_node *node = ec_graph_node(job->graph, i);
+        if (!needed[i] || node->op != EC_OP_VARIABLE)
+            continue;
+        bool group = node->axes & EC_AXIS_GROUP;
+        if (ec_node_owner(node) != job->owner)
+            status = ec_fail(EC_ERR_ARGUMENT,
+                             "%s: the expression has a variable of another job (made in line %d); "
+                             "a job can use only its own",
+                             what, (int)node->line);
+        else if (node->par[0] + node->elements > (group ? n_group_genes : n_genes))
+            status = ec_fail(EC_ERR_ARGUMENT,
+                             "%s: the expression has the variable '%s', which was added after this "
+                             "solve",
+                             what, variable_name(job, i));
+    }
+    free(needed);
+    return status;
 }
 
 static int check_goal(const ec_job *job, const char *what, const char *name, ec_expr expr,
@@ -743,7 +791,9 @@ static int check_goal(const ec_job *job, const char *what, const char *name, ec_
                        "%s '%s': the value is a constant, no design variable "
                        "changes it",
                        what, name);
-    return EC_OK;
+    char text[160];
+    snprintf(text, sizeof text, "%s '%.100s'", what, name);
+    return ec_job_check_variables(job, text, expr, job->n_genes, job->n_group_genes);
 }
 
 static int append_goal(ec_goal **goals, int32_t *n, const char *name, ec_expr expr, bool maximize,

@@ -4,7 +4,7 @@
  *   real     one gene an element, the value itself
  *   integer  one gene an element in [min - 0.5, max + 0.5], rounded and clamped
  *   binary   one gene an element in [0, 1]: 1 when >= 0.5; with sum = k the k largest genes are 1
- *   choice   one gene an element, an index into n_from items (0-based expression); distinct: no index twice
+ *   choice   one gene an element, the index of one of n_from items, from 1; distinct: no index twice
  *   spaced   positions with a minimum gap and a fixed aperture by construction: sorted slacks (see
  *            ec_job_spaced), ends pinned
  * The job does not own the graph; several jobs may share one.
@@ -76,6 +76,9 @@ EC_API ec_graph *ec_job_graph(const ec_job *job);
 EC_API const char *ec_job_name(const ec_job *job);
 EC_API uint64_t ec_job_seed(const ec_job *job);
 
+/* A job cannot be changed while it is searched (by an evaluator that runs inside the search): the
+ * functions that add to it then return an error. */
+
 /* Returns the variable's number (>= 0) or a negative status; its decoded value is
  * ec_job_variable(job, i)->value. Errors: a name used twice, min above max, bounds not finite, count < 0,
  * sum above count, distinct with count above n_from, (count - 1) min_gap above aperture. */
@@ -86,7 +89,8 @@ EC_API int32_t ec_job_gene_count(const ec_job *job);
 EC_API int32_t ec_job_group_gene_count(const ec_job *job);
 
 /* Goals must be real scalars on the candidate axis; an objective without a design variable in it is an
- * error. A value with the sample axis must be reduced first. Names are unique among goals, constraints and records. */
+ * error. A value with the sample axis must be reduced first. Every variable
+ * in them must be one of the job's. Names are unique among goals, constraints and records. */
 EC_API int ec_job_add_objective(ec_job *job, const char *name, ec_expr expr, bool maximize,
                                 int32_t line);
 EC_API int ec_job_add_constraint(ec_job *job, const char *name, const ec_constraint *constraint);

@@ -33,6 +33,8 @@ struct ec_job {
     ec_constraint *constraints;
     int32_t n_variables, n_objectives, n_records, n_constraints;
     int32_t n_genes, n_group_genes;
+    int32_t owner;  /* of its variables' nodes in the graph */
+    bool searching; /* a search of it runs: nothing may be added */
 };
 
 /* expr, on the candidate axis also where it depends on group variables only. */
@@ -42,6 +44,11 @@ ec_expr ec_job_on_candidates(ec_job *job, ec_expr expr);
 ec_expr ec_job_excess(ec_job *job, const ec_constraint *constraint);
 /* The worst element's distance to its limit, a scalar: <= 0 is met (tolerance not counted). */
 ec_expr ec_job_margin(ec_job *job, const ec_constraint *constraint);
+
+/* An error, which begins with `what`, when expr needs a variable of another job, or one whose genes
+ * are not among the first n_genes (n_group_genes): one that was added after a solve. */
+int ec_job_check_variables(const ec_job *job, const char *what, ec_expr expr, int32_t n_genes,
+                           int32_t n_group_genes);
 
 EC_C_END
 #endif

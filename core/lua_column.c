@@ -11,17 +11,21 @@
 #include "lua_expr.h"
 #include "lua_values.h"
 
+typedef struct column_evaluator column_evaluator;
+
 /* What the call keeps: the graph destroys it, after Lua is closed. */
 typedef struct column_config {
     ec_lua_host *host;
     int function; /* registry references */
     int columns;  /* table that the function gets */
     int line;
+    const column_evaluator *active; /* whose designs the columns show, or NULL */
+    size_t active_n;
 } column_config;
 
-typedef struct column_evaluator {
+struct column_evaluator {
     ec_evaluator head;
-    const column_config *config;
+    column_config *config;
     double *memory; /* inputs, then the output */
     uint8_t *status;
     size_t *offset; /* of each input in memory */
@@ -30,7 +34,7 @@ typedef struct column_evaluator {
     const ec_call *call;
     bool reported;
     ec_log *log;
-} column_evaluator;
+};
 
 static void column_destroy(ec_evaluator **evaluator)
 {
@@ -170,10 +174,16 @@ static bool run_function(column_evaluator *e, size_t n)
     ec_lua_host *host = e->config->host;
     lua_State *L = host->thread;
     column_call call = {e, n};
+    column_config *config = e->config;
+    /* the function may evaluate itself, with best:value: its columns are its own again afterwards */
+    const column_evaluator *outer = config->active;
+    size_t outer_n = config->active_n;
     if (!lua_checkstack(L, 8))
         return false;
     double left = ec_lua_budget_renew(&host->budget);
     ec_lua_budget_resume(&host->budget);
+    config->active = e;
+    config->active_n = n;
     lua_pushcfunction(L, call_function);
     lua_pushlightuserdata(L, &call);
     int status = lua_pcall(L, 1, 0, 0);
@@ -189,7 +199,12 @@ static bool run_function(column_evaluator *e, size_t n)
         e->reported = true;
         lua_pop(L, 1);
     }
-    point_all(L, e, n, false);
+    config->active = outer;
+    config->active_n = outer_n;
+    if (outer)
+        point_all(L, outer, outer_n, true);
+    else
+        point_all(L, e, n, false);
     return status == LUA_OK;
 }
 
@@ -214,7 +229,7 @@ static int column_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_arr
         if (good && isfinite(to[c]))
             continue;
         e->status[c] |= EC_CANDIDATE_HOST;
-        to[c] = 0;
+        to[c] = NAN;
     }
     for (int32_t i = 0; code == EC_OK && i < e->call->n_out; i++)
         if (out[i])
@@ -277,19 +292,35 @@ static int keep_columns(lua_State *L, int exprs, int32_t n, ec_expr *in)
     return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
+/* Pushes a copy and returns its index. Finalizers of the script run where Lua allocates an object,
+ * and could change the table between two looks at it; the copy is made without such a place, and
+ * nobody else has it. */
+static int copy_table(lua_State *L, int index)
+{
+    lua_newtable(L);
+    int copy = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, copy);
+    }
+    return copy;
+}
+
 static int module_host(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
     if (!lua_isfunction(L, 1) || !lua_istable(L, 2))
         ec_lua_fail(L, "ec.host: wants a function and a table of expressions, as in "
                        "ec.host(function(columns) ... end, { x = x })");
+    int exprs = copy_table(L, 2);
     int32_t n = 0;
-    for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1))
+    for (lua_pushnil(L); lua_next(L, exprs); lua_pop(L, 1))
         n++;
     if (n == 0)
         ec_lua_fail(L, "ec.host: the table of expressions is empty");
     ec_expr *in = lua_newuserdatauv(L, (size_t)n * sizeof *in, 0);
-    int columns = keep_columns(L, 2, n, in);
+    int columns = keep_columns(L, exprs, n, in);
     lua_pushvalue(L, 1);
     int function = luaL_ref(L, LUA_REGISTRYINDEX);
     int line = ec_lua_line(L, NULL, 0);
@@ -297,7 +328,7 @@ static int module_host(lua_State *L)
     column_config *config = malloc(sizeof *config);
     if (!config)
         ec_lua_fail(L, "ec.host: no memory");
-    *config = (column_config){host, function, columns, line};
+    *config = (column_config){.host = host, .function = function, .columns = columns, .line = line};
     ec_call *call = NULL;
     if (ec_graph_call(host->graph, &column_def, config, n, in, &call) != EC_OK)
         ec_lua_fail_core(L, "ec.host");

@@ -1,6 +1,7 @@
 #include "lua_expr.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lua_values.h"
@@ -135,6 +136,8 @@ const char *ec_lua_expr_advice(const ec_node *output)
     if (strcmp(name, "fnbw_deg") == 0)
         return "a first minimum is off the grid, or between too few directions: look at more of "
                "them, as in u = ec.range(-1, 1, n)";
+    if (strcmp(output->call->def->name, "host") == 0)
+        return "the function of ec.host failed, or returned no finite number for it";
     return "the main beam is not on the grid, or nothing is radiated there: is the look or "
            "steering "
            "direction inside the grid, as with u = ec.range(-1, 1, n), and are all inputs finite?";
@@ -144,16 +147,18 @@ ec_expr ec_lua_expr_output(lua_State *L, ec_expr expr, ec_expr from)
 {
     const ec_graph *graph = ec_lua_host_of(L)->graph;
     int32_t n = ec_graph_count(graph);
-    bool *needed = lua_newuserdatauv(L, (size_t)n, 0);
-    ec_graph_reach(graph, 1, &expr, needed);
+    /* not of Lua: a finalizer that runs as it allocates may let the graph grow */
+    bool *needed = malloc((size_t)n);
     ec_expr found = -1;
-    for (int32_t i = from; i < n && found < 0; i++) {
+    if (needed)
+        ec_graph_reach(graph, 1, &expr, needed);
+    for (int32_t i = from; needed && i < n && found < 0; i++) {
         const ec_node *node = ec_graph_node(graph, i);
         bool real = node->dtype != EC_C64 && node->dtype != EC_C128;
         if (needed[i] && real && node->op == EC_OP_CALL_OUTPUT && node->call->mode == EC_MODE_RUN)
             found = i;
     }
-    lua_pop(L, 1);
+    free(needed);
     return found;
 }
 
@@ -166,10 +171,11 @@ static void fail_constant(lua_State *L, ec_expr expr)
         int64_t samples = node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(host->graph) : 1;
         double *to = ec_lua_values_new(L, node->elements * samples);
         uint8_t status = 0;
-        ec_lua_core_enter(L);
+        ec_log silent = {EC_LOG_ERROR, NULL, NULL}; /* the warnings were said before */
+        lua_State *caller = ec_lua_core_enter(L);
         int code = ec_evaluate_once(host->graph, host->backend, EC_FINAL, 1, &e, NULL, 0, NULL, 0,
-                                    &to, &status, NULL);
-        ec_lua_core_leave(L);
+                                    &to, &status, &silent);
+        ec_lua_core_leave(L, caller);
         lua_pop(L, 1);
         if (code == EC_OK && (status & ~EC_CANDIDATE_NOT_FINITE))
             ec_lua_fail(L, "%s has no value: %s", node->call->out[node->output].name,
@@ -190,10 +196,11 @@ bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
         ec_lua_fail(L, "a complex value: take ec.re, ec.im, ec.abs or ec.arg of it");
     double *to = ec_lua_values_new(L, n);
     uint8_t status = 0;
-    ec_lua_core_enter(L);
+    ec_log warnings = ec_lua_warnings(host);
+    lua_State *caller = ec_lua_core_enter(L);
     int code = ec_evaluate_once(host->graph, host->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0,
-                                &to, &status, NULL);
-    ec_lua_core_leave(L);
+                                &to, &status, &warnings);
+    ec_lua_core_leave(L, caller);
     if (code != EC_OK)
         ec_lua_fail_core(L, NULL);
     if (status & ~EC_CANDIDATE_NOT_FINITE)

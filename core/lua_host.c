@@ -35,8 +35,8 @@ static void push_where(lua_State *L)
     int line = ec_lua_line(L, file, sizeof file);
     if (line > 0)
         lua_pushfstring(L, "%s:%d: ", file, line);
-    else
-        lua_pushstring(L, "");
+    else /* as in `return job:solve{}`, whose line is gone from the stack when it runs */
+        lua_pushfstring(L, "%s: ", ec_lua_host_of(L)->script_name);
 }
 
 int ec_lua_fail(lua_State *L, const char *format, ...)
@@ -53,13 +53,26 @@ int ec_lua_fail(lua_State *L, const char *format, ...)
     abort(); /* lua_error does not return */
 }
 
+/* The core's sentence without the name that it begins with, when that is the function's own: the
+ * "solve: " of job:solve. */
+static const char *without_name(const char *text, const char *what)
+{
+    const char *verb = what + strcspn(what, ":.");
+    const char *names[] = {what, *verb ? verb + 1 : what};
+    for (int i = 0; i < 2; i++) {
+        size_t n = strlen(names[i]);
+        if (strncmp(text, names[i], n) == 0 && text[n] == ':')
+            return text + n + 1 + strspn(text + n + 1, " ");
+    }
+    return text;
+}
+
 int ec_lua_fail_core(lua_State *L, const char *what)
 {
     char text[1024];
     snprintf(text, sizeof text, "%s", ec_error_text());
-    /* the core's sentence may already begin with the function's name */
-    if (what && strncmp(text, what, strlen(what)) != 0)
-        ec_lua_fail(L, "%s: %s", what, text);
+    if (what)
+        ec_lua_fail(L, "%s: %s", what, without_name(text, what));
     ec_lua_fail(L, "%s", text);
 }
 
@@ -90,19 +103,38 @@ void ec_lua_mark_line(lua_State *L)
     ec_graph_set_line(host->graph, ec_lua_line(L, NULL, 0));
 }
 
-void ec_lua_core_enter(lua_State *L)
+lua_State *ec_lua_core_enter(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
+    lua_State *caller = host->thread;
     host->thread = L;
     host->in_core++;
     ec_lua_budget_pause(&host->budget);
+    return caller;
 }
 
-void ec_lua_core_leave(lua_State *L)
+void ec_lua_core_leave(lua_State *L, lua_State *caller)
 {
     ec_lua_host *host = ec_lua_host_of(L);
+    host->thread = caller;
     host->in_core--;
     ec_lua_budget_resume(&host->budget);
+}
+
+ec_log ec_lua_warnings(const ec_lua_host *host)
+{
+    ec_log log = {EC_LOG_WARNING, NULL, NULL};
+    if (host->settings.log) {
+        log.write = host->settings.log->write;
+        log.user = host->settings.log->user;
+    }
+    return log;
+}
+
+void ec_lua_check_open(lua_State *L, const char *what)
+{
+    if (ec_lua_host_of(L)->closing)
+        ec_lua_fail(L, "%s: the script has ended, a finalizer cannot do this", what);
 }
 
 static int edit_distance(const char *a, const char *b)
@@ -149,7 +181,7 @@ const char *ec_lua_nearest(const char *word, const char *const *names, int n)
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
-static int open_core(lua_State *L)
+static void open_core(lua_State *L)
 {
     lua_newtable(L);
     ec_lua_keys_open(L);
@@ -161,15 +193,13 @@ static int open_core(lua_State *L)
     ec_lua_job_open(L);
     ec_lua_array_open(L);
     ec_lua_column_open(L);
-    return 1;
 }
 
 static int open_all(lua_State *L)
 {
     ec_lua_sandbox_open(L);
-    luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_PRELOAD_TABLE);
-    lua_pushcfunction(L, open_core);
-    lua_setfield(L, -2, "eciton.core");
+    open_core(L);
+    lua_setfield(L, LUA_REGISTRYINDEX, EC_LUA_CORE);
     return 0;
 }
 
@@ -249,6 +279,7 @@ void ec_lua_host_destroy(ec_lua_host **host)
         return;
     if (h->L) {
         /* finalizers of the script run here: the watchdog looks on */
+        h->closing = true;
         ec_lua_budget_renew(&h->budget);
         ec_lua_budget_resume(&h->budget);
         lua_close(h->L);
@@ -261,6 +292,16 @@ void ec_lua_host_destroy(ec_lua_host **host)
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
+
+/* "file:line: ...", or "script: ..." where the line was unknown. */
+static bool has_place(const ec_lua_host *host, const char *text)
+{
+    size_t name = strlen(host->script_name);
+    const char *colon = strchr(text, ':');
+    size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+    return (digits > 0 && colon[1 + digits] == ':') ||
+           (strncmp(text, host->script_name, name) == 0 && text[name] == ':');
+}
 
 /* The message of a failed thread. Its stack is still there, so that an error without a place (no
  * memory, error("text", 0)) gets the line that was running. */
@@ -283,8 +324,12 @@ static void describe_error(ec_lua_host *host, lua_State *thread, int status)
     if (!text)
         snprintf(host->error, sizeof host->error, "%s:%d: the script raised an error that is a %s",
                  line > 0 ? file : host->script_name, line, luaL_typename(thread, -1));
-    else
+    else if (has_place(host, text))
         snprintf(host->error, sizeof host->error, "%s", text);
+    else if (line > 0)
+        snprintf(host->error, sizeof host->error, "%s:%d: %s", file, line, text);
+    else
+        snprintf(host->error, sizeof host->error, "%s: %s", host->script_name, text);
 }
 
 static int unasked_set(ec_lua_host *host)

@@ -26,6 +26,10 @@
 #include "lua_budget.h"
 #include "solve.h"
 
+/* Registry key of the table of the core's functions. Only the Lua library gets it, which makes the
+ * module `eciton` of it: some of its functions are not for scripts. */
+#define EC_LUA_CORE "eciton.core"
+
 typedef struct ec_lua_host ec_lua_host;
 
 /* name=value of --set */
@@ -69,6 +73,7 @@ struct ec_lua_host {
     char script_dir[4096];              /* real path of the script's folder, ends without a slash */
     char data_dir[4096], out_dir[4096]; /* real paths, "" when absent */
     const char *script_name;            /* the script's file name, for messages */
+    bool closing;                       /* the script has ended; only finalizers still run */
     bool stopped;                       /* a search was ended by the user; the script may finish */
     bool checked;                       /* `eciton check` has printed its page */
     bool warned_sets;
@@ -92,7 +97,7 @@ ec_lua_host *ec_lua_host_of(lua_State *L);
 
 /* Line of the script that is running (0 if unknown); file gets the chunk's name, may be NULL. */
 int ec_lua_line(lua_State *L, char *file, size_t size);
-/* "file:line: " + sentence, as a Lua error. */
+/* "file:line: " + sentence, as a Lua error; without the line where it is unknown. */
 int ec_lua_fail(lua_State *L, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 /* The sentence that the core recorded, after "file:line: " and, when not NULL, "what: ". */
@@ -100,9 +105,14 @@ int ec_lua_fail_core(lua_State *L, const char *what) __attribute__((noreturn));
 /* Before the graph grows: attributes the nodes that follow to the running script line, and
  * raises when the script's time or its memory, graph included, is used up. */
 void ec_lua_mark_line(lua_State *L);
-/* Around long calls of the core: their time does not count as the script's. */
-void ec_lua_core_enter(lua_State *L);
-void ec_lua_core_leave(lua_State *L);
+/* Around long calls of the core: their time does not count as the script's. Enter returns the
+ * thread that leave gets: a host function may have called the core on a thread of its own. */
+lua_State *ec_lua_core_enter(lua_State *L);
+void ec_lua_core_leave(lua_State *L, lua_State *caller);
+/* The caller's log without what is below a warning, for single evaluations. */
+ec_log ec_lua_warnings(const ec_lua_host *host);
+/* Raises in a finalizer that runs after the script's end: what is made then has no owner. */
+void ec_lua_check_open(lua_State *L, const char *what);
 
 /* `name` nearest to `word` among n candidates when it is near enough for a typing mistake, else
  * NULL. */

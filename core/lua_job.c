@@ -150,7 +150,7 @@ const ec_noun ec_noun_subject_to = {"job:subject_to",
 ec_job *ec_lua_job_at(lua_State *L, const char *method)
 {
     ec_lua_job *job = luaL_testudata(L, 1, EC_LUA_JOB);
-    if (!job)
+    if (!job || !job->job) /* a finalizer may still hold one that is collected already */
         ec_lua_fail(L, "%s: call it with a colon on a job, as in job%s", method,
                     strchr(method, ':'));
     return job->job;
@@ -163,6 +163,7 @@ static int job_new(lua_State *L)
     ec_lua_keys_parse(L, 1, &ec_noun_job, &keys, NULL);
     if (!keys.name[0])
         ec_lua_fail(L, "ec.job: key 'name': the text is empty");
+    ec_lua_check_open(L, "ec.job");
     uint64_t seed = host->settings.seed_given ? host->settings.seed : (uint64_t)keys.seed;
     ec_lua_job *job = lua_newuserdatauv(L, sizeof *job, 0);
     job->job = NULL;
@@ -185,38 +186,6 @@ static int job_tostring(lua_State *L)
     return 1;
 }
 
-/* A node that depends on a variable of another job, or -1. */
-static ec_expr foreign_variable(lua_State *L, const ec_job *job, ec_expr expr)
-{
-    ec_graph *graph = ec_lua_host_of(L)->graph;
-    int32_t count = ec_graph_count(graph), n = ec_job_variable_count(job);
-    bool *own = lua_newuserdatauv(L, (size_t)count, 0),
-         *needed = lua_newuserdatauv(L, (size_t)count, 0);
-    ec_expr *value = lua_newuserdatauv(L, (size_t)(n + 1) * sizeof *value, 0);
-    for (int32_t i = 0; i < n; i++)
-        value[i] = ec_job_variable(job, i)->value;
-    ec_graph_reach(graph, n, value, own);
-    ec_graph_reach(graph, 1, &expr, needed);
-    ec_expr found = -1;
-    for (int32_t i = 0; i < count && found < 0; i++)
-        if (needed[i] && !own[i] && ec_graph_node(graph, i)->op == EC_OP_VARIABLE)
-            found = i;
-    lua_pop(L, 3);
-    return found;
-}
-
-void ec_lua_job_check(lua_State *L, const ec_job *job, ec_expr expr, const char *what)
-{
-    ec_expr foreign = foreign_variable(L, job, expr);
-    if (foreign < 0)
-        return;
-    ec_lua_fail(
-        L,
-        "%s: the expression has a variable of another job (made in line %d); a job can use only "
-        "its own",
-        what, (int)ec_lua_expr_node(L, foreign)->line);
-}
-
 /* ---- variables ------------------------------------------------------------------------------- */
 
 /* A number for each of n elements; pushes memory. */
@@ -234,7 +203,7 @@ static const double *spread_bound(lua_State *L, const char *what, const char *ke
 
 /* start = 3 | {1, 2, 3} | {{1, 2, 3}, {4, 5, 6}}: rows of n values; pushes memory. */
 static void read_start(lua_State *L, const char *what, int index, int32_t n, bool scalar,
-                       double shift, ec_variable_info *info)
+                       ec_variable_info *info)
 {
     char key[120];
     snprintf(key, sizeof key, "%s: key 'start'", what);
@@ -257,12 +226,17 @@ static void read_start(lua_State *L, const char *what, int index, int32_t n, boo
             lua_rawgeti(L, index, row + 1);
             ec_lua_list_get(L, -1, key, &list);
         }
+        if (scalar && nested && list.n != 1)
+            ec_lua_fail(L,
+                        "%s: design %d has %d values, but the variable is a single number: a list "
+                        "of numbers is one design each, as in start = {0.5, 0.6}; a list of "
+                        "elements needs count = %d",
+                        key, (int)row + 1, (int)list.n, (int)list.n);
         if (!scalar && list.n != n)
             ec_lua_fail(L, "%s: design %d has %d values, the variable has %d", key, (int)row + 1,
                         (int)list.n, (int)n);
         for (int32_t i = 0; i < n; i++)
-            to[(size_t)row * (size_t)n + (size_t)i] =
-                (scalar && !nested ? list.v[row] : list.v[i]) + shift;
+            to[(size_t)row * (size_t)n + (size_t)i] = scalar && !nested ? list.v[row] : list.v[i];
         if (nested)
             lua_pop(L, 2);
     }
@@ -280,8 +254,7 @@ static int add_variable(lua_State *L, ec_job *job, const char *what, ec_variable
     info->group = keys->group;
     info->line = ec_lua_line(L, NULL, 0);
     if (keys->start)
-        read_start(L, what, keys->start, n, scalar, info->kind == EC_VARIABLE_CHOICE ? -1 : 0,
-                   info);
+        read_start(L, what, keys->start, n, scalar, info);
     if (!keys->name[0])
         ec_lua_fail(L, "%s: key 'name': the text is empty", what);
     ec_lua_mark_line(L);
@@ -355,10 +328,10 @@ static int job_choice(lua_State *L)
     int number = add_variable(L, job, "job:choice", &info, &keys);
     ec_expr index = ec_job_variable(job, number)->value;
     if (items.scalar)
-        return ec_lua_expr_push(
-            L, ec_graph_binary(graph, EC_OP_ADD, index, ec_graph_number(graph, 1)));
+        return ec_lua_expr_push(L, index);
     ec_expr list = ec_graph_constant(graph, 1, &items.n, items.v);
-    return ec_lua_expr_push(L, ec_graph_binary(graph, EC_OP_TAKE, list, index));
+    ec_expr place = ec_graph_binary(graph, EC_OP_SUB, index, ec_graph_number(graph, 1));
+    return ec_lua_expr_push(L, ec_graph_binary(graph, EC_OP_TAKE, list, place));
 }
 
 static int job_spaced(lua_State *L)
@@ -378,8 +351,9 @@ static int job_spaced(lua_State *L)
 /* ---- goals ----------------------------------------------------------------------------------- */
 
 /* (name, expr) of job:minimize and the like. */
-static ec_expr goal(lua_State *L, ec_job *job, const char *what, const char **name)
+static ec_expr goal(lua_State *L, const char *what, const char **name)
 {
+    lua_settop(L, 4); /* what is missing is nil, whatever is pushed here */
     if (lua_type(L, 2) != LUA_TSTRING)
         ec_lua_fail(
             L, "%s: wants a name and an expression, as in %s(\"sll_db\", expr); the name is a %s",
@@ -390,7 +364,6 @@ static ec_expr goal(lua_State *L, ec_job *job, const char *what, const char **na
     char text[160];
     snprintf(text, sizeof text, "%s: '%s'", what, *name);
     ec_expr expr = ec_lua_expr_get(L, 3, text);
-    ec_lua_job_check(L, job, expr, text);
     ec_lua_mark_line(L);
     return expr;
 }
@@ -399,7 +372,7 @@ static int add_objective(lua_State *L, const char *what, bool maximize)
 {
     ec_job *job = ec_lua_job_at(L, what);
     const char *name;
-    ec_expr expr = goal(L, job, what, &name);
+    ec_expr expr = goal(L, what, &name);
     if (ec_job_add_objective(job, name, expr, maximize, ec_lua_line(L, NULL, 0)) < 0)
         ec_lua_fail_core(L, what);
     return 0;
@@ -419,7 +392,7 @@ static int job_record(lua_State *L)
 {
     ec_job *job = ec_lua_job_at(L, "job:record");
     const char *name;
-    ec_expr expr = goal(L, job, "job:record", &name);
+    ec_expr expr = goal(L, "job:record", &name);
     if (ec_job_add_record(job, name, expr, ec_lua_line(L, NULL, 0)) < 0)
         ec_lua_fail_core(L, "job:record");
     return 0;
@@ -429,7 +402,7 @@ static int job_subject_to(lua_State *L)
 {
     ec_job *job = ec_lua_job_at(L, "job:subject_to");
     const char *name;
-    ec_expr expr = goal(L, job, "job:subject_to", &name);
+    ec_expr expr = goal(L, "job:subject_to", &name);
     limit_keys keys;
     ec_lua_keys_parse(L, 4, &ec_noun_subject_to, &keys, NULL);
     if (!isnan(keys.equal) && (!isnan(keys.min) || !isnan(keys.max)))

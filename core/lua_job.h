@@ -21,8 +21,6 @@ typedef struct ec_lua_result {
 /* The job at stack index 1; method names the caller in the message. */
 ec_job *ec_lua_job_at(lua_State *L, const char *method);
 int ec_lua_job_solve(lua_State *L);
-/* Raises when expr depends on a variable that the job does not have. */
-void ec_lua_job_check(lua_State *L, const ec_job *job, ec_expr expr, const char *what);
 /* Pushes an empty result whose job is at stack index `job`; destroyed by the collector. */
 ec_lua_result *ec_lua_result_new(lua_State *L, int job);
 

@@ -110,13 +110,22 @@ static const ec_key over_table[] = {{"values", EC_KEY_ANY, EC_KEY_REQUIRED, NAN,
                                      "a number, or a list of numbers, for each sample",
                                      offsetof(over_keys, values)}};
 
-const ec_noun ec_noun_over = {"ec.over", "ec.over{ values = {0.95, 1, 1.05} }",
-                              "A quantity that takes several values for every design: frequencies, "
-                              "tolerances, scenarios. What is "
-                              "built from it varies over these samples too, until :mean(), :min(), "
-                              ":max(), :sum() or :percentile(p) "
-                              "reduces it. ec.over{0.95, 1, 1.05} is short for the same.",
-                              EC_KEYS(over_table)};
+const ec_noun ec_noun_over = {
+    "ec.over", "ec.over{ values = {0.95, 1, 1.05} }",
+    "A quantity that takes several values for every design: frequencies, "
+    "tolerances, scenarios. What is "
+    "built from it varies over these samples too, until :mean(), :min(), "
+    ":max(), :sum() or :percentile(p) "
+    "reduces it. All ec.over of a script have the same number of values: sample i of one goes "
+    "with sample i of the others. ec.over{0.95, 1, 1.05} is short for the same.",
+    EC_KEYS(over_table)};
+
+static int push_samples(lua_State *L, ec_expr samples)
+{
+    if (samples < 0)
+        ec_lua_fail_core(L, "ec.over");
+    return ec_lua_expr_push(L, samples);
+}
 
 static int module_over(lua_State *L)
 {
@@ -142,12 +151,12 @@ static int module_over(lua_State *L)
         if (node->op != EC_OP_CONSTANT || node->rank != 2)
             ec_lua_fail(
                 L, "ec.over: key 'values': wants numbers, or lists of numbers of equal length");
-        return ec_lua_expr_push(
+        return push_samples(
             L, ec_graph_samples(graph, node->shape[0], 1, &node->shape[1], node->data));
     }
     ec_lua_list list;
     ec_lua_list_get(L, keys.values, "ec.over: key 'values'", &list);
-    return ec_lua_expr_push(L, ec_graph_samples(graph, list.n, 0, NULL, list.v));
+    return push_samples(L, ec_graph_samples(graph, list.n, 0, NULL, list.v));
 }
 
 void ec_lua_module_open(lua_State *L)

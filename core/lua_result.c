@@ -51,14 +51,7 @@ static ec_job *job_of(lua_State *L, int index)
 
 /* ---- tables by name -------------------------------------------------------------------------- */
 
-static int missing_name(lua_State *L)
-{
-    const char *name = luaL_tolstring(L, 2, NULL), *names = lua_tostring(L, lua_upvalueindex(2));
-    ec_lua_fail(L, "best.%s has no '%s'%s%s", lua_tostring(L, lua_upvalueindex(1)), name,
-                names[0] ? "; it has " : ", it is empty", names);
-}
-
-/* Name i of the entries of a field, or NULL behind the last one. */
+/* Name i of what a job has in a field, or NULL behind the last one. */
 static const char *entry_name(const ec_job *job, const char *field, int32_t i)
 {
     switch (field[0]) {
@@ -73,45 +66,69 @@ static const char *entry_name(const ec_job *job, const char *field, int32_t i)
     }
 }
 
+/* How many of them the result has: the job may have got more since. */
+static int32_t entry_count(const ec_result *r, const char *field)
+{
+    switch (field[0]) {
+    case 'v':
+        return r->n_variables;
+    case 'c':
+        return r->n_constraints;
+    case 'r':
+        return r->n_records;
+    default:
+        return r->n_objectives;
+    }
+}
+
+/* Upvalues: the field, its names, the result. */
+static int missing_name(lua_State *L)
+{
+    const char *field = lua_tostring(L, lua_upvalueindex(1));
+    const char *name = luaL_tolstring(L, 2, NULL), *names = lua_tostring(L, lua_upvalueindex(2));
+    const ec_job *job = job_of(L, lua_upvalueindex(3));
+    const char *later = "";
+    for (int32_t i = 0; later && strcmp(later, name) != 0; i++)
+        later = entry_name(job, field, i);
+    if (later)
+        ec_lua_fail(L, "best.%s: '%s' was added to the job after this solve", field, name);
+    ec_lua_fail(L, "best.%s has no '%s'%s%s", field, name, names[0] ? "; it has " : ", it is empty",
+                names);
+}
+
 /* Gives the table on top of the stack an error for names it does not have. */
-static void guard_names(lua_State *L, const ec_job *job, const char *field)
+static void guard_names(lua_State *L, const ec_job *job, const ec_result *r, const char *field)
 {
     lua_newtable(L);
     lua_pushstring(L, field);
     luaL_Buffer names;
     luaL_buffinit(L, &names);
-    for (int32_t i = 0; entry_name(job, field, i); i++) {
+    for (int32_t i = 0; i < entry_count(r, field); i++) {
         luaL_addstring(&names, i ? ", " : "");
         luaL_addstring(&names, entry_name(job, field, i));
     }
     luaL_pushresult(&names);
-    lua_pushcclosure(L, missing_name, 2);
+    lua_pushvalue(L, 1);
+    lua_pushcclosure(L, missing_name, 3);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
 }
 
 static void push_variables(lua_State *L, const ec_job *job, const ec_result *r)
 {
-    for (int32_t i = 0; i < ec_job_variable_count(job); i++) {
+    for (int32_t i = 0; i < r->n_variables; i++) {
         const ec_variable *v = ec_job_variable(job, i);
-        /* choices are indices, which scripts count from 1 */
-        double shift = v->kind == EC_VARIABLE_CHOICE;
-        if (v->count == 0) {
-            lua_pushnumber(L, r->variable[i][0] + shift);
-        } else if (shift != 0) {
-            double *to = ec_lua_values_new(L, r->variable_length[i]);
-            for (int32_t k = 0; k < r->variable_length[i]; k++)
-                to[k] = r->variable[i][k] + shift;
-        } else {
+        if (v->count == 0)
+            lua_pushnumber(L, r->variable[i][0]);
+        else
             ec_lua_values_copy(L, r->variable[i], r->variable_length[i]);
-        }
         lua_setfield(L, -2, v->name);
     }
 }
 
 static void push_recorded(lua_State *L, const ec_job *job, const ec_result *r)
 {
-    for (int32_t i = 0; i < ec_job_record_count(job); i++) {
+    for (int32_t i = 0; i < r->n_records; i++) {
         const ec_goal *goal = ec_job_record(job, i);
         const ec_node *node = ec_lua_expr_node(L, goal->expr);
         if (r->record_length[i] == 1 && node->rank == 0)
@@ -142,17 +159,17 @@ static bool push_table(lua_State *L, const char *field, const ec_result *r)
     lua_newtable(L);
     if (which == 0)
         push_variables(L, job, r);
-    for (int32_t i = 0; (which == 1 || which == 2) && i < ec_job_objective_count(job); i++) {
+    for (int32_t i = 0; (which == 1 || which == 2) && i < r->n_objectives; i++) {
         lua_pushnumber(L, which == 1 ? r->objective_final[i] : r->objective_search[i]);
         lua_setfield(L, -2, ec_job_objective(job, i)->name);
     }
-    for (int32_t i = 0; which == 3 && i < ec_job_constraint_count(job); i++) {
+    for (int32_t i = 0; which == 3 && i < r->n_constraints; i++) {
         lua_pushnumber(L, r->constraint[i]);
         lua_setfield(L, -2, ec_job_constraint(job, i)->name);
     }
     if (which == 4)
         push_recorded(L, job, r);
-    guard_names(L, job, field);
+    guard_names(L, job, r, field);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, field);
     return true;
@@ -224,11 +241,12 @@ static void warn_nan(lua_State *L, const ec_job *job, const ec_result *r, ec_exp
     bool found = false;
     for (ec_expr e = -1; !found && (e = ec_lua_expr_output(L, expr, e + 1)) >= 0;) {
         const ec_node *node = ec_lua_expr_node(L, e);
+        ec_log silent = {EC_LOG_ERROR, NULL, NULL}; /* the warnings were said before */
         double *data = NULL;
         int32_t length = 0;
-        ec_lua_core_enter(L);
-        int status = ec_result_value(job, r, host->backend, e, &data, &length, NULL);
-        ec_lua_core_leave(L);
+        lua_State *caller = ec_lua_core_enter(L);
+        int status = ec_result_value(job, r, host->backend, e, &data, &length, &silent);
+        ec_lua_core_leave(L, caller);
         for (int32_t i = 0; status == EC_OK && i < length; i++)
             found = found || isnan(data[i]);
         free(data);
@@ -247,7 +265,6 @@ static int result_value(lua_State *L)
     const ec_result *r = result_at(L, "best:value");
     const ec_job *job = job_of(L, 1);
     ec_expr expr = ec_lua_expr_get(L, 2, "best:value");
-    ec_lua_job_check(L, job, expr, "best:value");
     if (!r->found)
         ec_lua_fail(L, "best:value: no design was found (%s)", r->message);
     const ec_node *node = ec_lua_expr_node(L, expr);
@@ -258,9 +275,10 @@ static int result_value(lua_State *L)
     b->data = NULL;
     luaL_setmetatable(L, "eciton.box");
     int32_t length = 0;
-    ec_lua_core_enter(L);
-    int status = ec_result_value(job, r, host->backend, expr, &b->data, &length, NULL);
-    ec_lua_core_leave(L);
+    ec_log warnings = ec_lua_warnings(host);
+    lua_State *caller = ec_lua_core_enter(L);
+    int status = ec_result_value(job, r, host->backend, expr, &b->data, &length, &warnings);
+    ec_lua_core_leave(L, caller);
     if (status < 0)
         ec_lua_fail_core(L, "best:value");
     bool none = false;
@@ -286,9 +304,8 @@ static int result_save(lua_State *L)
         ec_lua_fail(L, "best:save: wants the name of a file, best:save(\"best.csv\")");
     if (!r->found)
         ec_lua_fail(L, "best:save: no design was found (%s)", r->message);
-    int32_t no = ec_job_objective_count(job), nc = ec_job_constraint_count(job);
-    int32_t nv = ec_job_variable_count(job), nr = ec_job_record_count(job), n = no + nc + nv + nr,
-            k = 0;
+    int32_t no = r->n_objectives, nc = r->n_constraints;
+    int32_t nv = r->n_variables, nr = r->n_records, n = no + nc + nv + nr, k = 0;
     const char **names = lua_newuserdatauv(L, (size_t)n * sizeof *names, 0);
     ec_lua_values *column = lua_newuserdatauv(L, (size_t)n * sizeof *column, 0);
     for (int32_t i = 0; i < nv; i++, k++) {

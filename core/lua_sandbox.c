@@ -50,7 +50,8 @@ static int load_text(lua_State *L)
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/* A module is NAME.lua in the Lua library or below the script's folder. */
+/* A module is NAME.lua in the Lua library or below the script's folder. Returns its chunk and,
+ * for the library, the core's table. */
 static int search_module(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
@@ -77,7 +78,10 @@ static int search_module(lua_State *L)
                                    : lua_pushfstring(L, "@%s.lua", relative);
         if (ec_lua_sandbox_load(L, path, chunk) != LUA_OK)
             return lua_error(L);
-        lua_pushstring(L, path);
+        if (i == 0)
+            lua_getfield(L, LUA_REGISTRYINDEX, EC_LUA_CORE);
+        else
+            lua_pushnil(L);
         return 2;
     }
     lua_pushfstring(L, "\n\tno file '%s.lua' beside the script or in the Lua library (%s)",
@@ -101,10 +105,12 @@ static int require_module(lua_State *L)
         lua_call(L, 1, 2);
         if (!lua_isfunction(L, -2))
             ec_lua_fail(L, "module '%s' not found:%s", name, lua_tostring(L, -2));
-        lua_pop(L, 1);
+    } else {
+        lua_pushnil(L);
     }
     lua_pushvalue(L, 1);
-    lua_call(L, 1, 1);
+    lua_insert(L, -2); /* the chunk gets its name and the core's table */
+    lua_call(L, 2, 1);
     if (lua_isnil(L, -1)) {
         lua_pushboolean(L, 1);
         lua_replace(L, -2);

@@ -41,7 +41,7 @@ static const ec_key solve_table[] = {
      offsetof(solve_keys, spread)},
     {"polish", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
      "refine the best designs with gradients afterwards", offsetof(solve_keys, polish)},
-    {"polish_designs", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
+    {"polish_designs", EC_KEY_INTEGER, 0, 0, 1, EC_POLISH_DESIGNS_MAX, NULL, NULL,
      "how many designs are polished (default 8)", offsetof(solve_keys, polish_designs)},
     {"polish_seconds", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, INFINITY, "s", NULL,
      "wall time of the polish, at most (default: as long as the search took, or 10 s when that is "
@@ -218,9 +218,17 @@ static void warn_sets(ec_lua_host *host)
 
 int ec_lua_job_solve(lua_State *L)
 {
+    enum { DEEPEST = 4 };
     ec_lua_host *host = ec_lua_host_of(L);
     const ec_lua_events *events = &host->settings.events;
+    lua_settop(L, 2); /* a missing table is nil, whatever is pushed here */
     ec_job *job = ec_lua_job_at(L, "job:solve");
+    ec_lua_check_open(L, "job:solve");
+    if (host->in_core >= DEEPEST)
+        ec_lua_fail(L,
+                    "job:solve: a search in a function of ec.host, nested deeper than %d: does the "
+                    "function search with itself?",
+                    DEEPEST);
     ec_solve_info info;
     read_solve(L, &info);
     if (ec_job_objective_count(job) == 0)
@@ -228,9 +236,9 @@ int ec_lua_job_solve(lua_State *L)
                     "job:solve: the job has no objective: call job:minimize or job:maximize first");
     warn_sets(host);
     if (host->settings.check) {
-        ec_lua_core_enter(L);
+        lua_State *caller = ec_lua_core_enter(L);
         int status = events->check ? events->check(events->user, job, &info) : EC_OK;
-        ec_lua_core_leave(L);
+        ec_lua_core_leave(L, caller);
         if (status < 0)
             ec_lua_fail_core(L, "job:solve");
         host->checked = true;
@@ -239,7 +247,7 @@ int ec_lua_job_solve(lua_State *L)
     if (*host->settings.interrupt)
         ec_lua_fail(L, "job:solve: interrupted before this search began");
     ec_lua_result *result = ec_lua_result_new(L, 1);
-    ec_lua_core_enter(L);
+    lua_State *caller = ec_lua_core_enter(L);
     if (events->solve)
         events->solve(events->user, job, &info);
     int status = ec_solve(job, host->backend, &info, &result->result);
@@ -249,7 +257,7 @@ int ec_lua_job_solve(lua_State *L)
         int written = events->result(events->user, job, result->result);
         status = written < 0 ? written : status;
     }
-    ec_lua_core_leave(L);
+    ec_lua_core_leave(L, caller);
     if (host->budget.expired)
         ec_lua_fail(
             L,

@@ -132,25 +132,25 @@ static bool json_best(cJSON *root, const ec_job *job, const ec_result *result)
     bool ok = best && cJSON_AddStringToObject(best, "status", best_word(result));
     cJSON *part = ok ? cJSON_AddObjectToObject(best, "objectives") : NULL;
 
-    for (int32_t i = 0; part && i < ec_job_objective_count(job); i++)
+    for (int32_t i = 0; part && i < result->n_objectives; i++)
         ok = ok && json_number(part, ec_job_objective(job, i)->name,
                                result->found ? result->objective_final[i] : NAN);
     part = ok && part ? cJSON_AddObjectToObject(best, "search") : NULL;
-    for (int32_t i = 0; part && i < ec_job_objective_count(job); i++)
+    for (int32_t i = 0; part && i < result->n_objectives; i++)
         ok = ok && json_number(part, ec_job_objective(job, i)->name,
                                result->found ? result->objective_search[i] : NAN);
     part = ok && part ? cJSON_AddObjectToObject(best, "constraints") : NULL;
-    for (int32_t i = 0; part && i < ec_job_constraint_count(job); i++)
+    for (int32_t i = 0; part && i < result->n_constraints; i++)
         ok = ok && json_number(part, ec_job_constraint(job, i)->name,
                                result->found ? result->constraint[i] : NAN);
     ok = ok && part && json_number(best, "violation", result->found ? result->violation : NAN);
     part = ok ? cJSON_AddObjectToObject(best, "variables") : NULL;
-    for (int32_t i = 0; part && i < ec_job_variable_count(job); i++)
+    for (int32_t i = 0; part && i < result->n_variables; i++)
         ok = ok && json_list(part, ec_job_variable(job, i)->name,
                              result->found ? result->variable[i] : NULL,
                              result->found ? result->variable_length[i] : 0);
     part = ok && part ? cJSON_AddObjectToObject(best, "recorded") : NULL;
-    for (int32_t i = 0; part && i < ec_job_record_count(job); i++)
+    for (int32_t i = 0; part && i < result->n_records; i++)
         ok = ok &&
              json_list(part, ec_job_record(job, i)->name, result->found ? result->record[i] : NULL,
                        result->found ? result->record_length[i] : 0);
@@ -184,17 +184,17 @@ int ec_output_json(const ec_job *job, const ec_result *result, char **text)
 
 /* ---- table ---- */
 
-static int name_width(const ec_job *job)
+static int name_width(const ec_job *job, const ec_result *result)
 {
     size_t width = 10;
 
-    for (int32_t i = 0; i < ec_job_objective_count(job); i++)
+    for (int32_t i = 0; i < result->n_objectives; i++)
         width = fmax(width, strlen(ec_job_objective(job, i)->name));
-    for (int32_t i = 0; i < ec_job_constraint_count(job); i++)
+    for (int32_t i = 0; i < result->n_constraints; i++)
         width = fmax(width, strlen(ec_job_constraint(job, i)->name));
-    for (int32_t i = 0; i < ec_job_variable_count(job); i++)
+    for (int32_t i = 0; i < result->n_variables; i++)
         width = fmax(width, strlen(ec_job_variable(job, i)->name));
-    for (int32_t i = 0; i < ec_job_record_count(job); i++)
+    for (int32_t i = 0; i < result->n_records; i++)
         width = fmax(width, strlen(ec_job_record(job, i)->name));
     return width > 40 ? 40 : (int)width;
 }
@@ -214,27 +214,27 @@ static void table_list(text_buffer *text, int width, const char *name, const dou
 
 static void table_best(text_buffer *text, const ec_job *job, const ec_result *result)
 {
-    int width = name_width(job);
+    int width = name_width(job, result);
 
     text_add(text, "\n  %-*s %14s %14s\n", width, "objective", "final", "in the search");
-    for (int32_t i = 0; i < ec_job_objective_count(job); i++)
+    for (int32_t i = 0; i < result->n_objectives; i++)
         text_add(text, "  %-*s %14.8g %14.8g\n", width, ec_job_objective(job, i)->name,
                  result->objective_final[i], result->objective_search[i]);
-    if (ec_job_constraint_count(job) > 0)
+    if (result->n_constraints > 0)
         text_add(text, "\n  %-*s %14s\n", width, "constraint", "beyond limit");
-    for (int32_t i = 0; i < ec_job_constraint_count(job); i++)
+    for (int32_t i = 0; i < result->n_constraints; i++)
         text_add(text, "  %-*s %14.8g%s\n", width, ec_job_constraint(job, i)->name,
                  result->constraint[i],
                  result->constraint[i] <= ec_job_constraint(job, i)->tolerance ? "  met"
                                                                                : "  not met");
-    if (ec_job_variable_count(job) > 0)
+    if (result->n_variables > 0)
         text_add(text, "\n  variable\n");
-    for (int32_t i = 0; i < ec_job_variable_count(job); i++)
+    for (int32_t i = 0; i < result->n_variables; i++)
         table_list(text, width, ec_job_variable(job, i)->name, result->variable[i],
                    result->variable_length[i]);
-    if (ec_job_record_count(job) > 0)
+    if (result->n_records > 0)
         text_add(text, "\n  recorded\n");
-    for (int32_t i = 0; i < ec_job_record_count(job); i++)
+    for (int32_t i = 0; i < result->n_records; i++)
         table_list(text, width, ec_job_record(job, i)->name, result->record[i],
                    result->record_length[i]);
 }
@@ -244,7 +244,7 @@ int ec_output_table(const ec_job *job, const ec_result *result, char **out)
     text_buffer text = {NULL, 0, 0, false};
 
     text_add(&text, "%s: %s\n", ec_job_name(job), result->message);
-    if (result->found && (result->status || result->violation > 0))
+    if (result->found && !result->status && result->violation > 0)
         text_add(&text, "  below is the design that comes closest; what can help: start = a design "
                         "that meets the constraints,\n  more evaluations, wider bounds of the "
                         "variables, looser limits\n");
@@ -363,17 +363,17 @@ int ec_output_best(const ec_job *job, const ec_result *result, const char *folde
     text_buffer text = {NULL, 0, 0, false};
 
     text_add(&text, "name,index,value,kind\n");
-    for (int32_t i = 0; result->found && i < ec_job_objective_count(job); i++) {
+    for (int32_t i = 0; result->found && i < result->n_objectives; i++) {
         const char *name = ec_job_objective(job, i)->name;
         csv_values(&text, "objective", name, &result->objective_final[i], 1);
         csv_values(&text, "search", name, &result->objective_search[i], 1);
     }
-    for (int32_t i = 0; result->found && i < ec_job_constraint_count(job); i++)
+    for (int32_t i = 0; result->found && i < result->n_constraints; i++)
         csv_values(&text, "constraint", ec_job_constraint(job, i)->name, &result->constraint[i], 1);
-    for (int32_t i = 0; result->found && i < ec_job_variable_count(job); i++)
+    for (int32_t i = 0; result->found && i < result->n_variables; i++)
         csv_values(&text, "variable", ec_job_variable(job, i)->name, result->variable[i],
                    result->variable_length[i]);
-    for (int32_t i = 0; result->found && i < ec_job_record_count(job); i++)
+    for (int32_t i = 0; result->found && i < result->n_records; i++)
         csv_values(&text, "recorded", ec_job_record(job, i)->name, result->record[i],
                    result->record_length[i]);
     return text_write(&text, folder, "best.csv");

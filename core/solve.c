@@ -16,10 +16,10 @@ EC_KERNEL_DECLARE(stop_rules, ec_stop_rules_args)
 enum {
     KEEP_DEFAULT = 16,       /* designs of the final re-scoring */
     POLISH_DEFAULT = 8,      /* designs that are polished */
-    DISTINCT_MAX = 64,       /* distinct designs that are remembered for the polish */
     ELITE_MAX = 64,          /* best members whose genes are read at a look */
     LOOK_GENERATIONS = 1024, /* generations between two looks, at most */
-    CAPTURES_MAX = 64
+    CAPTURES_MAX = 64,
+    SAID_MAX = 32 /* different warnings of a run that are remembered */
 };
 static const double look_seconds = 0.25;
 /* Two designs are distinct when a gene differs by this share of its range. */
@@ -52,6 +52,42 @@ static double now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- messages ---- */
+
+/* A run plans and evaluates the same expressions several times; it says each warning once. */
+typedef struct once_log {
+    ec_log log, warnings; /* what the run writes to, and warnings and errors only */
+    ec_log *to;
+    char *said[SAID_MAX];
+    size_t n_said;
+} once_log;
+
+static void write_once(void *user, ec_log_level level, const char *text)
+{
+    once_log *once = (once_log *)user;
+
+    for (size_t i = 0; i < once->n_said; i++)
+        if (strcmp(once->said[i], text) == 0)
+            return;
+    if (level >= EC_LOG_WARNING && once->n_said < SAID_MAX &&
+        (once->said[once->n_said] = strdup(text)))
+        once->n_said++;
+    ec_log_write(once->to, level, "%s", text);
+}
+
+static void once_open(once_log *once, ec_log *to)
+{
+    once->to = to;
+    once->log = (ec_log){to ? to->level : EC_LOG_WARNING, write_once, once};
+    once->warnings = (ec_log){EC_LOG_WARNING, write_once, once};
+}
+
+static void once_close(once_log *once)
+{
+    for (size_t i = 0; i < once->n_said; i++)
+        free(once->said[i]);
 }
 
 /* ---- designs, best first ---- */
@@ -125,6 +161,7 @@ typedef struct captured {
 typedef struct solve_run {
     ec_job *job;
     const ec_solve_info *info;
+    once_log messages;
     ec_backend *backend;
     const ec_optimizer_def *def;
     ec_optimizer *optimizer;
@@ -227,14 +264,14 @@ static int check_numbers(const ec_solve_info *info)
     if (!isfinite(info->polish_seconds) || info->polish_seconds < 0)
         return ec_fail(EC_ERR_RANGE, "solve: polish_seconds (%g) must be at least 0 and finite",
                        info->polish_seconds);
-    if (!(info->spread >= 0 && info->spread < 1))
-        return ec_fail(EC_ERR_RANGE, "solve: spread (%g) must be at least 0 and below 1",
+    if (!(info->spread >= 0 && info->spread <= 1))
+        return ec_fail(EC_ERR_RANGE, "solve: spread (%g) must be at least 0 and at most 1",
                        info->spread);
     if (info->keep < 0 || info->keep > 4096 || info->polish_designs < 0 ||
-        info->polish_designs > DISTINCT_MAX)
+        info->polish_designs > EC_POLISH_DESIGNS_MAX)
         return ec_fail(EC_ERR_RANGE,
                        "solve: keep (%d) must be from 0 to 4096, polish_designs (%d) from 0 to %d",
-                       (int)info->keep, (int)info->polish_designs, (int)DISTINCT_MAX);
+                       (int)info->keep, (int)info->polish_designs, (int)EC_POLISH_DESIGNS_MAX);
     if (info->generations > UINT32_MAX)
         return ec_fail(EC_ERR_RANGE, "solve: generations (%zu) must be below 2^32",
                        info->generations);
@@ -308,7 +345,7 @@ static int build_optimizer(solve_run *run)
         .start = start,
         .n_start = (size_t)n_start,
         .options = info->options,
-        .log = info->log,
+        .log = &run->messages.log,
     };
     status = run->def->create(run->def, run->backend, &optimizer, &run->optimizer);
     if (status == EC_OK)
@@ -332,7 +369,7 @@ static int worker_create(solve_run *run, ec_worker *worker, ec_backend *backend)
         .memory_budget = run->info->memory_budget,
         .chunk = run->info->chunk,
         .stop = run->flag,
-        .log = run->info->log,
+        .log = &run->messages.log,
     };
     worker->backend = backend;
     int status = ec_executor_create(run->job->graph, backend, &info, &worker->executor);
@@ -389,7 +426,7 @@ static int build_lists(solve_run *run)
     elite = elite > keep ? elite : keep;
     int status = list_create(&run->keep, keep, run->width, 0);
     if (status == EC_OK)
-        status = list_create(&run->distinct, DISTINCT_MAX, run->width, distinct_share);
+        status = list_create(&run->distinct, EC_POLISH_DESIGNS_MAX, run->width, distinct_share);
     if (status == EC_OK)
         status = list_create(&run->latest, keep, run->width, 0);
     if (status < 0)
@@ -408,6 +445,7 @@ static int run_build(solve_run *run, ec_job *job, ec_backend *backend, const ec_
 {
     run->job = job;
     run->info = info;
+    once_open(&run->messages, info->log);
     run->backend = backend;
     int status = check_job(job, info, &run->def);
     if (status < 0)
@@ -459,6 +497,7 @@ static void run_release(solve_run *run)
     free(run->elite_cost);
     free(run->elite_violation);
     free(run->elite_status);
+    once_close(&run->messages);
 }
 
 /* ---- one generation ---- */
@@ -776,7 +815,7 @@ static int search(solve_run *run)
         return status;
     /* The device is lost; what the last look saw is not. */
     run->result->stop = EC_STOP_DEVICE;
-    ec_log_write(run->info->log, EC_LOG_ERROR, "%s: %s", run->backend->name, ec_error_text());
+    ec_log_write(&run->messages.log, EC_LOG_ERROR, "%s: %s", run->backend->name, ec_error_text());
     for (size_t i = 0; i < run->latest.n; i++) {
         list_add(run, &run->keep, run->latest.genes + i * run->width, &run->latest.scores[i]);
         list_add(run, &run->distinct, run->latest.genes + i * run->width, &run->latest.scores[i]);
@@ -798,14 +837,15 @@ static double polish_time(const solve_run *run)
     return fmin(own, fmax(run->info->seconds - used, 0.05));
 }
 
-static void note_polish(const solve_run *run, double limit)
+static void note_polish(solve_run *run, double limit)
 {
     const ec_result *r = run->result;
 
-    ec_log_write(run->info->log, EC_LOG_INFO, "polish: %d designs, %" PRIu64 " evaluations, %.2f s",
-                 (int)r->polish_designs, r->polish_evaluations, r->polish_seconds);
+    ec_log_write(&run->messages.log, EC_LOG_INFO,
+                 "polish: %d designs, %" PRIu64 " evaluations, %.2f s", (int)r->polish_designs,
+                 r->polish_evaluations, r->polish_seconds);
     if (r->polish_capped)
-        ec_log_write(run->info->log, run->info->seconds > 0 ? EC_LOG_INFO : EC_LOG_WARNING,
+        ec_log_write(&run->messages.log, run->info->seconds > 0 ? EC_LOG_INFO : EC_LOG_WARNING,
                      "polish: ended by its time limit of %.3g s, so a longer one might find a "
                      "better design (polish_seconds = ... sets the limit)",
                      limit);
@@ -842,7 +882,7 @@ static int polish(solve_run *run, int threads, double *designs, size_t *n)
         .out_of_time = &out_of_time,
         .interrupt = run->info->interrupt,
         .threads = threads,
-        .log = run->info->log,
+        .log = &run->messages.log,
     };
     if (count > 0)
         status = ec_polish(run->job, &info, (int32_t)count, genes, group_genes, &evaluations);
@@ -912,15 +952,9 @@ static int score_final(solve_run *run, ec_backend *backend, const double *rows, 
         .max_groups = n_group > 0 ? n : 0,
         .fidelity = EC_FINAL,
         .memory_budget = run->info->memory_budget,
-        .log = NULL,
+        .log = &run->messages.warnings,
     };
-    ec_log quiet = {EC_LOG_WARNING, NULL, NULL};
 
-    if (run->info->log) {
-        quiet.write = run->info->log->write;
-        quiet.user = run->info->log->user;
-        info.log = &quiet;
-    }
     memset(&X, 0, sizeof X);
     memset(&XG, 0, sizeof XG);
     int status = status_bytes && identity && cost && violation
@@ -980,15 +1014,26 @@ static int32_t value_length(const ec_graph *graph, ec_expr expr)
     return node->elements * (node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(graph) : 1);
 }
 
+/* Values at the best design; those that an evaluator cannot score are NaN, whatever it wrote. */
 static int evaluate(const ec_job *job, const ec_result *result, ec_backend *backend,
                     ec_fidelity fidelity, int32_t n, const ec_expr *exprs, double *const *out,
                     ec_log *log)
 {
+    uint8_t failed = 0;
+
     if (n == 0)
         return EC_OK;
-    return ec_evaluate_once(job->graph, backend, fidelity, n, exprs, result->genes,
-                            (size_t)result->n_genes, result->group_genes,
-                            (size_t)result->n_group_genes, out, NULL, log);
+    int status = ec_evaluate_once(job->graph, backend, fidelity, n, exprs, result->genes,
+                                  (size_t)result->n_genes, result->group_genes,
+                                  (size_t)result->n_group_genes, out, &failed, log);
+    if (status < 0 || !(failed & ~EC_CANDIDATE_NOT_FINITE))
+        return status;
+    /* The status is that of all of them: each by itself says whose it is. */
+    for (int32_t i = 0; n > 1 && i < n && status == EC_OK; i++)
+        status = evaluate(job, result, backend, fidelity, 1, exprs + i, out + i, log);
+    for (int32_t k = 0; n == 1 && k < value_length(job->graph, exprs[0]); k++)
+        out[0][k] = NAN;
+    return status;
 }
 
 /* Buffers for the values of a list of expressions. */
@@ -1071,7 +1116,7 @@ static int choose_winner(solve_run *run, ec_backend *backend)
 {
     ec_result *result = run->result;
     size_t width = run->width, n = run->keep.n;
-    size_t capacity = run->keep.capacity + DISTINCT_MAX, best = 0;
+    size_t capacity = run->keep.capacity + EC_POLISH_DESIGNS_MAX, best = 0;
     double *designs = (double *)malloc(sizeof(double) * capacity * width);
     score *scores = (score *)calloc(capacity, sizeof *scores);
     int status =
@@ -1094,21 +1139,25 @@ static int choose_winner(solve_run *run, ec_backend *backend)
         memcpy(result->genes, designs + best * width, (size_t)result->n_genes * sizeof(double));
         memcpy(result->group_genes, designs + best * width + result->n_genes,
                (size_t)result->n_group_genes * sizeof(double));
-        status = fill_values(run->job, result, backend, NULL);
+        status = fill_values(run->job, result, backend, &run->messages.warnings);
     }
     free(designs);
     free(scores);
     return status;
 }
 
-/* "no feasible design found: 'gap' misses max 0.5 by 0.01; ", or nothing. */
-static size_t write_infeasible(const ec_job *job, const ec_result *r, char *text, size_t size)
+/* "no feasible design found: 'gap' misses max 0.5 by 0.01; ", or nothing of a good design. */
+static size_t write_fault(const ec_job *job, const ec_result *r, char *text, size_t size)
 {
     const ec_constraint *worst = NULL;
     double most = 0, excess = 0;
 
     text[0] = '\0';
-    if (!r->found || r->status || !(r->violation > 0))
+    if (r->found && r->status) {
+        snprintf(text, size, "the best design of the search failed at final fidelity; ");
+        return strlen(text);
+    }
+    if (!r->found || !(r->violation > 0))
         return 0;
     for (int32_t i = 0; i < job->n_constraints; i++) {
         const ec_constraint *c = &job->constraints[i];
@@ -1141,7 +1190,7 @@ static void write_message(const solve_run *run)
 {
     const ec_solve_info *info = run->info;
     ec_result *r = run->result;
-    size_t used = write_infeasible(run->job, r, r->message, sizeof r->message);
+    size_t used = write_fault(run->job, r, r->message, sizeof r->message);
     char *text = r->message + used;
     size_t size = sizeof r->message - used;
     double value = r->found ? r->objective_final[0] : NAN;
@@ -1157,7 +1206,9 @@ static void write_message(const solve_run *run)
         snprintf(text, size, "the time of %g s was used", info->seconds);
         break;
     case EC_STOP_TARGET:
-        if (r->found && (run->maximize ? value < info->target : value > info->target))
+        if (r->found && r->status)
+            snprintf(text, size, "the target %.10g was reached in the search", info->target);
+        else if (r->found && (run->maximize ? value < info->target : value > info->target))
             snprintf(text, size,
                      "the target %.10g was reached in the search, but %.10g at final fidelity "
                      "misses it",
@@ -1192,6 +1243,10 @@ static int result_create(const solve_run *run, ec_result **result)
 
     if (!fresh)
         return ec_fail(EC_ERR_MEMORY, "solve: no memory for the result");
+    fresh->n_objectives = job->n_objectives;
+    fresh->n_constraints = job->n_constraints;
+    fresh->n_variables = job->n_variables;
+    fresh->n_records = job->n_records;
     fresh->n_genes = job->n_genes;
     fresh->n_group_genes = job->n_group_genes;
     fresh->genes = (double *)calloc((size_t)job->n_genes + 1, sizeof(double));
@@ -1236,9 +1291,9 @@ void ec_result_destroy(ec_result **handle)
 }
 
 /* The backend of what comes after the search: another one when the device is lost. */
-static int final_backend(const solve_run *run, ec_backend **own, ec_backend **backend)
+static int final_backend(solve_run *run, ec_backend **own, ec_backend **backend)
 {
-    ec_backend_info info = {.name = "cpu", .log = run->info->log};
+    ec_backend_info info = {.name = "cpu", .log = &run->messages.log};
 
     *backend = run->backend;
     if (run->result->stop != EC_STOP_DEVICE)
@@ -1246,6 +1301,19 @@ static int final_backend(const solve_run *run, ec_backend **own, ec_backend **ba
     int status = ec_backend_create(&info, own);
     *backend = *own;
     return status;
+}
+
+/* Evaluators may run code of the user: what a run and its result know of the job has to stay, so
+ * nothing is added to it, nor is it searched again, before the run's end. */
+static int begin_search(ec_job *job)
+{
+    if (job->searching)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "solve: job '%s' is being searched already: a function of ec.host cannot "
+                       "search its own job",
+                       job->name);
+    job->searching = true;
+    return EC_OK;
 }
 
 int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_result **result)
@@ -1256,6 +1324,9 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (!job || !backend || !info || !result)
         return ec_fail(EC_ERR_ARGUMENT, "solve: a job, a backend, settings and a place for the "
                                         "result are needed");
+    int status = begin_search(job);
+    if (status < 0)
+        return status;
     memset(&run, 0, sizeof run);
     run.start = run.looked_when = now();
     run.look_step = 1;
@@ -1263,7 +1334,7 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (info->polish_seconds > 0 && info->polish_seconds < reserved)
         reserved = info->polish_seconds;
     run.limit = info->seconds > 0 ? info->seconds - reserved : INFINITY;
-    int status = check_numbers(info);
+    status = check_numbers(info);
     if (status == EC_OK)
         status = run_build(&run, job, backend, info);
     if (status == EC_OK)
@@ -1287,6 +1358,7 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (run.backend)
         run_release(&run);
     ec_backend_destroy(&own);
+    job->searching = false;
     return status;
 }
 
@@ -1303,6 +1375,9 @@ int ec_result_value(const ec_job *job, const ec_result *result, ec_backend *back
         return ec_fail(EC_ERR_TYPE, "value: the value is complex; take its abs, re, im or arg");
     if (!result->found)
         return ec_fail(EC_ERR_ARGUMENT, "value: the run has no best design");
+    int known = ec_job_check_variables(job, "value", expr, result->n_genes, result->n_group_genes);
+    if (known < 0)
+        return known;
     int32_t n = value_length(job->graph, expr);
     double *values = (double *)malloc(sizeof(double) * (size_t)n);
     if (!values)
@@ -1323,9 +1398,12 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
     ec_executor_stats stats;
     size_t n = 0;
 
+    int status = begin_search(job);
+    if (status < 0)
+        return status;
     memset(&run, 0, sizeof run);
     memset(check, 0, sizeof *check);
-    int status = check_numbers(info);
+    status = check_numbers(info);
     if (status == EC_OK)
         status = run_build(&run, job, backend, info);
     if (status == EC_OK) {
@@ -1350,5 +1428,6 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
         check->seconds_per_evaluation = (now() - start) / (double)n;
     if (run.backend)
         run_release(&run);
+    job->searching = false;
     return status;
 }

@@ -35,6 +35,9 @@ typedef struct ec_history_row {
     uint32_t feasible, population;
 } ec_history_row;
 
+/* Distinct designs of a search that are remembered, of which the best can be polished. */
+enum { EC_POLISH_DESIGNS_MAX = 64 };
+
 typedef struct ec_solve_info {
     const char *method; /* NULL: "lshade" */
     size_t population;  /* 0: the method's default */
@@ -46,7 +49,8 @@ typedef struct ec_solve_info {
     double stagnation_tolerance; /* absolute improvement that counts (>= 0) */
     double spread; /* stop when every variable's spread is below this share of its range; 0: none */
     bool polish;
-    int32_t polish_designs;     /* best designs that are polished; 0: default */
+    int32_t
+        polish_designs; /* best designs that are polished, at most EC_POLISH_DESIGNS_MAX; 0: default */
     int32_t polish_evaluations; /* gradient evaluations of each, at most; 0: default */
     double polish_seconds; /* wall time of the polish, at most; 0: as long as the search took, or
                               10 s when that is longer. A safety net: a polish that it ends
@@ -78,11 +82,14 @@ typedef struct ec_result {
     bool found;       /* a design that did not fail exists */
     uint8_t status;   /* of the best design at final: candidate status bits */
     double violation; /* at final */
+    /* what the job had when it was solved; more may have been added since */
+    int32_t n_objectives, n_constraints, n_variables, n_records;
     double *genes;
     int32_t n_genes;
     double *group_genes;
     int32_t n_group_genes;
-    double *objective_final, *objective_search; /* one an objective, script's sign */
+    /* Values at final fidelity (NaN: could not be computed), one an objective, script's sign */
+    double *objective_final, *objective_search;
     double *
         constraint; /* one a constraint: the worst excess over its limits (<= 0 is met), at final */
     /* values at final: one allocation each; length = elements x samples */
@@ -97,11 +104,14 @@ typedef struct ec_result {
     char message[512];
 } ec_result;
 
+/* Errors: a search of the job that runs already (an evaluator cannot search its own job). */
 EC_API int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info,
                     ec_result **result);
 EC_API void ec_result_destroy(ec_result **result);
 EC_API void ec_solve_info_default(ec_solve_info *info);
-/* Any real expression of the job's graph at the result's design, at final fidelity; out is malloc'ed. */
+/* Any real expression of the job's variables at the result's design, at final fidelity; NaN when
+ * an evaluator cannot score it. out is malloc'ed. Errors: a variable of another job, or one that
+ * was added after the solve. */
 EC_API int ec_result_value(const ec_job *job, const ec_result *result, ec_backend *backend,
                            ec_expr expr, double **out, int32_t *length, ec_log *log);
 

@@ -1,5 +1,5 @@
 -- The module that scripts require: the core (C), units, and the library's own modules.
-local core = require "eciton.core"
+local _, core = ... -- from require, which gives the core to the library only
 
 local ec = {}
 for name, value in pairs(core) do

@@ -1,5 +1,5 @@
 -- Element positions of common arrays, as lists.
-local core = require "eciton.core"
+local _, core = ... -- from require, which gives the core to the library only
 
 local geometry = {}
 

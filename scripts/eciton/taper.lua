@@ -1,5 +1,5 @@
 -- Weights of linear arrays. Positions are those of a centred, evenly spaced line.
-local core = require "eciton.core"
+local _, core = ... -- from require, which gives the core to the library only
 
 local taper = {}
 

@@ -147,7 +147,7 @@ static void test_binary(void **state)
 static void test_choice(void **state)
 {
     fixture *f = *state;
-    double start[3] = {6, 0, 3}, value[3], genes[4], plain;
+    double start[3] = {7, 1, 4}, value[3], genes[4], plain;
     ec_variable_info one = {.name = "one", .kind = EC_VARIABLE_CHOICE, .n_from = 4};
     ec_variable_info three = {.name = "three",
                               .kind = EC_VARIABLE_CHOICE,
@@ -161,10 +161,10 @@ static void test_choice(void **state)
     assert_int_equal(ec_job_add_variable(f->job, &three), 1);
     double g[4] = {4, 0, 0, 0}; /* the upper bound is still the last item */
     decode(f, 0, g, &plain);
-    assert_true(plain == 3);
+    assert_true(plain == 4);
     g[0] = 1.99;
     decode(f, 0, g, &plain);
-    assert_true(plain == 1);
+    assert_true(plain == 2);
     ec_job_start_genes(f->job, 0, genes);
     decode(f, 1, genes, value);
     assert_memory_equal(value, start, sizeof value);
@@ -176,7 +176,7 @@ static void test_choice(void **state)
             g[i] = hi[i] * ((trial * (7 + 4 * i)) % 101) / 100.0;
         decode(f, 1, g, value);
         for (int i = 0; i < 3; i++) {
-            assert_true(value[i] >= 0 && value[i] <= 6);
+            assert_true(value[i] >= 1 && value[i] <= 7);
             for (int k = 0; k < i; k++)
                 assert_true(value[i] != value[k]);
         }
@@ -387,6 +387,26 @@ static void test_refusals(void **state)
     assert_refused(ec_job_add_constraint(f->job, "c", &c), "tolerance");
 }
 
+/* Equal variables of two jobs on one graph are two nodes, and no job takes the other's. */
+static void test_two_jobs(void **state)
+{
+    fixture *f = *state;
+    double min = 0, max = 1;
+    ec_variable_info v = {.name = "x", .kind = EC_VARIABLE_REAL, .min = &min, .max = &max};
+    ec_job *other = NULL;
+
+    assert_int_equal(ec_job_create(f->graph, "other", 7, &other), EC_OK);
+    assert_int_equal(ec_job_add_variable(f->job, &v), 0);
+    assert_int_equal(ec_job_add_variable(other, &v), 0);
+    ec_expr own = ec_job_variable(f->job, 0)->value, foreign = ec_job_variable(other, 0)->value;
+    assert_true(own != foreign);
+    ec_expr sum = ec_graph_binary(f->graph, EC_OP_ADD, own, foreign);
+    assert_refused(ec_job_add_objective(f->job, "f", sum, false, 0), "another job");
+    assert_refused(ec_job_add_record(f->job, "r", foreign, 0), "another job");
+    assert_int_equal(ec_job_add_objective(f->job, "f", own, false, 0), EC_OK);
+    ec_job_destroy(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +418,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_spaced_start, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_goals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_two_jobs, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

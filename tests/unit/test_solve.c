@@ -388,6 +388,37 @@ static void test_refusals(void **state)
     destroy(&p);
 }
 
+/* A job may grow after its solve: the result keeps its sizes, and has no value of what is new. */
+static void test_grown_job(void **state)
+{
+    problem p;
+    ec_solve_info info;
+    double min[5] = {0}, max[5] = {1, 1, 1, 1, 1}, *value = NULL;
+    ec_variable_info later = {
+        .name = "later", .kind = EC_VARIABLE_REAL, .count = 5, .min = min, .max = max};
+    int32_t length = 0;
+
+    (void)state;
+    create(&p, 3, -5, 5, 1);
+    minimize(&p, sphere(&p, 0, 0));
+    ec_solve_info_default(&info);
+    info.generations = 3;
+    ec_result *r = solve(&p, &info);
+    assert_int_equal(ec_job_add_variable(p.job, &later), 1);
+    ec_expr y = ec_job_variable(p.job, 1)->value;
+    assert_int_equal(ec_job_add_record(p.job, "y", y, 0), EC_OK);
+    assert_int_equal(r->n_variables, 1);
+    assert_int_equal(r->n_objectives, 1);
+    assert_int_equal(r->n_records, 0);
+    assert_true(ec_result_value(p.job, r, p.backend, y, &value, &length, NULL) < 0);
+    assert_non_null(strstr(ec_error_text(), "'later', which was added after this solve"));
+    assert_int_equal(ec_result_value(p.job, r, p.backend, p.x, &value, &length, NULL), EC_OK);
+    assert_int_equal(length, 3);
+    free(value);
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
 static void test_check(void **state)
 {
     problem p;
@@ -421,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_check),
+        cmocka_unit_test(test_grown_job),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
