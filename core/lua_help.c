@@ -7,6 +7,7 @@
 #include "lua_array.h"
 #include "lua_expr.h"
 #include "lua_job.h"
+#include "lua_patterns.h"
 #include "optimizer.h"
 
 /* ---- what has no table of keys --------------------------------------------------------------- */
@@ -40,6 +41,13 @@ static const ec_noun load_csv = {
     "ec.load_csv", "ec.load_csv(\"table.csv\")",
     "Columns of a text file by number, and by name when its first row has words. Files "
     "below the script's folder or --data.",
+    NULL, 0};
+static const ec_noun load_touchstone = {
+    "ec.load_touchstone", "ec.load_touchstone(\"coupling.s4p\")",
+    "A scattering matrix from a Touchstone file, version 1 or 2. It has n_ports, frequency (a "
+    "list, "
+    "Hz) and reference (ohm, one a port); re, im = matrix:s(2, 1) are lists over the frequencies. "
+    "Files below the script's folder or --data.",
     NULL, 0};
 static const ec_noun host = {
     "ec.host", "ec.host(function(columns) ... end, { x = x })",
@@ -135,6 +143,8 @@ const ec_noun *const ec_lua_nouns[] = {&ec_noun_job,
                                        &range,
                                        &ec_noun_over,
                                        &load_csv,
+                                       &ec_noun_load_pattern,
+                                       &load_touchstone,
                                        &host,
                                        &constant_value,
                                        &uniform,

@@ -226,7 +226,7 @@ static size_t angle_index(const double *angle, size_t n, double value)
 typedef struct grid {
     double *theta, *phi; /* of all points, then unique ones; degrees */
     size_t n_theta, n_phi;
-    int32_t *cell; /* [n_theta][n_phi]: its point, -1: none */
+    int32_t *cell; /* [n_theta][n_phi]: its point i, -1: none, -2 - i: with other signs */
 } grid;
 
 static double grid_phi(const ec_far_field_points *points, size_t i)
@@ -254,12 +254,33 @@ static int grid_angles(const ec_text *text, int64_t line, const ec_far_field_poi
     double turn = g->phi[g->n_phi - 1] - g->phi[0];
     if (turn > 360 + SAME_ANGLE)
         return ec_text_wrong(text, line, "phi goes over %.10g degrees, expected at most 360", turn);
-    if (g->n_theta > n / g->n_phi)
+    size_t free_rows = points->folded ? 2 : 0; /* poles, see fill_pole */
+    if (g->n_theta > n / g->n_phi + free_rows)
         return ec_text_wrong(text, line,
                              "%zu thetas and %zu phis make a grid of more than the %zu directions "
                              "given; expected each theta with each phi",
                              g->n_theta, g->n_phi, n);
     return EC_OK;
+}
+
+/* A pole is one direction: where cuts go through it, its field at a phi is that at the opposite phi
+ * with other signs. */
+static void fill_pole(const ec_far_field_points *points, grid *g, size_t row)
+{
+    int32_t *cell = g->cell + row * g->n_phi;
+    bool pole = g->theta[row] <= SAME_ANGLE || g->theta[row] >= 180 - SAME_ANGLE;
+
+    if (!points->folded || !pole)
+        return;
+    for (size_t k = 0; k < g->n_phi; k++) {
+        double phi = reduce(g->phi[k] + 180);
+        size_t other = angle_index(g->phi, g->n_phi, phi);
+        /* the angle found may also be the one above, by a rounding error */
+        if (other + 1 < g->n_phi && g->phi[other + 1] - phi <= SAME_ANGLE)
+            other++;
+        if (cell[k] == -1 && cell[other] >= 0 && fabs(g->phi[other] - phi) <= SAME_ANGLE)
+            cell[k] = -2 - cell[other];
+    }
 }
 
 static int grid_cells(const ec_text *text, int64_t line, const ec_far_field_points *points, grid *g)
@@ -288,8 +309,10 @@ static int grid_cells(const ec_text *text, int64_t line, const ec_far_field_poin
         }
         *cell = (int32_t)i;
     }
+    fill_pole(points, g, 0);
+    fill_pole(points, g, g->n_theta - 1);
     for (size_t i = 0; i < cells; i++)
-        if (g->cell[i] < 0)
+        if (g->cell[i] == -1)
             return ec_text_wrong(text, line,
                                  "theta %.10g, phi %.10g is missing; expected each of %zu thetas "
                                  "with each of %zu phis",
@@ -310,8 +333,11 @@ static int grid_field(const ec_far_field_points *points, const grid *g, double f
     for (size_t i = 0; i < g->n_phi; i++)
         (*field)->phi[i] = g->phi[i] * EC_DEGREE;
     for (size_t i = 0; i < g->n_theta * g->n_phi; i++) {
-        (*field)->e_theta[i] = points->point[g->cell[i]].e_theta;
-        (*field)->e_phi[i] = points->point[g->cell[i]].e_phi;
+        bool opposite = g->cell[i] < 0;
+        const ec_far_field_point *p = &points->point[opposite ? -2 - g->cell[i] : g->cell[i]];
+        double sign = opposite ? -1 : 1;
+        (*field)->e_theta[i] = (ec_c128){sign * p->e_theta.re, sign * p->e_theta.im};
+        (*field)->e_phi[i] = (ec_c128){sign * p->e_phi.re, sign * p->e_phi.im};
     }
     return EC_OK;
 }
