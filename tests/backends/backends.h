@@ -21,6 +21,7 @@ extern const ec_case ec_cases_de[];
 extern const ec_case ec_cases_solve[];
 extern const ec_case ec_cases_array_pattern[];
 extern const ec_case ec_cases_nufft[];
+extern const ec_case ec_cases_element[];
 
 /* Leaves a case with a message when the condition does not hold. */
 #define EC_CHECK(condition, ...)                                                                   \
