@@ -1,5 +1,5 @@
 /* test_far_field.c: files of far fields, good and bad, written and read back. */
-#include "array_pattern_files.h"
+#include "array_pattern_element.h"
 
 #include <locale.h>
 #include <setjmp.h>
@@ -209,6 +209,9 @@ static void test_cut_folded(void **state)
     same(phi_part(f, 1, 3), 7, 0);
     ec_far_field_destroy(&f);
 }
+
+static const char cut_text[] = "a\n-30 30 3 0 1 1 2\n1 0 2 0\n3 0 4 0\n5 0 6 0\n"
+                               "b\n-30 30 3 90 1 1 2\n7 0 8 0\n9 0 10 0\n11 0 12 0\n";
 
 static const char ffe_text[] =
     "##File Type: Far field\n##File Format: 3\n"
@@ -447,6 +450,7 @@ static void test_truncated(void **state)
         const char *name, *text;
         int whole; /* lengths that are files */
     } files[] = {{"a.ffd", ffd_text, 5},
+                 {"a.cut", cut_text, 4},
                  {"a.ffe", ffe_text, 2},
                  {"a.ffs", ffs_text, 3},
                  {"a.csv", csv_text, 20}};
@@ -709,16 +713,30 @@ static void mutate(char *text, size_t *size, size_t capacity, uint64_t *random)
     }
 }
 
+/* Whatever grid came out of it, it makes a table with finite fields. */
+static void check_table(const ec_far_field *f)
+{
+    ec_element_pattern p;
+
+    if (ec_element_table_create(f, &p) != EC_OK)
+        fail_msg("%s", ec_error_text());
+    for (int i = 0; i < 20; i++) {
+        double z = 1 - i / 9.5, s = sqrt(fabs(1 - z * z));
+        ec_c128 a, b;
+        ec_element_field_f64(&p, s * cos(7.0 * i), s * sin(7.0 * i), z, &a, &b);
+        assert_true(isfinite(a.re) && isfinite(a.im) && isfinite(b.re) && isfinite(b.im));
+    }
+    ec_element_table_destroy(&p);
+}
+
 static void test_mutations(void **state)
 {
-    static const char cut[] = "a\n-30 30 3 0 1 1 2\n1 0 2 0\n3 0 4 0\n5 0 6 0\n"
-                              "b\n-30 30 3 90 1 1 2\n7 0 8 0\n9 0 10 0\n11 0 12 0\n";
     static const char many[] = "0 90 2\n0 90 2\nFrequencies 2\nFrequency 1e9\n1 0 0 0\n1 0 0 2\n"
                                "1 0 0 0\n1 0 0 2\nFrequency 2e9\n2 0 0 0\n3 4 0 4\n2 0 0 0\n"
                                "3 4 0 4\n";
     static const struct {
         const char *name, *text;
-    } files[] = {{"a.ffd", ffd_text}, {"b.ffd", many},     {"a.cut", cut},
+    } files[] = {{"a.ffd", ffd_text}, {"b.ffd", many},     {"a.cut", cut_text},
                  {"a.ffe", ffe_text}, {"a.ffs", ffs_text}, {"a.csv", csv_text}};
     enum { ROUNDS = 4000, CAPACITY = 4096 };
     uint64_t random = 42;
@@ -745,6 +763,8 @@ static void test_mutations(void **state)
             assert_true((status == EC_OK) == (f != NULL));
             assert_true(status == EC_OK || ec_error_text()[0]);
             good += status == EC_OK;
+            if (f)
+                check_table(f);
             for (int32_t t = 0; f && t < f->n_theta; t++)
                 assert_true(f->theta[t] >= 0 && f->theta[t] <= EC_PI + 1e-12 &&
                             (t == 0 || f->theta[t] > f->theta[t - 1]));
