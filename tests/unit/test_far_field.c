@@ -201,6 +201,15 @@ static void test_cut_folded(void **state)
     same(theta_part(f, 1, 3), -7, 0);
     ec_far_field_destroy(&f);
 
+    /* two cuts of one plane: each direction twice, the one with theta >= 0 counts */
+    f = parsed("x.cut", "a\n-30 30 3 0 1 1 2\n1 0 2 0\n3 0 4 0\n5 0 6 0\n"
+                        "b\n-30 30 3 180 1 1 2\n7 0 8 0\n9 0 10 0\n11 0 12 0\n");
+    assert_int_equal(f->n_phi, 2);
+    same(theta_part(f, 1, 0), 5, 0);
+    same(theta_part(f, 1, 1), 11, 0);
+    same(theta_part(f, 0, 1), 9, 0);
+    ec_far_field_destroy(&f);
+
     f = parsed("x.cut", "co and cross\n-30 30 3 0 3 1 2\n1 0 2 0\n3 0 4 0\n5 0 6 0\n"
                         "co and cross\n-30 30 3 90 3 1 2\n7 0 8 0\n9 0 10 0\n11 0 12 0\n");
     same(theta_part(f, 1, 2), -1, 0); /* at phi = 180 theta^ is -x, phi^ is -y */
