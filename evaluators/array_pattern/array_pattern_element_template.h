@@ -2,8 +2,10 @@
  *
  * Included twice by array_pattern_element.h, with EC_REAL, EC_COMPLEX, EC_ELEMENT(name),
  * EC_ELEMENT_NODES(pattern) and EC_ELEMENT_FMA defined. Directions are float64 in both; single
- * precision begins at the weights, so an angle's error stays below the table's.
+ * precision begins at the weights, so an angle's error stays below the table's. By itself it
+ * declares nothing.
  */
+#ifdef EC_ELEMENT
 
 /* The bicubic spline of a table: [4 rows][4 columns][3 components]. */
 EC_FN void EC_ELEMENT(table)(const ec_element_pattern *pattern, double x, double y, double z,
@@ -104,3 +106,5 @@ EC_FN void EC_ELEMENT(ludwig3)(EC_COMPLEX e_theta, EC_COMPLEX e_phi, EC_REAL cos
     cross->re = sine * e_theta.re + cosine * e_phi.re;
     cross->im = sine * e_theta.im + cosine * e_phi.im;
 }
+
+#endif
