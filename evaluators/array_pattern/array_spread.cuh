@@ -266,7 +266,8 @@ static __device__ __forceinline__ float spread_basis(int32_t n, float x, bool ta
     return here;
 }
 
-#define SPREAD_UNIT 1073741824.0f /* 2^30 */
+#define SPREAD_UNIT   1073741824.0f /* 2^30 */
+#define SPREAD_WEIGHT 268435456.0f  /* 2^28: an element can be in four ranges of a small grid */
 
 template <int WIDTH>
 static __global__ void __launch_bounds__(SPREAD_THREADS)
@@ -302,12 +303,12 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
     int32_t range = 0;
     for (int32_t k = threadIdx.x; k < ranges.total; k += SPREAD_THREADS) {
         float4 r = record[2 * spread_element(&ranges, k, &range)];
-        own += (unsigned)(SPREAD_UNIT * sqrtf(ec_fmaf(r.z, r.z, r.w * r.w))) + 2u;
+        own += (unsigned)(SPREAD_WEIGHT * sqrtf(ec_fmaf(r.z, r.z, r.w * r.w))) + 2u;
     }
     if (own)
         atomicAdd(&weight, own);
     __syncthreads();
-    float scale = weight ? 0.99f * SPREAD_UNIT * SPREAD_UNIT / (float)weight : 0.0f;
+    float scale = weight ? 0.99f * SPREAD_UNIT * SPREAD_WEIGHT / (float)weight : 0.0f;
     range = 0;
     for (int32_t k = threadIdx.x; k < ranges.total; k += SPREAD_THREADS) {
         int32_t at = spread_element(&ranges, k, &range);
