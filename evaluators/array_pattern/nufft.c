@@ -18,7 +18,9 @@ static const ec_kernel ec_kernel_nufft = {"nufft", sizeof(ec_nufft_batch_args), 
 enum {
     BLOCKS_MAX = 24, /* memory blocks of a plan */
     COEFFICIENTS_MAX = 20,
-    MODES_MAX = 1 << 26 /* along one axis */
+    ERROR_SAMPLES = 32,
+    MODES_MAX = 1 << 26, /* along one axis */
+    CELLS_MAX = 1 << 28  /* in both */
 };
 
 struct ec_nufft {
@@ -27,6 +29,7 @@ struct ec_nufft {
     ec_nufft_args args;
     ec_nufft_window window;
     double cost, error, upsampling;
+    ec_nufft *inner; /* type 3: from the grid to the targets */
     char *workspace; /* one a thread */
     int32_t n_blocks;
     void *block[BLOCKS_MAX];
@@ -64,23 +67,49 @@ static double reachable(bool double_precision)
     return double_precision ? 1e-12 : 1e-6;
 }
 
-static int check_info(const ec_nufft_info *info)
+static int check_spans(const ec_nufft_info *info)
 {
-    double least = reachable(info->double_precision);
+    if (info->targets < 1)
+        return ec_fail(EC_ERR_ARGUMENT, "nufft: targets = %d; at least 1 is needed", info->targets);
+    for (int32_t d = 0; d < info->dim; d++) {
+        if (!(info->span[d] >= 0.0))
+            return ec_fail(EC_ERR_ARGUMENT, "nufft: span[%d] = %g; at least 0 is needed", d,
+                           info->span[d]);
+        if (!(info->target_span[d] >= 0.0))
+            return ec_fail(EC_ERR_ARGUMENT, "nufft: target_span[%d] = %g; at least 0 is needed", d,
+                           info->target_span[d]);
+    }
+    return EC_OK;
+}
 
-    if (info->type < 1 || info->type > 2)
-        return ec_fail(EC_ERR_ARGUMENT, "nufft: type = %d; allowed are 1 and 2", info->type);
-    if (info->dim < 1 || info->dim > 2)
-        return ec_fail(EC_ERR_ARGUMENT, "nufft: dim = %d; allowed are 1 and 2", info->dim);
+static int check_modes(const ec_nufft_info *info)
+{
     for (int32_t d = 0; d < info->dim; d++)
         if (info->modes[d] < 1 || info->modes[d] > MODES_MAX)
             return ec_fail(EC_ERR_ARGUMENT, "nufft: modes[%d] = %d; allowed are 1 to %d", d,
                            info->modes[d], MODES_MAX);
+    if (info->dim == 2 && (int64_t)info->modes[0] * info->modes[1] > CELLS_MAX)
+        return ec_fail(EC_ERR_ARGUMENT, "nufft: %d x %d modes; at most %d are allowed",
+                       info->modes[0], info->modes[1], CELLS_MAX);
+    return EC_OK;
+}
+
+static int check_info(const ec_nufft_info *info)
+{
+    double least = reachable(info->double_precision);
+
+    if (info->type < 1 || info->type > 3)
+        return ec_fail(EC_ERR_ARGUMENT, "nufft: type = %d; allowed are 1, 2 and 3", info->type);
+    if (info->dim < 1 || info->dim > 2)
+        return ec_fail(EC_ERR_ARGUMENT, "nufft: dim = %d; allowed are 1 and 2", info->dim);
+    int status = info->type == 3 ? check_spans(info) : check_modes(info);
+    if (status < 0)
+        return status;
     if (info->points < 1)
         return ec_fail(EC_ERR_ARGUMENT, "nufft: points = %d; at least 1 is needed", info->points);
     if (info->sign != -1 && info->sign != 1)
         return ec_fail(EC_ERR_ARGUMENT, "nufft: sign = %d; allowed are -1 and +1", info->sign);
-    if (!(info->tolerance > 0.0 && info->tolerance < 1.0))
+    if (!(info->tolerance > 0.0 && info->tolerance <= 0.1))
         return ec_fail(EC_ERR_ARGUMENT, "nufft: tolerance = %g; allowed is %g to 0.1",
                        info->tolerance, least);
     if (info->tolerance < least * (1.0 - 1e-9))
@@ -89,8 +118,7 @@ static int check_info(const ec_nufft_info *info)
                        info->double_precision ? "" : ", double precision 1e-12");
     if (info->upsampling != 0.0 && !(info->upsampling >= 1.2 && info->upsampling <= 4.0))
         return ec_fail(EC_ERR_ARGUMENT,
-                       "nufft: upsampling = %g; allowed are 1.2 to 4, or 0 for a "
-                       "choice by cost",
+                       "nufft: upsampling = %g; allowed are 1.2 to 4, or 0 for a choice by cost",
                        info->upsampling);
     return EC_OK;
 }
@@ -113,17 +141,24 @@ static int32_t smooth_size(int32_t n)
 }
 
 typedef struct choice {
-    int32_t grid[2], padded, coefficients;
+    bool direct;
+    int32_t grid[2], padded;
     ec_nufft_window window;
-    double upsampling, error, cost;
+    double upsampling, gain, error, cost;
+    double fit;     /* allowed error of the window's polynomials */
+    double cell[2]; /* type 3: h, in units of the points */
 } choice;
 
 /* Shipped cost constants: seconds on one core of 2.6 GHz with 512-bit vectors, measured. */
-static const double SECONDS_POINT = 8e-9;     /* place of a point, a dimension */
-static const double SECONDS_VECTOR = 0.35e-9; /* a vector of the window loaded, used and stored */
-static const double SECONDS_CELL = 0.35e-9;   /* clearing and copying, a cell */
-static const double SECONDS_FLOP = 0.04e-9;   /* of an FFT */
-static const double SECONDS_MODE = 0.6e-9;    /* a mode written or read */
+static const double SECONDS_POINT = 8e-9;      /* place of a point, a dimension */
+static const double SECONDS_VECTOR = 0.35e-9;  /* a vector of the window loaded, used and stored */
+static const double SECONDS_CELL = 0.35e-9;    /* clearing and copying, a cell */
+static const double SECONDS_FLOP = 0.04e-9;    /* of an FFT */
+static const double SECONDS_MODE = 0.6e-9;     /* a mode written or read */
+static const double SECONDS_SINCOS = 0.8e-9;   /* a sine and a cosine */
+static const double SECONDS_PRODUCT = 0.06e-9; /* four multiply-adds of a direct sum */
+static const double SECONDS_CENTRE = 6e-9;     /* type 3: a phase and a factor */
+static const double SECONDS_SUM = 2e-9;        /* its sums cleared and placed */
 
 /* A window is accepted at this part of the tolerance: the outermost modes have up to four times the
  * rms error, so what a few strengths happen to put there shows in the sum. */
@@ -134,11 +169,21 @@ static double fft_flops(double n)
     return 5.0 * n * ec_det_log2(n > 1.0 ? n : 2.0);
 }
 
-static double predict_cost(const ec_nufft_info *info, const choice *c)
+/* Places of the points, windows, spreading or interpolation. */
+static double point_cost(const ec_nufft_info *info, int32_t points, const choice *c)
 {
     double scale = info->double_precision ? 2.0 : 1.0;
     double vectors = c->padded / 16.0 > 0.5 ? c->padded / 16.0 : 0.5;
     double rows = info->dim == 2 ? c->window.width : 1.0;
+
+    return points * (SECONDS_POINT * info->dim + scale * SECONDS_VECTOR * vectors *
+                                                     (4.0 * rows + (c->window.width + 2.0) * 2.0));
+}
+
+/* The grid and the FFTs over it. */
+static double grid_cost(const ec_nufft_info *info, const choice *c)
+{
+    double scale = info->double_precision ? 2.0 : 1.0;
     double cells = c->grid[0], modes = info->modes[0], flops = fft_flops(c->grid[0]);
 
     if (info->dim == 2) {
@@ -146,16 +191,40 @@ static double predict_cost(const ec_nufft_info *info, const choice *c)
         cells *= c->grid[1];
         modes *= info->modes[1];
     }
-    return info->points *
-               (SECONDS_POINT * info->dim +
-                scale * SECONDS_VECTOR * vectors * (2.0 * rows + c->coefficients * info->dim)) +
-           scale * (cells * SECONDS_CELL + flops * SECONDS_FLOP + modes * SECONDS_MODE);
+    return scale * (cells * SECONDS_CELL + flops * SECONDS_FLOP + modes * SECONDS_MODE);
+}
+
+/* Rows and columns of a direct sum (nufft_direct.h). */
+static void direct_shape(const ec_nufft_info *info, int32_t *rows, int32_t *columns)
+{
+    int32_t lanes = EC_NUFFT_LANE_BYTES / (info->double_precision ? 8 : 4);
+
+    *columns = info->dim == 2 ? (info->modes[1] + 1) / 2 : lanes;
+    *rows = info->dim == 2 ? info->modes[0] : (info->modes[0] + 2 * lanes - 1) / (2 * lanes);
+}
+
+static double direct_cost(const ec_nufft_info *info)
+{
+    double scale = info->double_precision ? 2.0 : 1.0, points = info->points;
+    int32_t rows, columns, lanes = EC_NUFFT_LANE_BYTES / (info->double_precision ? 8 : 4);
+
+    if (info->type == 3)
+        return scale * points * ec_round_up((size_t)info->targets, (size_t)lanes) * SECONDS_SINCOS;
+    direct_shape(info, &rows, &columns);
+    double padded = (double)ec_round_up((size_t)columns, (size_t)lanes);
+    return scale * (points * (rows + padded) * SECONDS_SINCOS +
+                    points * rows * padded * SECONDS_PRODUCT + rows * padded * SECONDS_SUM);
+}
+
+static double epsilon(const ec_nufft_info *info)
+{
+    return info->double_precision ? 1.1e-16 : 6.0e-8;
 }
 
 /* Rounding of the sums and of the FFT as it shows in the modes. */
 static double rounding(const ec_nufft_info *info, double gain)
 {
-    return (info->double_precision ? 1.1e-16 : 6.0e-8) * (2.0 + 2.0 * gain);
+    return epsilon(info) * (2.0 + 2.0 * gain);
 }
 
 /* Largest error of the polynomials at the places where it peaks between the nodes. */
@@ -175,72 +244,202 @@ static double fit_error(const ec_nufft_window *window, int32_t count, const doub
     return worst;
 }
 
-/* The fewest coefficients whose error stays a small part of the tolerance. */
+/* The fewest coefficients, an even number, whose error stays a small part of the tolerance. */
 static int32_t count_coefficients(const ec_nufft_window *window, double allowed)
 {
     double coefficients[COEFFICIENTS_MAX * EC_NUFFT_WIDTH_MAX];
-    int32_t count = 2;
+    int32_t count = 4;
 
     while (count < COEFFICIENTS_MAX) {
         ec_nufft_window_fit(window, count, EC_NUFFT_WIDTH_MAX, coefficients);
         if (fit_error(window, count, coefficients) <= allowed)
             break;
-        count++;
+        count += 2;
     }
     return count;
 }
 
-/* A grid and a window for an upsampling; false: no width reaches the tolerance with it. */
-static bool choose_window(const ec_nufft_info *info, double upsampling, choice *c)
+static int32_t padded_width(int32_t width)
 {
+    return width <= 4 ? 4 : width <= 8 ? 8 : 16;
+}
+
+/* Kaiser-Bessel windows of this width do no better than exp(-pi w sqrt(1 - 1/upsampling)): spares the
+ * evaluation of those that cannot do. */
+static double least_error(int32_t width, double upsampling)
+{
+    double sigma = fmin(upsampling, 4.0);
+    return 0.5 * ec_det_exp(-EC_PI * width * sqrt(1.0 - 1.0 / sigma));
+}
+
+/* Types 1 and 2: a grid and a window for an upsampling with errors up to `allowed`; false: no
+ * width reaches that. */
+static bool choose_window(const ec_nufft_info *info, double upsampling, double allowed, choice *c)
+{
+    memset(c, 0, sizeof *c);
     for (int32_t width = 2; width <= EC_NUFFT_WIDTH_MAX; width++) {
-        double actual = INFINITY, gains = 1.0;
+        ec_nufft_window_quality q[2];
+        memset(q, 0, sizeof q);
+        c->upsampling = INFINITY;
+        c->gain = 1.0;
         for (int32_t d = 0; d < info->dim; d++) {
             int32_t least = (int32_t)ceil(upsampling * info->modes[d] - 1e-9);
             c->grid[d] = smooth_size(least > width ? least : width);
-            double ratio = (double)c->grid[d] / info->modes[d];
-            actual = ratio < actual ? ratio : actual;
+            c->upsampling = fmin(c->upsampling, (double)c->grid[d] / info->modes[d]);
         }
-        ec_nufft_window_make(width, actual, &c->window);
-        ec_nufft_window_quality q[2] = {{0, 0, 0}, {0, 0, 0}};
-        for (int32_t d = 0; d < info->dim; d++) {
-            ec_nufft_window_error(&c->window, info->modes[d], c->grid[d], &q[d]);
-            gains *= q[d].gain;
-        }
-        double square = q[0].rms * q[0].rms + q[1].rms * q[1].rms + 2.0 * q[0].mean * q[1].mean;
-        c->error = sqrt(square) + rounding(info, gains);
-        if (c->error > SAFETY * info->tolerance)
+        if (least_error(width, c->upsampling) > allowed)
             continue;
-        c->upsampling = actual;
-        c->padded = width <= 4 ? 4 : width <= 8 ? 8 : 16;
-        c->coefficients = count_coefficients(&c->window, 0.02 * info->tolerance / gains);
-        c->cost = predict_cost(info, c);
+        ec_nufft_window_make(width, c->upsampling, &c->window);
+        for (int32_t d = 0; d < info->dim; d++) {
+            int32_t half = info->modes[d] / 2;
+            ec_nufft_window_error(&c->window, (double)half / c->grid[d],
+                                  half < ERROR_SAMPLES ? half : ERROR_SAMPLES,
+                                  info->modes[d] % 2 == 0, &q[d]);
+            c->gain *= q[d].gain;
+        }
+        c->error = sqrt(q[0].rms * q[0].rms + q[1].rms * q[1].rms + 2.0 * q[0].mean * q[1].mean) +
+                   rounding(info, c->gain);
+        if (c->error > allowed)
+            continue;
+        c->padded = padded_width(width);
+        c->fit = 0.04 * allowed / c->gain;
+        c->cost = point_cost(info, info->points, c) + grid_cost(info, c);
         return true;
     }
     return false;
 }
 
-static int choose(const ec_nufft_info *info, choice *best)
+/* The cheapest of the upsamplings. */
+static bool choose_grid(const ec_nufft_info *info, double allowed, choice *best)
 {
     static const double each[] = {1.25, 1.5, 2.0};
+    bool found = false;
     choice c;
+
+    if (info->upsampling != 0.0)
+        return choose_window(info, info->upsampling, allowed, best);
+    for (int i = 0; i < 3; i++)
+        if (choose_window(info, each[i], allowed, &c) && (!found || c.cost < best->cost)) {
+            *best = c;
+            found = true;
+        }
+    return found;
+}
+
+/* Type 3: targets may all lie at the edge of their span, so errors are those at the edge. Cells h = 1 / (2 upsampling target_span), so that targets are within the part
+ * 1 / upsampling of the period, and as many as the points and their windows need. */
+static bool choose_spread(const ec_nufft_info *info, double upsampling, int32_t width, choice *c)
+{
+    ec_nufft_window_quality q;
+    double cells = 1.0;
+
+    memset(c, 0, sizeof *c);
+    c->upsampling = upsampling;
+    c->gain = 1.0;
+    ec_nufft_window_make(width, upsampling, &c->window);
+    for (int32_t d = 0; d < info->dim; d++) {
+        double h = 0.5 / (upsampling * info->target_span[d]);
+        if (!(h < INFINITY))
+            h = info->span[d] > 0.0 ? info->span[d] : 1.0;
+        double n = ceil(2.0 * info->span[d] / h) + width + 2.0;
+        cells *= n;
+        if (!(cells <= CELLS_MAX))
+            return false;
+        c->cell[d] = h;
+        c->grid[d] = (int32_t)n;
+        ec_nufft_window_error(&c->window, 0.5 / upsampling, ERROR_SAMPLES, false, &q);
+        c->gain *= q.most_gain;
+        c->error += q.most;
+    }
+    c->padded = padded_width(width);
+    return true;
+}
+
+/* The type 2 inside a type 3. */
+static void inner_info(const ec_nufft_info *info, const choice *outer, ec_nufft_info *inner)
+{
+    *inner = *info;
+    inner->type = 2;
+    inner->modes[0] = outer->grid[0];
+    inner->modes[1] = info->dim == 2 ? outer->grid[1] : 1;
+    inner->points = info->targets;
+}
+
+/* Errors of the type 2 grow by the gain of the outer window. */
+static bool choose_type3(const ec_nufft_info *info, double allowed, choice *best, choice *best_in)
+{
+    static const double each[] = {1.25, 1.5, 2.0};
     bool found = false;
 
-    if (info->upsampling != 0.0) {
-        found = choose_window(info, info->upsampling, best);
-    } else {
-        for (int i = 0; i < 3; i++)
-            if (choose_window(info, each[i], &c) && (!found || c.cost < best->cost)) {
+    for (int i = 0; i < (info->upsampling != 0.0 ? 1 : 3); i++) {
+        double upsampling = info->upsampling != 0.0 ? info->upsampling : each[i];
+        int32_t tried = 0; /* the first width that does, and the next */
+        for (int32_t width = 2; width <= EC_NUFFT_WIDTH_MAX && tried < 2; width++) {
+            ec_nufft_info inside;
+            choice c, in;
+            if (least_error(width, upsampling) > allowed)
+                continue;
+            if (!choose_spread(info, upsampling, width, &c))
+                break;
+            if (c.error > 0.8 * allowed)
+                continue;
+            inner_info(info, &c, &inside);
+            if (!choose_grid(&inside, SAFETY * (allowed - c.error) / c.gain, &in))
+                continue;
+            tried++;
+            c.error += c.gain * in.error;
+            c.fit = 0.02 * allowed / c.gain;
+            c.cost = point_cost(info, info->points, &c) + in.cost +
+                     (info->points + info->targets) * SECONDS_CENTRE +
+                     (double)c.grid[0] * (info->dim == 2 ? c.grid[1] : 1) * SECONDS_MODE;
+            if (!found || c.cost < best->cost) {
                 *best = c;
+                *best_in = in;
                 found = true;
             }
+        }
     }
-    if (!found)
+    return found;
+}
+
+/* What rounding leaves of a type 3: machine epsilons as many as modes would fill its spans. */
+static double phase_limit(const ec_nufft_info *info)
+{
+    double modes = 0.0;
+
+    for (int32_t d = 0; d < info->dim; d++)
+        modes = fmax(modes, 4.0 * info->span[d] * info->target_span[d]);
+    return fmax(info->tolerance, modes * epsilon(info));
+}
+
+static void choose_direct(const ec_nufft_info *info, choice *c)
+{
+    memset(c, 0, sizeof *c);
+    c->direct = true;
+    c->cost = direct_cost(info);
+    c->error = rounding(info, 1.0);
+}
+
+static int choose(const ec_nufft_info *info, choice *c, choice *inner)
+{
+    bool found = false;
+    choice direct;
+
+    choose_direct(info, &direct);
+    if (info->method != EC_NUFFT_DIRECT && info->type != 3)
+        found = choose_grid(info, SAFETY * info->tolerance, c);
+    if (info->method != EC_NUFFT_DIRECT && info->type == 3)
+        found = choose_type3(info, 0.9 * info->tolerance, c, inner) ||
+                choose_type3(info, 0.9 * phase_limit(info), c, inner);
+    if (!found && info->method == EC_NUFFT_FFT)
         return ec_fail(EC_ERR_ARGUMENT,
-                       "nufft: tolerance = %g cannot be reached with upsampling = %g in %s "
-                       "precision; raise one of them",
+                       "nufft: tolerance = %g cannot be reached by a grid with upsampling = %g in "
+                       "%s precision%s",
                        info->tolerance, info->upsampling,
-                       info->double_precision ? "double" : "single");
+                       info->double_precision ? "double" : "single",
+                       info->type == 3 ? ", or the spans are too large for one" : "");
+    if (!found || (info->method == EC_NUFFT_AUTO && direct.cost < c->cost))
+        *c = direct;
     return EC_OK;
 }
 
@@ -361,52 +560,62 @@ static int make_axis(ec_nufft *plan, int32_t d, int32_t grid)
 
 static int make_window(ec_nufft *plan, const choice *c)
 {
-    size_t count = (size_t)c->coefficients * (size_t)c->padded;
+    int32_t powers = count_coefficients(&c->window, c->fit);
+    size_t count = (size_t)powers * (size_t)c->padded;
     double coefficients[COEFFICIENTS_MAX * EC_NUFFT_WIDTH_MAX];
     void *table;
 
     int status = reserve(plan, count * real_bytes(plan), &table);
     if (status < 0)
         return status;
-    ec_nufft_window_fit(&c->window, c->coefficients, c->padded, coefficients);
+    ec_nufft_window_fit(&c->window, powers, c->padded, coefficients);
     for (size_t i = 0; i < count; i++)
         store(plan, table, i, coefficients[i]);
     plan->args.window = table;
     plan->args.width = c->window.width;
     plan->args.padded = c->padded;
-    plan->args.coefficients = c->coefficients;
+    plan->args.coefficients = powers;
     return EC_OK;
 }
 
-/* Places in the workspace of one thread. */
-static void lay_out(ec_nufft *plan)
+/* Takes `bytes` of a workspace. */
+static size_t take(size_t *at, size_t bytes)
+{
+    size_t here = *at;
+    *at += ec_round_up(bytes, EC_NUFFT_LANE_BYTES);
+    return here;
+}
+
+/* The grid of the points and their places in it. */
+static void lay_out_grid(ec_nufft *plan, size_t rows, size_t columns)
 {
     ec_nufft_args *a = &plan->args;
-    size_t real = real_bytes(plan), lanes = EC_NUFFT_LANE_BYTES / real, at = 0;
-    size_t rows = (size_t)a->fft[0].n, columns = (size_t)a->fft[1].n;
-    size_t longest = rows > columns ? rows : columns;
-    size_t entries = (size_t)a->points * (size_t)a->dim;
+    size_t real = real_bytes(plan), entries = (size_t)a->points * (size_t)a->dim;
 
     if (a->dim == 2) {
-        a->pitch = EC_NUFFT_MARGIN + ec_round_up(columns + EC_NUFFT_MARGIN, lanes);
+        a->pitch = EC_NUFFT_MARGIN + ec_round_up(columns + EC_NUFFT_MARGIN, EC_NUFFT_MARGIN);
         a->origin = (size_t)(a->width / 2) * a->pitch + EC_NUFFT_MARGIN;
         a->plane = (rows + (size_t)a->width) * a->pitch;
     } else {
         a->pitch = columns;
         a->origin = EC_NUFFT_MARGIN;
-        a->plane = ec_round_up(rows * columns + 3 * EC_NUFFT_MARGIN, lanes);
+        a->plane = ec_round_up(rows * columns + 3 * EC_NUFFT_MARGIN, EC_NUFFT_MARGIN);
     }
-    a->at_cell = at;
-    at += ec_round_up(entries * sizeof(int32_t), EC_NUFFT_LANE_BYTES);
-    a->at_offset = at;
-    at += ec_round_up(entries * real, EC_NUFFT_LANE_BYTES);
-    a->at_used = at;
-    at += ec_round_up(columns / lanes + 1, EC_NUFFT_LANE_BYTES);
-    a->at_grid = at;
-    at += ec_round_up(2 * a->plane * real, EC_NUFFT_LANE_BYTES);
-    a->at_lanes = at;
-    at += 2 * longest * EC_NUFFT_LANE_BYTES;
-    a->workspace_bytes = at;
+    a->at_cell = take(&a->workspace_bytes, entries * sizeof(int32_t));
+    a->at_offset = take(&a->workspace_bytes, entries * real);
+    a->at_grid = take(&a->workspace_bytes, 2 * a->plane * real);
+}
+
+static void lay_out_fft(ec_nufft *plan)
+{
+    ec_nufft_args *a = &plan->args;
+    size_t rows = (size_t)a->fft[0].n, columns = (size_t)a->fft[1].n;
+    size_t lanes = EC_NUFFT_LANE_BYTES / real_bytes(plan);
+
+    a->used_bytes = ec_round_up((columns + EC_NUFFT_MARGIN) / lanes + 1, EC_NUFFT_LANE_BYTES);
+    a->at_used = take(&a->workspace_bytes, 2 * a->used_bytes);
+    a->at_lanes =
+        take(&a->workspace_bytes, 2 * (rows > columns ? rows : columns) * EC_NUFFT_LANE_BYTES);
 }
 
 static ec_nufft_function *function_of(int isa)
@@ -421,53 +630,159 @@ static ec_nufft_function *function_of(int isa)
 #endif
 }
 
-static int fill(ec_nufft *plan)
+/* Types 1 and 2 by a grid. */
+static int fill_grid(ec_nufft *plan, const choice *c)
 {
-    const ec_nufft_info *info = &plan->info;
     ec_nufft_args *a = &plan->args;
-    int32_t rows, columns;
-    void *workspace;
-    choice c;
+    int32_t rows = c->grid[0], columns = c->grid[1];
+    int status = make_window(plan, c);
 
-    int status = choose(info, &c);
-    if (status < 0)
-        return status;
-    plan->window = c.window;
-    plan->cost = c.cost;
-    plan->error = c.error;
-    plan->upsampling = c.upsampling;
-    a->function = function_of(plan->backend->isa);
-    a->type = info->type;
-    a->dim = info->dim;
-    a->double_precision = info->double_precision;
-    a->sign = info->sign;
-    a->points = info->points;
-    rows = c.grid[0];
-    columns = c.grid[1];
-    if (info->dim == 1)
-        split_line(c.grid[0], (int32_t)(EC_NUFFT_LANE_BYTES / real_bytes(plan)), &rows, &columns);
-    for (int32_t d = 0; d < info->dim && status >= 0; d++)
-        status = make_axis(plan, d, c.grid[d]);
-    if (status >= 0)
-        status = make_window(plan, &c);
+    if (a->dim == 1)
+        split_line(c->grid[0], (int32_t)(EC_NUFFT_LANE_BYTES / real_bytes(plan)), &rows, &columns);
+    for (int32_t d = 0; d < a->dim && status >= 0; d++)
+        status = make_axis(plan, d, c->grid[d]);
     if (status >= 0)
         status = make_fft(plan, rows, &a->fft[0]);
     if (status >= 0)
         status = make_fft(plan, columns, &a->fft[1]);
-    if (status >= 0 && info->dim == 1)
+    if (status >= 0 && a->dim == 1)
         status = make_twist(plan);
     if (status < 0)
         return status;
-    lay_out(plan);
-    status = reserve(plan, (size_t)plan->backend->threads * a->workspace_bytes, &workspace);
-    plan->workspace = (char *)workspace;
+    lay_out_grid(plan, (size_t)rows, (size_t)columns);
+    lay_out_fft(plan);
+    return EC_OK;
+}
+
+static int fill_direct(ec_nufft *plan)
+{
+    const ec_nufft_info *info = &plan->info;
+    ec_nufft_args *a = &plan->args;
+    size_t real = real_bytes(plan), lanes = EC_NUFFT_LANE_BYTES / real;
+    void *memory;
+
+    if (info->type == 3)
+        return EC_OK;
+    for (int32_t d = 0; d < info->dim; d++) {
+        a->axis[d].modes = info->modes[d];
+        a->axis[d].first = -(info->modes[d] / 2);
+    }
+    direct_shape(info, &a->rows, &a->columns);
+    int status = reserve(plan, (size_t)a->rows * sizeof(double), &memory);
+    if (status < 0)
+        return status;
+    double *row = (double *)memory;
+    if (info->dim == 2) {
+        a->column_start = info->modes[1] % 2 == 0 ? 0.5 : 0.0;
+        a->column_centre = -a->column_start;
+        for (int32_t r = 0; r < a->rows; r++)
+            row[r] = a->axis[0].first + r;
+    } else {
+        a->column_start = 0.5;
+        for (int32_t r = 0; r < a->rows; r++)
+            row[r] = a->axis[0].first + (2.0 * r + 1.0) * a->columns - 0.5;
+    }
+    a->row = row;
+    size_t padded = ec_round_up((size_t)a->columns, lanes), rows = (size_t)a->rows + 1;
+    size_t factors = 2 * rows * EC_NUFFT_CHUNK;
+    size_t type1 = factors + 2 * EC_NUFFT_CHUNK * lanes + 4 * rows * padded;
+    size_t type2 = factors + 2 * padded * lanes + 4 * rows * padded;
+    take(&a->workspace_bytes, (info->type == 1 ? type1 : type2) * real);
+    return EC_OK;
+}
+
+static int fill(ec_nufft *plan, const choice *c, const choice *inner);
+
+/* A plan without a workspace, for the given choice. */
+static int create(ec_backend *backend, const ec_nufft_info *info, const choice *c,
+                  const choice *inner, ec_nufft **plan)
+{
+    ec_nufft *fresh = (ec_nufft *)calloc(1, sizeof *fresh);
+
+    if (!fresh)
+        return ec_fail(EC_ERR_MEMORY, "nufft: no memory for a plan");
+    fresh->backend = backend;
+    fresh->info = *info;
+    if (info->dim == 1)
+        fresh->info.modes[1] = 1;
+    int status = fill(fresh, c, inner);
+    if (status < 0)
+        ec_nufft_destroy(&fresh);
+    else
+        *plan = fresh;
     return status;
+}
+
+static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
+{
+    const ec_nufft_info *info = &plan->info;
+    ec_nufft_args *a = &plan->args;
+    size_t real = real_bytes(plan), dim = (size_t)info->dim;
+    size_t points = (size_t)info->points, targets = (size_t)info->targets;
+
+    a->at_centred = take(&a->workspace_bytes, dim * (points + targets) * sizeof(double));
+    a->at_strengths = take(&a->workspace_bytes, 2 * points * real);
+    a->at_factors = take(&a->workspace_bytes, 2 * targets * real);
+    for (int32_t d = 0; d < info->dim; d++) {
+        a->span[d] = info->span[d];
+        a->target_span[d] = info->target_span[d];
+    }
+    if (c->direct)
+        return EC_OK;
+
+    ec_nufft_info inside;
+    inner_info(info, c, &inside);
+    int status = make_window(plan, c);
+    if (status >= 0)
+        status = create(plan->backend, &inside, inner, NULL, &plan->inner);
+    if (status < 0)
+        return status;
+    double band = 0.5 / c->upsampling;
+    for (int32_t d = 0; d < info->dim; d++) {
+        a->axis[d].modes = c->grid[d];
+        a->axis[d].grid = c->grid[d];
+        a->cells[d] = 1.0 / c->cell[d];
+    }
+    a->taper_scale = 2.0 / (band * band);
+    ec_nufft_window_fit_taper(&c->window, band, EC_NUFFT_TAPER, a->taper);
+    size_t rows = info->dim == 2 ? (size_t)c->grid[0] : 1;
+    size_t columns = (size_t)c->grid[info->dim - 1];
+    lay_out_grid(plan, rows, columns);
+    a->inner = &plan->inner->args;
+    a->at_modes = take(&a->workspace_bytes, 2 * rows * columns * real);
+    a->at_inner = take(&a->workspace_bytes, a->inner->workspace_bytes);
+    return EC_OK;
+}
+
+static int fill(ec_nufft *plan, const choice *c, const choice *inner)
+{
+    const ec_nufft_info *info = &plan->info;
+    ec_nufft_args *a = &plan->args;
+
+    plan->window = c->window;
+    plan->cost = c->cost;
+    plan->error = c->error;
+    plan->upsampling = c->upsampling;
+    a->function = function_of(plan->backend->isa);
+    a->type = info->type;
+    a->dim = info->dim;
+    a->double_precision = info->double_precision;
+    a->direct = c->direct;
+    a->sign = info->sign;
+    a->points = info->points;
+    a->targets = info->targets;
+    if (info->type == 3)
+        return fill_type3(plan, c, inner);
+    return c->direct ? fill_direct(plan) : fill_grid(plan, c);
 }
 
 /* ---- public ---- */
 
 int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **plan)
 {
+    choice c, inner;
+    ec_nufft *fresh;
+    void *workspace;
     int status = check_info(info);
 
     if (status < 0)
@@ -475,18 +790,17 @@ int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **p
     if (backend->is_cuda)
         return ec_fail(EC_ERR_UNSUPPORTED, "nufft: backend '%s' has none; the CPU has",
                        backend->name);
-    ec_nufft *fresh = (ec_nufft *)calloc(1, sizeof *fresh);
-    if (!fresh)
-        return ec_fail(EC_ERR_MEMORY, "nufft: no memory for a plan");
-    fresh->backend = backend;
-    fresh->info = *info;
-    if (info->dim == 1)
-        fresh->info.modes[1] = 1;
-    status = fill(fresh);
+    status = choose(info, &c, &inner);
+    if (status >= 0)
+        status = create(backend, info, &c, &inner, &fresh);
+    if (status < 0)
+        return status;
+    status = reserve(fresh, (size_t)backend->threads * fresh->args.workspace_bytes, &workspace);
     if (status < 0) {
         ec_nufft_destroy(&fresh);
         return status;
     }
+    fresh->workspace = (char *)workspace;
     *plan = fresh;
     return EC_OK;
 }
@@ -497,6 +811,7 @@ void ec_nufft_destroy(ec_nufft **plan)
 
     if (!p)
         return;
+    ec_nufft_destroy(&p->inner);
     for (int32_t i = 0; i < p->n_blocks; i++)
         p->backend->ops->release(p->backend, p->block[i]);
     free(p);
@@ -509,6 +824,7 @@ int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch)
     size_t complex_bytes = 2 * real_bytes(plan);
     size_t points = (size_t)info->points * complex_bytes;
     size_t modes = (size_t)info->modes[0] * (size_t)info->modes[1] * complex_bytes;
+    size_t targets = (size_t)info->targets * complex_bytes;
     size_t threads = (size_t)plan->backend->threads;
 
     if (batch->vectors < 1)
@@ -518,8 +834,10 @@ int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch)
         return EC_OK;
     ec_nufft_batch_args args = {.plan = &plan->args,
                                 .batch = *batch,
-                                .in_bytes = info->type == 1 ? points : modes,
-                                .out_bytes = info->type == 1 ? modes : points,
+                                .in_bytes = info->type == 2 ? modes : points,
+                                .out_bytes = info->type == 1   ? modes
+                                             : info->type == 2 ? points
+                                                               : targets,
                                 .threads = (int32_t)(batch->n < threads ? batch->n : threads),
                                 .workspace = plan->workspace};
     return plan->backend->ops->launch(plan->backend, &ec_kernel_nufft, &args, 1, 1);
@@ -540,15 +858,29 @@ double ec_nufft_error(const ec_nufft *plan)
     return plan->error;
 }
 
+static void describe_grid(const ec_nufft_args *a, char *text, size_t size)
+{
+    if (a->dim == 2)
+        snprintf(text, size, "grid %d x %d", a->axis[0].grid, a->axis[1].grid);
+    else
+        snprintf(text, size, "grid %d", a->axis[0].grid);
+}
+
 void ec_nufft_describe(const ec_nufft *plan, char *text, size_t size)
 {
     const ec_nufft_args *a = &plan->args;
-    char grid[32];
+    char grid[64], inner[64] = "";
 
-    if (a->dim == 2)
-        snprintf(grid, sizeof grid, "%d x %d", a->axis[0].grid, a->axis[1].grid);
-    else
-        snprintf(grid, sizeof grid, "%d", a->axis[0].grid);
-    snprintf(text, size, "NUFFT type %d, %d-D, width %d, grid %s, upsampling %.3g, tolerance %.0e",
+    if (a->direct) {
+        snprintf(text, size, "direct sum of type %d, %d-D, %s precision", a->type, a->dim,
+                 a->double_precision ? "double" : "single");
+        return;
+    }
+    describe_grid(a, grid, sizeof grid);
+    if (a->type == 3) {
+        describe_grid(a->inner, inner, sizeof inner);
+        snprintf(grid + strlen(grid), sizeof grid - strlen(grid), " and %s", inner + 5);
+    }
+    snprintf(text, size, "NUFFT type %d, %d-D, width %d, %s, upsampling %.3g, tolerance %.0e",
              a->type, a->dim, a->width, grid, plan->upsampling, plan->info.tolerance);
 }

@@ -2,11 +2,13 @@
  *
  *   type 1   f[k] = sum_m c[m] exp(sign 2 pi j k . x[m])   scattered points -> regular modes
  *   type 2   c[m] = sum_k f[k] exp(sign 2 pi j k . x[m])   regular modes -> scattered points
+ *   type 3   f[k] = sum_m c[m] exp(sign 2 pi j s[k] . x[m])   scattered points and targets
  *
  * in one or two dimensions, float32 or float64. Type 2 with the opposite sign is the adjoint of
  * type 1. Points are float64 in turns (period 1): they are reduced to one period in float64 before
  * any cast, so points 1e4 periods away lose nothing. Modes are k = -floor(n/2) .. n - 1 -
- * floor(n/2) along each axis.
+ * floor(n/2) along each axis. Points and targets of type 3 have any units whose product is turns;
+ * both are centred first, with the phases of the centres in two words.
  *
  * Invariants: a plan depends on shapes and tolerance alone; the same candidate gives the same bits
  * in every batch, at every place and with any number of threads; a plan is not changed by a run.
@@ -17,7 +19,10 @@
  * Magland and af Klinteberg, SIAM J. Sci. Comput. 41, 2019). The Kaiser-Bessel window is smooth in
  * the square of its argument up to its edge, so polynomials converge fast, and aliases are 30 to
  * 40 % below those of the exponential of a semicircle of the same width. The FFT works on lanes of
- * neighbouring columns and leaves out columns without points and modes not asked for.
+ * neighbouring columns and leaves out columns without points and modes not asked for. Type 3 is
+ * spreading followed by type 2 (Lee and Greengard, J. Comput. Phys. 206, 2005). Small cases are
+ * direct sums, a matrix product for types 1 and 2 (nufft_direct.h), where those are predicted to
+ * be cheaper.
  */
 #ifndef EC_NUFFT_H
 #define EC_NUFFT_H
@@ -32,14 +37,17 @@ typedef struct ec_nufft ec_nufft;
 typedef enum ec_nufft_method {
     EC_NUFFT_AUTO, /* the cheaper one by predicted cost */
     EC_NUFFT_FFT,
-    EC_NUFFT_DIRECT
+    EC_NUFFT_DIRECT /* the sums themselves */
 } ec_nufft_method;
 
 typedef struct ec_nufft_info {
-    int32_t type;          /* 1 or 2 */
-    int32_t dim;           /* 1 or 2 */
-    int32_t modes[2];      /* >= 1 along each axis, outer first */
-    int32_t points;        /* of a candidate, >= 1 */
+    int32_t type;     /* 1, 2 or 3 */
+    int32_t dim;      /* 1 or 2 */
+    int32_t modes[2]; /* types 1 and 2: >= 1 along each axis, outer first */
+    int32_t points;   /* of a candidate, >= 1 */
+    int32_t targets;  /* type 3: of a candidate, >= 1 */
+    double span[2];   /* type 3: half of the largest extent of a candidate's points; INFINITY */
+    double target_span[2]; /* and of its targets: not known, only direct sums are possible */
     bool double_precision; /* strengths and modes are ec_c128, else ec_c64 */
     int32_t sign;          /* of the exponent: -1 or +1 */
     double tolerance;      /* relative l2 error; float32 reaches 1e-6, float64 1e-12 */
@@ -53,6 +61,8 @@ typedef struct ec_nufft_batch {
     int32_t vectors;
     const double *point[2];
     size_t point_stride; /* from candidate to candidate: points, or 0 when they share the points */
+    const double *target[2];
+    size_t target_stride; /* likewise: targets, or 0 */
     const void *in;
     void *out;
     uint8_t *status; /* [n] EC_CANDIDATE_* bits, or NULL */
@@ -64,8 +74,9 @@ typedef struct ec_nufft_batch {
 int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **plan);
 void ec_nufft_destroy(ec_nufft **plan);
 
-/* Runs a batch on all threads of the backend. A candidate with a point that is not finite gets
- * NaN everywhere and EC_CANDIDATE_NOT_FINITE. */
+/* Runs a batch on all threads of the backend. A candidate with a point or target that is not finite
+ * gets NaN everywhere and EC_CANDIDATE_NOT_FINITE; one wider than the spans of type 3
+ * EC_CANDIDATE_OUT_OF_RANGE. */
 int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch);
 
 /* For use inside another kernel's task: args->function(args, &io, workspace) transforms one

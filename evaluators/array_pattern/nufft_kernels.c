@@ -11,20 +11,48 @@
 #include <omp.h>
 #endif
 
-#define EC_REAL     float
-#define EC_NU(name) ec_nufft_##name##_f32
-#define EC_NU_FMA   ec_fmaf
-#define EC_NU_LANES 16
+#define EC_REAL      float
+#define EC_NU(name)  ec_nufft_##name##_f32
+#define EC_NU_FMA    ec_fmaf
+#define EC_NU_SINCOS ec_sincos_turns_f32
+#define EC_NU_LANES  16
+#define EC_NU_QUAD   4 /* reals in 16 bytes; two of them interleaved, low and high half: */
+#define EC_NU_LOW(x, y)                                                                            \
+    (ec_nufft_quad_f32)                                                                            \
+    {                                                                                              \
+        x[0], y[0], x[1], y[1]                                                                     \
+    }
+#define EC_NU_HIGH(x, y)                                                                           \
+    (ec_nufft_quad_f32)                                                                            \
+    {                                                                                              \
+        x[2], y[2], x[3], y[3]                                                                     \
+    }
 #include "nufft_template.h"
 #undef EC_REAL
 #undef EC_NU
 #undef EC_NU_FMA
+#undef EC_NU_SINCOS
 #undef EC_NU_LANES
+#undef EC_NU_QUAD
+#undef EC_NU_LOW
+#undef EC_NU_HIGH
 
-#define EC_REAL     double
-#define EC_NU(name) ec_nufft_##name##_f64
-#define EC_NU_FMA   ec_fma
-#define EC_NU_LANES 8
+#define EC_REAL      double
+#define EC_NU(name)  ec_nufft_##name##_f64
+#define EC_NU_FMA    ec_fma
+#define EC_NU_SINCOS ec_sincos_turns_f64
+#define EC_NU_LANES  8
+#define EC_NU_QUAD   2
+#define EC_NU_LOW(x, y)                                                                            \
+    (ec_nufft_quad_f64)                                                                            \
+    {                                                                                              \
+        x[0], y[0]                                                                                 \
+    }
+#define EC_NU_HIGH(x, y)                                                                           \
+    (ec_nufft_quad_f64)                                                                            \
+    {                                                                                              \
+        x[1], y[1]                                                                                 \
+    }
 #include "nufft_template.h"
 
 #define FUNCTION EC_CONCAT(ec_nufft_transform_, EC_ISA_SUFFIX)
@@ -55,6 +83,8 @@ static void nufft_body(const ec_nufft_batch_args *b, size_t lane0, size_t y)
                           .vectors = b->batch.vectors};
         for (int32_t d = 0; d < plan->dim; d++)
             io.point[d] = b->batch.point[d] + i * b->batch.point_stride;
+        for (int32_t d = 0; d < plan->dim && plan->type == 3; d++)
+            io.target[d] = b->batch.target[d] + i * b->batch.target_stride;
         uint8_t status = FUNCTION(plan, &io, b->workspace + (size_t)thread * plan->workspace_bytes);
         if (b->batch.status)
             b->batch.status[i] = status;

@@ -4,36 +4,58 @@
  */
 #define EC_NU_W(name) EC_CONCAT(EC_NU(name), EC_NU_SUFFIX)
 
-/* The window's values at the cells of a point. */
-static inline void EC_NU_W(window)(const ec_nufft_args *a, EC_REAL offset, EC_REAL *value)
+/* The window's values at the cells of a point along both axes. A constant count keeps the sums in
+ * registers. */
+static inline __attribute__((always_inline)) void
+EC_NU_W(window_count)(const EC_REAL *coefficient, int32_t count, EC_REAL offset0, EC_REAL offset1,
+                      EC_REAL *value0, EC_REAL *value1)
+{
+#pragma omp simd
+    for (int i = 0; i < EC_NU_WIDTH; i++) {
+        EC_REAL sum0 = coefficient[i], sum1 = sum0;
+        for (int32_t power = 1; power < count; power++) {
+            sum0 = EC_NU_FMA(sum0, offset0, coefficient[power * EC_NU_WIDTH + i]);
+            sum1 = EC_NU_FMA(sum1, offset1, coefficient[power * EC_NU_WIDTH + i]);
+        }
+        value0[i] = sum0;
+        value1[i] = sum1;
+    }
+}
+
+static inline void EC_NU_W(window)(const ec_nufft_args *a, EC_REAL offset0, EC_REAL offset1,
+                                   EC_REAL *value0, EC_REAL *value1)
 {
     const EC_REAL *coefficient = (const EC_REAL *)a->window;
-    EC_REAL sum[EC_NU_WIDTH];
 
-#pragma omp simd
-    for (int i = 0; i < EC_NU_WIDTH; i++)
-        sum[i] = coefficient[i];
-    for (int32_t power = 1; power < a->coefficients; power++) {
-        coefficient += EC_NU_WIDTH;
-#pragma omp simd
-        for (int i = 0; i < EC_NU_WIDTH; i++)
-            sum[i] = EC_NU_FMA(sum[i], offset, coefficient[i]);
+    switch (a->coefficients) {
+#define EC_NU_COUNT(count)                                                                         \
+    case count:                                                                                    \
+        EC_NU_W(window_count)(coefficient, count, offset0, offset1, value0, value1);               \
+        break;
+        EC_NU_COUNT(4)
+        EC_NU_COUNT(6)
+        EC_NU_COUNT(8)
+        EC_NU_COUNT(10)
+        EC_NU_COUNT(12)
+        EC_NU_COUNT(14)
+        EC_NU_COUNT(16)
+        EC_NU_COUNT(18)
+#undef EC_NU_COUNT
+    default:
+        EC_NU_W(window_count)(coefficient, 20, offset0, offset1, value0, value1);
     }
-#pragma omp simd
-    for (int i = 0; i < EC_NU_WIDTH; i++)
-        value[i] = sum[i];
 }
 
 static void EC_NU_W(spread)(const ec_nufft_args *a, const EC_NU(points) * p, const EC_REAL *c,
                             EC_REAL *re, EC_REAL *im)
 {
-    EC_REAL inner[EC_NU_WIDTH], outer[EC_NU_WIDTH];
+    EC_REAL inner[EC_NU_WIDTH], outer[EC_NU_WIDTH], wr[EC_NU_WIDTH], wi[EC_NU_WIDTH];
+    int32_t last = a->dim - 1;
 
     for (int32_t m = 0; m < a->points; m++) {
         EC_REAL cr = c[2 * m], ci = c[2 * m + 1];
-        int32_t last = a->dim - 1;
         ptrdiff_t at = p->cell[last][m];
-        EC_NU_W(window)(a, p->offset[last][m], inner);
+        EC_NU_W(window)(a, p->offset[last][m], p->offset[0][m], inner, outer);
         if (a->dim == 1) {
 #pragma omp simd
             for (int i = 0; i < EC_NU_WIDTH; i++) {
@@ -42,15 +64,18 @@ static void EC_NU_W(spread)(const ec_nufft_args *a, const EC_NU(points) * p, con
             }
             continue;
         }
-        EC_NU_W(window)(a, p->offset[0][m], outer);
+#pragma omp simd
+        for (int i = 0; i < EC_NU_WIDTH; i++) {
+            wr[i] = outer[i] * cr;
+            wi[i] = outer[i] * ci;
+        }
         at += (ptrdiff_t)a->pitch * p->cell[0][m];
         for (int32_t row = 0; row < a->width; row++) {
-            EC_REAL wr = outer[row] * cr, wi = outer[row] * ci;
             EC_REAL *to_re = re + at, *to_im = im + at;
 #pragma omp simd
             for (int i = 0; i < EC_NU_WIDTH; i++) {
-                to_re[i] = EC_NU_FMA(wr, inner[i], to_re[i]);
-                to_im[i] = EC_NU_FMA(wi, inner[i], to_im[i]);
+                to_re[i] = EC_NU_FMA(wr[row], inner[i], to_re[i]);
+                to_im[i] = EC_NU_FMA(wi[row], inner[i], to_im[i]);
             }
             at += (ptrdiff_t)a->pitch;
         }
@@ -61,17 +86,15 @@ static void EC_NU_W(interpolate)(const ec_nufft_args *a, const EC_NU(points) * p
                                  const EC_REAL *im, EC_REAL *c)
 {
     EC_REAL inner[EC_NU_WIDTH], outer[EC_NU_WIDTH], sr[EC_NU_WIDTH], si[EC_NU_WIDTH];
+    int32_t last = a->dim - 1, rows = a->dim == 2 ? a->width : 1;
 
     for (int32_t m = 0; m < a->points; m++) {
-        int32_t last = a->dim - 1, rows = a->dim == 2 ? a->width : 1;
         ptrdiff_t at = p->cell[last][m];
-        EC_NU_W(window)(a, p->offset[last][m], inner);
-        if (a->dim == 2) {
-            EC_NU_W(window)(a, p->offset[0][m], outer);
+        EC_NU_W(window)(a, p->offset[last][m], p->offset[0][m], inner, outer);
+        if (a->dim == 2)
             at += (ptrdiff_t)a->pitch * p->cell[0][m];
-        } else {
+        else
             outer[0] = (EC_REAL)1;
-        }
         for (int i = 0; i < EC_NU_WIDTH; i++)
             sr[i] = si[i] = (EC_REAL)0;
         for (int32_t row = 0; row < rows; row++) {

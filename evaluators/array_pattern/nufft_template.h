@@ -1,11 +1,14 @@
 /* nufft_template.h: the NUFFT of one candidate for one real type. Included twice by
- * nufft_kernels.c, with EC_REAL, EC_NU(name), EC_NU_FMA and EC_NU_LANES defined.
+ * nufft_kernels.c, with EC_REAL, EC_NU(name), EC_NU_FMA, EC_NU_SINCOS, EC_NU_LANES, EC_NU_QUAD,
+ * EC_NU_LOW and EC_NU_HIGH defined.
  *
  * Cost of a 2-D type 1: points (2 coefficients + 2 width) vectors of `padded` reals to spread, and
  * one FFT a block of EC_NU_LANES columns (rows, then kept rows of columns), 5 n log2 n operations
  * a column; traffic: the fine grid is cleared, written, read and written once, and the modes are
  * written once.
  */
+
+typedef EC_REAL EC_NU(quad) __attribute__((vector_size(16)));
 
 /* ---- FFT over lanes: [n][EC_NU_LANES] in two planes ---- */
 
@@ -15,10 +18,12 @@
 
 static inline void EC_NU(radix2)(EC_REAL *re, EC_REAL *im, size_t step, const EC_REAL *w)
 {
+    const EC_REAL w1r = w[0], w1i = w[1];
+
 #pragma omp simd
     for (int l = 0; l < EC_NU_LANES; l++) {
         EC_REAL ar = re[l], ai = im[l];
-        EC_NU_TWIST(br, bi, re[step + l], im[step + l], w[0], w[1]);
+        EC_NU_TWIST(br, bi, re[step + l], im[step + l], w1r, w1i);
         re[l] = ar + br;
         im[l] = ai + bi;
         re[step + l] = ar - br;
@@ -28,13 +33,14 @@ static inline void EC_NU(radix2)(EC_REAL *re, EC_REAL *im, size_t step, const EC
 
 static inline void EC_NU(radix3)(EC_REAL *re, EC_REAL *im, size_t step, const EC_REAL *w)
 {
+    const EC_REAL w1r = w[0], w1i = w[1], w2r = w[2], w2i = w[3];
     const EC_REAL half_root = (EC_REAL)0.86602540378443864676;
 
 #pragma omp simd
     for (int l = 0; l < EC_NU_LANES; l++) {
         EC_REAL ar = re[l], ai = im[l];
-        EC_NU_TWIST(br, bi, re[step + l], im[step + l], w[0], w[1]);
-        EC_NU_TWIST(cr, ci, re[2 * step + l], im[2 * step + l], w[2], w[3]);
+        EC_NU_TWIST(br, bi, re[step + l], im[step + l], w1r, w1i);
+        EC_NU_TWIST(cr, ci, re[2 * step + l], im[2 * step + l], w2r, w2i);
         EC_REAL sr = br + cr, si = bi + ci, dr = half_root * (br - cr), di = half_root * (bi - ci);
         EC_REAL mr = EC_NU_FMA((EC_REAL)-0.5, sr, ar), mi = EC_NU_FMA((EC_REAL)-0.5, si, ai);
         re[l] = ar + sr;
@@ -48,12 +54,14 @@ static inline void EC_NU(radix3)(EC_REAL *re, EC_REAL *im, size_t step, const EC
 
 static inline void EC_NU(radix4)(EC_REAL *re, EC_REAL *im, size_t step, const EC_REAL *w)
 {
+    const EC_REAL w1r = w[0], w1i = w[1], w2r = w[2], w2i = w[3], w3r = w[4], w3i = w[5];
+
 #pragma omp simd
     for (int l = 0; l < EC_NU_LANES; l++) {
         EC_REAL ar = re[l], ai = im[l];
-        EC_NU_TWIST(br, bi, re[step + l], im[step + l], w[0], w[1]);
-        EC_NU_TWIST(cr, ci, re[2 * step + l], im[2 * step + l], w[2], w[3]);
-        EC_NU_TWIST(dr, di, re[3 * step + l], im[3 * step + l], w[4], w[5]);
+        EC_NU_TWIST(br, bi, re[step + l], im[step + l], w1r, w1i);
+        EC_NU_TWIST(cr, ci, re[2 * step + l], im[2 * step + l], w2r, w2i);
+        EC_NU_TWIST(dr, di, re[3 * step + l], im[3 * step + l], w3r, w3i);
         EC_REAL pr = ar + cr, pi = ai + ci, mr = ar - cr, mi = ai - ci;
         EC_REAL qr = br + dr, qi = bi + di, nr = br - dr, ni = bi - di;
         re[l] = pr + qr;
@@ -69,16 +77,18 @@ static inline void EC_NU(radix4)(EC_REAL *re, EC_REAL *im, size_t step, const EC
 
 static inline void EC_NU(radix5)(EC_REAL *re, EC_REAL *im, size_t step, const EC_REAL *w)
 {
+    const EC_REAL w1r = w[0], w1i = w[1], w2r = w[2], w2i = w[3], w3r = w[4], w3i = w[5],
+                  w4r = w[6], w4i = w[7];
     const EC_REAL c1 = (EC_REAL)0.30901699437494742410, c2 = (EC_REAL)-0.80901699437494742410;
     const EC_REAL s1 = (EC_REAL)0.95105651629515357212, s2 = (EC_REAL)0.58778525229247312917;
 
 #pragma omp simd
     for (int l = 0; l < EC_NU_LANES; l++) {
         EC_REAL ar = re[l], ai = im[l];
-        EC_NU_TWIST(br, bi, re[step + l], im[step + l], w[0], w[1]);
-        EC_NU_TWIST(cr, ci, re[2 * step + l], im[2 * step + l], w[2], w[3]);
-        EC_NU_TWIST(dr, di, re[3 * step + l], im[3 * step + l], w[4], w[5]);
-        EC_NU_TWIST(er, ei, re[4 * step + l], im[4 * step + l], w[6], w[7]);
+        EC_NU_TWIST(br, bi, re[step + l], im[step + l], w1r, w1i);
+        EC_NU_TWIST(cr, ci, re[2 * step + l], im[2 * step + l], w2r, w2i);
+        EC_NU_TWIST(dr, di, re[3 * step + l], im[3 * step + l], w3r, w3i);
+        EC_NU_TWIST(er, ei, re[4 * step + l], im[4 * step + l], w4r, w4i);
         EC_REAL pr = br + er, pi = bi + ei, mr = br - er, mi = bi - ei;
         EC_REAL qr = cr + dr, qi = ci + di, nr = cr - dr, ni = ci - di;
         EC_REAL fr = EC_NU_FMA(c1, pr, EC_NU_FMA(c2, qr, ar));
@@ -161,26 +171,22 @@ static bool EC_NU(locate)(const ec_nufft_args *a, const double *x, int32_t d, in
     return !bad;
 }
 
-/* Blocks of lanes of columns that points touch. */
-static void EC_NU(mark)(const ec_nufft_args *a, const int32_t *cell, uint8_t *used)
+/* Blocks of lanes of columns that windows touch, from the blocks where they begin. */
+static void EC_NU(mark)(const ec_nufft_args *a, const int32_t *cell, uint8_t *begins, uint8_t *used)
 {
     int32_t grid = a->axis[1].grid, blocks = (grid + EC_NU_LANES - 1) / EC_NU_LANES;
+    int32_t starts = (grid + EC_NUFFT_MARGIN) / EC_NU_LANES + 1;
 
+    memset(begins, 0, (size_t)starts);
     memset(used, 0, (size_t)blocks);
-    for (int32_t m = 0; m < a->points; m++) {
-        int32_t first = cell[m], last = first + a->width - 1;
-        if (first < 0) {
-            used[(first + grid) / EC_NU_LANES] = 1;
-            used[blocks - 1] = 1;
-            first = 0;
-        }
-        if (last >= grid) {
-            used[0] = 1;
-            used[(last - grid) / EC_NU_LANES] = 1;
-            last = grid - 1;
-        }
-        for (int32_t block = first / EC_NU_LANES; block <= last / EC_NU_LANES; block++)
-            used[block] = 1;
+    for (int32_t m = 0; m < a->points; m++)
+        begins[(cell[m] + EC_NUFFT_MARGIN) / EC_NU_LANES] = 1;
+    for (int32_t start = 0; start < starts; start++) {
+        if (!begins[start])
+            continue;
+        int32_t first = start * EC_NU_LANES - EC_NUFFT_MARGIN;
+        for (int32_t column = first; column < first + EC_NU_LANES + a->width; column++)
+            used[((column + 2 * grid) % grid) / EC_NU_LANES] = 1;
     }
 }
 
@@ -389,152 +395,273 @@ static inline int32_t EC_NU(line_mode)(const ec_nufft_args *a, int32_t row, int3
     return wrapped >= 0 ? wrapped : -1;
 }
 
-/* Modes of a block of rows from the lanes (type 1) or into their places (type 2). */
-static void EC_NU(modes_out)(const ec_nufft_args *a, const EC_NU(work) * w, int32_t row,
-                             int32_t count, EC_REAL *out)
+/* Transposes EC_NU_QUAD vectors of 16 bytes: perfect shuffles of the first half with the second. */
+static inline void EC_NU(transpose)(EC_NU(quad) v[EC_NU_QUAD])
 {
-    const EC_REAL *re = w->lanes[0], *im = w->lanes[1];
-    const EC_REAL *outer = (const EC_REAL *)a->axis[0].weight;
-    const EC_REAL *inner = (const EC_REAL *)a->axis[1].weight;
-
-    if (a->dim == 1) {
-        for (int32_t k = 0; k < a->fft[1].n; k++)
-            for (int32_t l = 0; l < count; l++) {
-                int32_t mode = EC_NU(line_mode)(a, row + l, k);
-                if (mode < 0)
-                    continue;
-                out[2 * mode] = outer[mode] * re[k * EC_NU_LANES + l];
-                out[2 * mode + 1] = outer[mode] * im[k * EC_NU_LANES + l];
-            }
-        return;
-    }
-    int32_t modes = a->axis[1].modes, first = a->axis[1].first, n = a->fft[1].n;
-    for (int32_t i = 0; i < modes; i++) {
-        int32_t k = i + first < 0 ? i + first + n : i + first;
-        for (int32_t l = 0; l < count; l++) {
-            EC_REAL weight = outer[row + l] * inner[i];
-            EC_REAL *mode = out + 2 * ((size_t)(row + l) * (size_t)modes + (size_t)i);
-            mode[0] = weight * re[k * EC_NU_LANES + l];
-            mode[1] = weight * im[k * EC_NU_LANES + l];
+    for (int stage = 1; stage < EC_NU_QUAD; stage *= 2) {
+        EC_NU(quad) t[EC_NU_QUAD];
+        for (int i = 0; i < EC_NU_QUAD / 2; i++) {
+            EC_NU(quad) x = v[i], y = v[i + EC_NU_QUAD / 2];
+            t[2 * i] = EC_NU_LOW(x, y);
+            t[2 * i + 1] = EC_NU_HIGH(x, y);
         }
+        for (int i = 0; i < EC_NU_QUAD; i++)
+            v[i] = t[i];
     }
 }
 
-static void EC_NU(modes_in)(const ec_nufft_args *a, const EC_NU(work) * w, int32_t row,
-                            int32_t count, const EC_REAL *in)
+static inline EC_NU(quad) EC_NU(load)(const EC_REAL *from)
 {
-    EC_REAL *re = w->lanes[0], *im = w->lanes[1];
-    const EC_REAL *outer = (const EC_REAL *)a->axis[0].weight;
-    const EC_REAL *inner = (const EC_REAL *)a->axis[1].weight;
-    const int32_t *place = a->fft[1].place;
+    EC_NU(quad) v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
 
-    if (a->dim == 1) {
-        for (int32_t k = 0; k < a->fft[1].n; k++)
-            for (int32_t l = 0; l < count; l++) {
-                int32_t mode = EC_NU(line_mode)(a, row + l, k);
-                if (mode < 0)
-                    continue;
-                re[place[k] * EC_NU_LANES + l] = outer[mode] * in[2 * mode];
-                im[place[k] * EC_NU_LANES + l] = outer[mode] * in[2 * mode + 1];
-            }
-        return;
+static inline void EC_NU(store)(EC_REAL *to, EC_NU(quad) v)
+{
+    memcpy(to, &v, sizeof v);
+}
+
+/* Where mode i of the inner axis lies among the outputs of the FFT. */
+static inline int32_t EC_NU(inner_output)(const ec_nufft_args *a, int32_t i)
+{
+    int32_t k = i + a->axis[1].first;
+    return k < 0 ? k + a->fft[1].n : k;
+}
+
+/* One mode of one lane, and EC_NU_QUAD / 2 modes of EC_NU_QUAD lanes, from the lanes (type 1). */
+static inline void EC_NU(mode_out)(const EC_NU(work) * w, int32_t k, int32_t lane, EC_REAL outer,
+                                   EC_REAL inner, EC_REAL *mode)
+{
+    mode[0] = outer * inner * w->lanes[0][k * EC_NU_LANES + lane];
+    mode[1] = outer * inner * w->lanes[1][k * EC_NU_LANES + lane];
+}
+
+static inline void EC_NU(modes_out_quad)(const ec_nufft_args *a, const EC_NU(work) * w, int32_t i,
+                                         int32_t lane, const EC_REAL *outer, EC_REAL *out)
+{
+    const EC_REAL *inner = (const EC_REAL *)a->axis[1].weight;
+    EC_NU(quad) v[EC_NU_QUAD], weight = EC_NU(load)(outer + lane);
+
+    for (int q = 0; q < EC_NU_QUAD / 2; q++) {
+        int32_t at = EC_NU(inner_output)(a, i + q) * EC_NU_LANES + lane;
+        v[2 * q] = weight * inner[i + q] * EC_NU(load)(w->lanes[0] + at);
+        v[2 * q + 1] = weight * inner[i + q] * EC_NU(load)(w->lanes[1] + at);
     }
-    int32_t modes = a->axis[1].modes, first = a->axis[1].first, n = a->fft[1].n;
-    for (int32_t i = 0; i < modes; i++) {
-        int32_t k = place[i + first < 0 ? i + first + n : i + first];
+    EC_NU(transpose)(v);
+    for (int q = 0; q < EC_NU_QUAD; q++)
+        EC_NU(store)(out + 2 * ((size_t)(lane + q) * (size_t)a->axis[1].modes + (size_t)i), v[q]);
+}
+
+/* The same into the lanes (type 2). */
+static inline void EC_NU(mode_in)(const EC_NU(work) * w, int32_t place, int32_t lane, EC_REAL outer,
+                                  EC_REAL inner, const EC_REAL *mode)
+{
+    w->lanes[0][place * EC_NU_LANES + lane] = outer * inner * mode[0];
+    w->lanes[1][place * EC_NU_LANES + lane] = outer * inner * mode[1];
+}
+
+static inline void EC_NU(modes_in_quad)(const ec_nufft_args *a, const EC_NU(work) * w, int32_t i,
+                                        int32_t lane, const EC_REAL *outer, const EC_REAL *in)
+{
+    const EC_REAL *inner = (const EC_REAL *)a->axis[1].weight;
+    EC_NU(quad) v[EC_NU_QUAD], weight = EC_NU(load)(outer + lane);
+
+    for (int q = 0; q < EC_NU_QUAD; q++)
+        v[q] = EC_NU(load)(in + 2 * ((size_t)(lane + q) * (size_t)a->axis[1].modes + (size_t)i));
+    EC_NU(transpose)(v);
+    for (int q = 0; q < EC_NU_QUAD / 2; q++) {
+        int32_t at = a->fft[1].place[EC_NU(inner_output)(a, i + q)] * EC_NU_LANES + lane;
+        EC_NU(store)(w->lanes[0] + at, weight * inner[i + q] * v[2 * q]);
+        EC_NU(store)(w->lanes[1] + at, weight * inner[i + q] * v[2 * q + 1]);
+    }
+}
+
+/* Modes of a block of rows in one dimension: lanes are neighbouring modes. */
+static void EC_NU(line_modes)(const ec_nufft_args *a, const EC_NU(work) * w, int32_t row,
+                              int32_t count, const EC_REAL *in, EC_REAL *out)
+{
+    const EC_REAL *weight = (const EC_REAL *)a->axis[0].weight;
+
+    for (int32_t k = 0; k < a->fft[1].n; k++)
         for (int32_t l = 0; l < count; l++) {
-            EC_REAL weight = outer[row + l] * inner[i];
-            const EC_REAL *mode = in + 2 * ((size_t)(row + l) * (size_t)modes + (size_t)i);
-            re[k * EC_NU_LANES + l] = weight * mode[0];
-            im[k * EC_NU_LANES + l] = weight * mode[1];
+            int32_t mode = EC_NU(line_mode)(a, row + l, k);
+            if (mode < 0)
+                continue;
+            if (out)
+                EC_NU(mode_out)(w, k, l, weight[mode], (EC_REAL)1, out + 2 * mode);
+            else
+                EC_NU(mode_in)
+            (w, a->fft[1].place[k], l, weight[mode], (EC_REAL)1, in + 2 * mode);
         }
+}
+
+/* Modes of a block of `count` rows from row on, in two dimensions. Whole groups of lanes and modes
+ * go through transposes, the rest one by one. */
+static void EC_NU(block_modes)(const ec_nufft_args *a, const EC_NU(work) * w, int32_t row,
+                               int32_t count, const EC_REAL *in, EC_REAL *out)
+{
+    const EC_REAL *outer = (const EC_REAL *)a->axis[0].weight + row;
+    const EC_REAL *inner = (const EC_REAL *)a->axis[1].weight;
+    int32_t modes = a->axis[1].modes, step = EC_NU_QUAD / 2;
+    int32_t lanes = count / EC_NU_QUAD * EC_NU_QUAD, whole = modes / step * step;
+
+    in = in ? in + 2 * (size_t)row * (size_t)modes : NULL;
+    out = out ? out + 2 * (size_t)row * (size_t)modes : NULL;
+    for (int32_t i = 0; i < whole; i += step)
+        for (int32_t l = 0; l < lanes; l += EC_NU_QUAD)
+            if (out)
+                EC_NU(modes_out_quad)(a, w, i, l, outer, out);
+            else
+                EC_NU(modes_in_quad)(a, w, i, l, outer, in);
+    for (int32_t i = 0; i < modes; i++)
+        for (int32_t l = i < whole ? lanes : 0; l < count; l++) {
+            size_t at = 2 * ((size_t)l * (size_t)modes + (size_t)i);
+            int32_t k = EC_NU(inner_output)(a, i);
+            if (out)
+                EC_NU(mode_out)(w, k, l, outer[l], inner[i], out + at);
+            else
+                EC_NU(mode_in)(w, a->fft[1].place[k], l, outer[l], inner[i], in + at);
+        }
+}
+
+/* Rows of the grid from `row` on, EC_NU_LANES of them, into the lanes or out of them: `place` is
+ * where a column lies there. Rows behind `count` are not of use: the last one is taken again. */
+static void EC_NU(columns_in)(const ec_nufft_args *a, const EC_NU(work) * w, int part, int32_t row,
+                              int32_t count)
+{
+    const int32_t *place = a->fft[1].place;
+    int32_t n = a->fft[1].n, whole = n / EC_NU_QUAD * EC_NU_QUAD;
+
+    for (int32_t l = 0; l < EC_NU_LANES; l += EC_NU_QUAD) {
+        const EC_REAL *from[EC_NU_QUAD];
+        EC_REAL *to = w->lanes[part] + l;
+        for (int q = 0; q < EC_NU_QUAD; q++) {
+            int32_t lane = l + q < count ? l + q : count - 1;
+            from[q] = w->grid[part] + (size_t)(row + lane) * a->pitch;
+        }
+        for (int32_t column = 0; column < whole; column += EC_NU_QUAD) {
+            EC_NU(quad) v[EC_NU_QUAD];
+            for (int q = 0; q < EC_NU_QUAD; q++)
+                v[q] = EC_NU(load)(from[q] + column);
+            EC_NU(transpose)(v);
+            for (int q = 0; q < EC_NU_QUAD; q++)
+                EC_NU(store)(to + (size_t)place[column + q] * EC_NU_LANES, v[q]);
+        }
+        for (int32_t column = whole; column < n; column++)
+            for (int q = 0; q < EC_NU_QUAD; q++)
+                to[(size_t)place[column] * EC_NU_LANES + (size_t)q] = from[q][column];
+    }
+}
+
+static void EC_NU(columns_out)(const ec_nufft_args *a, const EC_NU(work) * w, int part, int32_t row,
+                               int32_t count)
+{
+    int32_t n = a->fft[1].n, whole = n / EC_NU_QUAD * EC_NU_QUAD;
+
+    for (int32_t l = 0; l < count; l += EC_NU_QUAD) {
+        const EC_REAL *from = w->lanes[part] + l;
+        EC_REAL *to = w->grid[part] + (size_t)(row + l) * a->pitch;
+        int32_t lanes = count - l < EC_NU_QUAD ? count - l : EC_NU_QUAD;
+        for (int32_t column = 0; column < whole; column += EC_NU_QUAD) {
+            EC_NU(quad) v[EC_NU_QUAD];
+            for (int q = 0; q < EC_NU_QUAD; q++)
+                v[q] = EC_NU(load)(from + (size_t)(column + q) * EC_NU_LANES);
+            EC_NU(transpose)(v);
+            for (int q = 0; q < lanes; q++)
+                EC_NU(store)(to + (size_t)q * a->pitch + column, v[q]);
+        }
+        for (int32_t column = whole; column < n; column++)
+            for (int q = 0; q < lanes; q++)
+                to[(size_t)q * a->pitch + (size_t)column] = from[column * EC_NU_LANES + q];
     }
 }
 
 static void EC_NU(columns_forward)(const ec_nufft_args *a, const EC_NU(work) * w, EC_REAL *out)
 {
-    const ec_nufft_fft *fft = &a->fft[1];
     int32_t kept = EC_NU(kept)(a);
 
     for (int32_t row = 0; row < kept; row += EC_NU_LANES) {
         int32_t count = kept - row < EC_NU_LANES ? kept - row : EC_NU_LANES;
         for (int part = 0; part < 2; part++)
-            for (int32_t column = 0; column < fft->n; column++) {
-                const EC_REAL *from = w->grid[part] + (size_t)row * a->pitch + column;
-                EC_REAL *to = w->lanes[part] + (size_t)fft->place[column] * EC_NU_LANES;
-                for (int32_t l = 0; l < EC_NU_LANES; l++)
-                    to[l] = l < count ? from[(size_t)l * a->pitch] : (EC_REAL)0;
-            }
-        EC_NU(fft)(fft, w->lanes[a->sign > 0], w->lanes[a->sign < 0]);
-        EC_NU(modes_out)(a, w, row, count, out);
+            EC_NU(columns_in)(a, w, part, row, count);
+        EC_NU(fft)(&a->fft[1], w->lanes[a->sign > 0], w->lanes[a->sign < 0]);
+        if (a->dim == 2)
+            EC_NU(block_modes)(a, w, row, count, NULL, out);
+        else
+            EC_NU(line_modes)(a, w, row, count, NULL, out);
     }
 }
 
 static void EC_NU(columns_backward)(const ec_nufft_args *a, const EC_NU(work) * w,
                                     const EC_REAL *in)
 {
-    const ec_nufft_fft *fft = &a->fft[1];
     int32_t kept = EC_NU(kept)(a);
 
     for (int32_t row = 0; row < kept; row += EC_NU_LANES) {
         int32_t count = kept - row < EC_NU_LANES ? kept - row : EC_NU_LANES;
         for (int part = 0; part < 2; part++)
-            memset(w->lanes[part], 0, (size_t)fft->n * EC_NUFFT_LANE_BYTES);
-        EC_NU(modes_in)(a, w, row, count, in);
-        EC_NU(fft)(fft, w->lanes[a->sign > 0], w->lanes[a->sign < 0]);
+            memset(w->lanes[part], 0, (size_t)a->fft[1].n * EC_NUFFT_LANE_BYTES);
+        if (a->dim == 2)
+            EC_NU(block_modes)(a, w, row, count, in, NULL);
+        else
+            EC_NU(line_modes)(a, w, row, count, in, NULL);
+        EC_NU(fft)(&a->fft[1], w->lanes[a->sign > 0], w->lanes[a->sign < 0]);
         for (int part = 0; part < 2; part++)
-            for (int32_t column = 0; column < fft->n; column++) {
-                EC_REAL *to = w->grid[part] + (size_t)row * a->pitch + column;
-                const EC_REAL *from = w->lanes[part] + (size_t)column * EC_NU_LANES;
-                for (int32_t l = 0; l < count; l++)
-                    to[(size_t)l * a->pitch] = from[l];
-            }
+            EC_NU(columns_out)(a, w, part, row, count);
     }
 }
 
+/* ---- the sums themselves ---- */
+
+#include "nufft_direct.h"
+
 /* ---- one candidate ---- */
 
-static void EC_NU(fill_nan)(EC_REAL *out, size_t n)
+static bool EC_NU(are_finite)(const double *x, int32_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        out[i] = (EC_REAL)NAN;
+    int32_t bad = 0;
+
+#pragma omp simd reduction(| : bad)
+    for (int32_t m = 0; m < n; m++)
+        bad |= x[m] - x[m] != 0.0;
+    return !bad;
 }
 
-static uint8_t EC_NU(candidate)(const ec_nufft_args *a, const ec_nufft_io *io, void *workspace)
+static size_t EC_NU(count_modes)(const ec_nufft_args *a)
 {
-    char *memory = (char *)workspace;
+    return (size_t)a->axis[0].modes * (size_t)(a->dim == 2 ? a->axis[1].modes : 1);
+}
+
+/* Types 1 and 2 by a grid. */
+static bool EC_NU(by_grid)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory)
+{
     EC_REAL *plane = (EC_REAL *)(memory + a->at_grid);
     EC_REAL *lanes = (EC_REAL *)(memory + a->at_lanes);
     uint8_t *used = (uint8_t *)(memory + a->at_used);
     int32_t longest = a->fft[0].n > a->fft[1].n ? a->fft[0].n : a->fft[1].n;
-    size_t modes = (size_t)a->axis[0].modes * (size_t)(a->dim == 2 ? a->axis[1].modes : 1);
-    size_t n_in = a->type == 1 ? (size_t)a->points : modes;
-    size_t n_out = a->type == 1 ? modes : (size_t)a->points;
+    size_t modes = EC_NU(count_modes)(a), n = (size_t)a->points;
     EC_NU(points) points;
     EC_NU(work)
     work = {{plane + a->origin, plane + a->plane + a->origin},
             {lanes, lanes + (size_t)longest * EC_NU_LANES},
             a->dim == 2 ? used : NULL};
-    bool finite = true;
 
     for (int32_t d = 0; d < a->dim; d++) {
-        int32_t *cell = (int32_t *)(memory + a->at_cell) + (size_t)d * (size_t)a->points;
-        EC_REAL *offset = (EC_REAL *)(memory + a->at_offset) + (size_t)d * (size_t)a->points;
-        finite = EC_NU(locate)(a, io->point[d], d, cell, offset) && finite;
+        int32_t *cell = (int32_t *)(memory + a->at_cell) + (size_t)d * n;
+        EC_REAL *offset = (EC_REAL *)(memory + a->at_offset) + (size_t)d * n;
+        if (!EC_NU(locate)(a, io->point[d], d, cell, offset))
+            return false;
         points.cell[d] = cell;
         points.offset[d] = offset;
     }
-    if (!finite) {
-        EC_NU(fill_nan)((EC_REAL *)io->out, 2 * n_out * (size_t)io->vectors);
-        return EC_CANDIDATE_NOT_FINITE;
-    }
     if (a->dim == 2)
-        EC_NU(mark)(a, points.cell[1], used);
+        EC_NU(mark)(a, points.cell[1], used + a->used_bytes, used);
     if (a->type == 2) /* cells behind a window are read, with the weight 0 */
         memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
     for (int32_t v = 0; v < io->vectors; v++) {
-        const EC_REAL *in = (const EC_REAL *)io->in + 2 * (size_t)v * n_in;
-        EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * n_out;
+        const EC_REAL *in = (const EC_REAL *)io->in + 2 * (size_t)v * (a->type == 1 ? n : modes);
+        EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (a->type == 1 ? modes : n);
         if (a->type == 1) {
             memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
             EC_NU(spread)(a, &points, in, work.grid[0], work.grid[1]);
@@ -550,7 +677,209 @@ static uint8_t EC_NU(candidate)(const ec_nufft_args *a, const ec_nufft_io *io, v
             EC_NU(interpolate)(a, &points, work.grid[0], work.grid[1], out);
         }
     }
+    return true;
+}
+
+static bool EC_NU(by_sums)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory)
+{
+    size_t modes = EC_NU(count_modes)(a), n = (size_t)a->points;
+
+    for (int32_t d = 0; d < a->dim; d++)
+        if (!EC_NU(are_finite)(io->point[d], a->points))
+            return false;
+    for (int32_t v = 0; v < io->vectors; v++) {
+        const EC_REAL *in = (const EC_REAL *)io->in + 2 * (size_t)v * (a->type == 1 ? n : modes);
+        EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (a->type == 1 ? modes : n);
+        if (a->type == 1)
+            EC_NU(direct_type1)(a, io, (EC_REAL *)memory, in, out);
+        else
+            EC_NU(direct_type2)(a, io, (EC_REAL *)memory, in, out);
+    }
+    return true;
+}
+
+/* ---- type 3 ---- */
+
+/* Values less the middle of their range; false where they are not finite or wider than the span. */
+static bool EC_NU(centre)(const double *x, int32_t n, double span, double *centred, double *middle)
+{
+    double lo = x[0], hi = x[0];
+
+    if (!EC_NU(are_finite)(x, n))
+        return false;
+    for (int32_t m = 1; m < n; m++) {
+        lo = x[m] < lo ? x[m] : lo;
+        hi = x[m] > hi ? x[m] : hi;
+    }
+    *middle = lo + 0.5 * (hi - lo);
+#pragma omp simd
+    for (int32_t m = 0; m < n; m++)
+        centred[m] = x[m] - *middle;
+    return 0.5 * (hi - lo) <= span * (1.0 + 1e-9);
+}
+
+/* exp(2 pi j a b), the product in two words: centres may be thousands of turns. */
+static inline void EC_NU(phasor)(double a, double b, double a2, double b2, EC_REAL *re, EC_REAL *im)
+{
+    double low, low2;
+    double turns = ec_turns_reduce(ec_det_two_product(a, b, &low));
+    turns += ec_turns_reduce(ec_det_two_product(a2, b2, &low2));
+    EC_NU_SINCOS((EC_REAL)ec_turns_reduce(turns + (low + low2)), im, re);
+}
+
+/* 1 / transform of the window at t = turns. */
+static inline double EC_NU(taper)(const ec_nufft_args *a, double t)
+{
+    double z = ec_fma(a->taper_scale * t, t, -1.0), sum = a->taper[0];
+
+    for (int i = 1; i < EC_NUFFT_TAPER; i++)
+        sum = ec_fma(sum, z, a->taper[i]);
+    return sum;
+}
+
+typedef struct EC_NU(scattered) {
+    double *x[2], *s[2]; /* centred points and targets */
+    double x_middle[2], s_middle[2];
+    EC_REAL *strengths; /* of one vector, with the phase of the targets' middle */
+    EC_REAL *factors;   /* of each target: the points' middle and the window */
+} EC_NU(scattered);
+
+/* exp(2 pi j s x) = exp(2 pi j s' x') exp(2 pi j s_middle x') exp(2 pi j s x_middle) */
+static void EC_NU(turn_strengths)(const ec_nufft_args *a, const EC_NU(scattered) * p,
+                                  const EC_REAL *in)
+{
+    int32_t last = a->dim - 1;
+    double second = a->dim == 2 ? p->s_middle[1] : 0.0;
+
+    for (int32_t m = 0; m < a->points; m++) {
+        EC_REAL re, im;
+        EC_NU(phasor)(p->s_middle[0], p->x[0][m], second, p->x[last][m], &re, &im);
+        im = a->sign < 0 ? -im : im;
+        EC_NU_TWIST(pr, pi, in[2 * m], in[2 * m + 1], re, im);
+        p->strengths[2 * m] = pr;
+        p->strengths[2 * m + 1] = pi;
+    }
+}
+
+static void EC_NU(make_factors)(const ec_nufft_args *a, const ec_nufft_io *io, EC_NU(scattered) * p)
+{
+    int32_t last = a->dim - 1;
+    double second = a->dim == 2 ? p->x_middle[1] : 0.0;
+
+    for (int32_t k = 0; k < a->targets; k++) {
+        EC_REAL re, im, weight = (EC_REAL)1;
+        EC_NU(phasor)(io->target[0][k], p->x_middle[0], io->target[last][k], second, &re, &im);
+        for (int32_t d = 0; d < a->dim && !a->direct; d++) {
+            p->s[d][k] /= a->cells[d]; /* turns a cell */
+            weight *= (EC_REAL)EC_NU(taper)(a, p->s[d][k]);
+        }
+        p->factors[2 * k] = weight * re;
+        p->factors[2 * k + 1] = weight * (a->sign < 0 ? -im : im);
+    }
+}
+
+static void EC_NU(locate_centred)(const ec_nufft_args *a, int32_t d, const double *x, int32_t *cell,
+                                  EC_REAL *offset)
+{
+    double shift = a->axis[d].modes / 2 - 0.5 * a->width;
+
+#pragma omp simd
+    for (int32_t m = 0; m < a->points; m++) {
+        double at = x[m] * a->cells[d] + shift;
+        int32_t below = (int32_t)at;
+        int32_t first = below + (at > below);
+        cell[m] = first;
+        offset[m] = (EC_REAL)(2.0 * (first - at) - 1.0);
+    }
+}
+
+/* Points -> their grid -> targets, one vector. */
+static void EC_NU(through_grid)(const ec_nufft_args *a, const EC_NU(scattered) * p,
+                                const EC_NU(points) * points, char *memory, EC_REAL *out)
+{
+    EC_REAL *plane = (EC_REAL *)(memory + a->at_grid), *im = plane + a->plane;
+    EC_REAL *modes = (EC_REAL *)(memory + a->at_modes);
+    int32_t rows = a->dim == 2 ? a->axis[0].modes : 1, columns = a->axis[a->dim - 1].modes;
+    ec_nufft_io inner = {{p->s[0], p->s[1]}, {NULL, NULL}, modes, out, 1};
+
+    memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
+    EC_NU(spread)(a, points, p->strengths, plane + a->origin, im + a->origin);
+    for (int32_t row = 0; row < rows; row++) {
+        const EC_REAL *from = plane + a->origin + (size_t)row * a->pitch;
+        EC_REAL *to = modes + 2 * (size_t)row * (size_t)columns;
+#pragma omp simd
+        for (int32_t column = 0; column < columns; column++) {
+            to[2 * column] = from[column];
+            to[2 * column + 1] = from[a->plane + (size_t)column];
+        }
+    }
+    EC_NU(by_grid)(a->inner, &inner, memory + a->at_inner);
+}
+
+/* 0 or bits of EC_CANDIDATE_*. */
+static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory)
+{
+    EC_NU(scattered)
+    p = {.strengths = (EC_REAL *)(memory + a->at_strengths),
+         .factors = (EC_REAL *)(memory + a->at_factors)};
+    EC_NU(points) points;
+
+    for (int32_t d = 0; d < a->dim; d++) {
+        p.x[d] = (double *)(memory + a->at_centred) + (size_t)d * (size_t)a->points;
+        p.s[d] = (double *)(memory + a->at_centred) + (size_t)a->dim * (size_t)a->points +
+                 (size_t)d * (size_t)a->targets;
+        bool inside = EC_NU(centre)(io->point[d], a->points, a->span[d], p.x[d], &p.x_middle[d]);
+        inside =
+            EC_NU(centre)(io->target[d], a->targets, a->target_span[d], p.s[d], &p.s_middle[d]) &&
+            inside;
+        if (!inside)
+            return EC_NU(are_finite)(io->point[d], a->points) &&
+                           EC_NU(are_finite)(io->target[d], a->targets)
+                       ? EC_CANDIDATE_OUT_OF_RANGE
+                       : EC_CANDIDATE_NOT_FINITE;
+        if (!a->direct) {
+            int32_t *cell = (int32_t *)(memory + a->at_cell) + (size_t)d * (size_t)a->points;
+            EC_REAL *offset = (EC_REAL *)(memory + a->at_offset) + (size_t)d * (size_t)a->points;
+            EC_NU(locate_centred)(a, d, p.x[d], cell, offset);
+            points.cell[d] = cell;
+            points.offset[d] = offset;
+        }
+    }
+    EC_NU(make_factors)(a, io, &p);
+    for (int32_t v = 0; v < io->vectors; v++) {
+        EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (size_t)a->targets;
+        EC_NU(turn_strengths)
+        (a, &p, (const EC_REAL *)io->in + 2 * (size_t)v * (size_t)a->points);
+        if (a->direct)
+            EC_NU(direct_type3)
+        (a, (const double *const *)p.x, (const double *const *)p.s, p.strengths, out);
+        else EC_NU(through_grid)(a, &p, &points, memory, out);
+        for (int32_t k = 0; k < a->targets; k++) {
+            EC_NU_TWIST(pr, pi, out[2 * k], out[2 * k + 1], p.factors[2 * k], p.factors[2 * k + 1]);
+            out[2 * k] = pr;
+            out[2 * k + 1] = pi;
+        }
+    }
     return EC_CANDIDATE_OK;
+}
+
+static uint8_t EC_NU(candidate)(const ec_nufft_args *a, const ec_nufft_io *io, void *workspace)
+{
+    uint8_t status = EC_CANDIDATE_OK;
+
+    if (a->type == 3)
+        status = EC_NU(by_type3)(a, io, (char *)workspace);
+    else if (!(a->direct ? EC_NU(by_sums)(a, io, (char *)workspace)
+                         : EC_NU(by_grid)(a, io, (char *)workspace)))
+        status = EC_CANDIDATE_NOT_FINITE;
+    if (status != EC_CANDIDATE_OK) {
+        size_t each = a->type == 1   ? EC_NU(count_modes)(a)
+                      : a->type == 2 ? (size_t)a->points
+                                     : (size_t)a->targets;
+        for (size_t i = 0; i < 2 * each * (size_t)io->vectors; i++)
+            ((EC_REAL *)io->out)[i] = (EC_REAL)NAN;
+    }
+    return status;
 }
 
 #undef EC_NU_TWIST

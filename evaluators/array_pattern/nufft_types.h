@@ -17,7 +17,9 @@ enum {
     EC_NUFFT_STAGES_MAX = 24,
     EC_NUFFT_WIDTH_MAX = 16,
     EC_NUFFT_LANE_BYTES = 64, /* columns that one FFT transforms together */
-    EC_NUFFT_MARGIN = 16      /* cells before and behind a row; half a window, padded */
+    EC_NUFFT_MARGIN = 16,     /* cells before and behind a row; half a window, padded */
+    EC_NUFFT_CHUNK = 128,     /* points that a direct sum takes at a time */
+    EC_NUFFT_TAPER = 24       /* coefficients of 1 / transform of the window */
 };
 
 /* FFT of n points over lanes, sign -1: mixed radix, decimation in time, in place. */
@@ -39,9 +41,10 @@ typedef struct ec_nufft_io ec_nufft_io;
 
 /* One candidate. Vectors are sets of strengths that share the points. */
 struct ec_nufft_io {
-    const double *point[2]; /* [points], turns; the second NULL in one dimension */
-    const void *in;         /* type 1: [vectors][points], type 2: [vectors][modes], complex */
-    void *out;              /* type 1: [vectors][modes], type 2: [vectors][points], complex */
+    const double *point[2];  /* [points], turns; the second is not read in one dimension */
+    const double *target[2]; /* type 3: [targets] */
+    const void *in;          /* [vectors][points], type 2: [vectors][modes], complex */
+    void *out;               /* [vectors][modes], type 2: [points], type 3: [targets], complex */
     int32_t vectors;
 };
 
@@ -52,7 +55,7 @@ typedef uint8_t ec_nufft_function(const ec_nufft_args *args, const ec_nufft_io *
 struct ec_nufft_args {
     ec_nufft_function *function; /* of the backend's ISA level */
     int32_t type, dim, double_precision, direct, sign;
-    int32_t points;
+    int32_t points, targets;
     int32_t width, padded, coefficients;
     const void *window; /* [coefficients][padded], highest power first, of 2 s - 1, 0 <= s < 1 */
     ec_nufft_axis axis[2];
@@ -60,8 +63,23 @@ struct ec_nufft_args {
     const void *twist;   /* one dimension: [rows][twist_pitch] re, then the same im */
     size_t twist_pitch;
     size_t pitch, origin, plane; /* in reals */
+
+    /* type 3: the grid of the points is the modes of a type 2 */
+    const ec_nufft_args *inner;
+    double span[2], target_span[2];
+    double cells[2];              /* cells a unit of the points: 1 / h */
+    double taper_scale;           /* z = taper_scale t^2 - 1, t: turns of the inner transform */
+    double taper[EC_NUFFT_TAPER]; /* powers of z, highest first */
+
+    /* direct sums (nufft_direct.h) */
+    int32_t rows, columns;
+    const double *row;
+    double column_start, column_centre;
+
     /* byte offsets in the workspace */
     size_t at_cell, at_offset, at_used, at_grid, at_lanes;
+    size_t at_centred, at_strengths, at_factors, at_modes, at_inner; /* type 3 */
+    size_t used_bytes;
     size_t workspace_bytes;
 };
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { ERROR_SAMPLES = 32, ERROR_ALIASES = 6, FIT_MAX = 32 };
+enum { ERROR_ALIASES = 6, FIT_MAX = 32 };
 
 /* I0(x) by its series: all terms are positive. */
 static double bessel_i0(double x)
@@ -50,21 +50,20 @@ double ec_nufft_window_transform(const ec_nufft_window *window, double f)
     return window->width * window->scale * quotient;
 }
 
-void ec_nufft_window_error(const ec_nufft_window *window, int32_t modes, int32_t grid,
-                           ec_nufft_window_quality *q)
+void ec_nufft_window_error(const ec_nufft_window *window, double band, int32_t samples,
+                           bool lone_edge, ec_nufft_window_quality *q)
 {
-    double mean = 0.0, square = 0.0, inverse = 0.0, energy = 0.0, count = 0.0;
-    int32_t half = modes / 2, samples = half < ERROR_SAMPLES ? half : ERROR_SAMPLES;
+    double mean = 0.0, square = 0.0, inverse = 0.0, energy = 0.0, count = 0.0, most = 0.0;
     int steps = 16 * window->width;
 
     for (int32_t i = 0; i <= samples; i++) {
-        double f = samples > 0 ? (double)i / samples * half / grid : 0.0, aliases = 0.0;
-        /* mode 0 and the last of an even number have no opposite */
-        double weight = i == 0 || (i == samples && modes % 2 == 0) ? 1.0 : 2.0;
+        double f = samples > 0 ? band * i / samples : 0.0, aliases = 0.0;
+        double weight = i == 0 || (i == samples && lone_edge) ? 1.0 : 2.0;
         double own = ec_nufft_window_transform(window, f);
         for (int m = 1; m <= ERROR_ALIASES; m++)
             aliases += fabs(ec_nufft_window_transform(window, f + m)) +
                        fabs(ec_nufft_window_transform(window, f - m));
+        most = fmax(most, aliases / own);
         mean += weight * aliases / own;
         square += weight * (aliases / own) * (aliases / own);
         inverse += weight / (own * own);
@@ -76,7 +75,39 @@ void ec_nufft_window_error(const ec_nufft_window *window, int32_t modes, int32_t
     }
     q->mean = mean / count;
     q->rms = sqrt(square / count);
+    q->most = most;
     q->gain = sqrt(energy * inverse / count);
+    q->most_gain = sqrt(energy) / ec_nufft_window_transform(window, band);
+}
+
+/* Powers of z, highest first, of the polynomial through value[i] at the Chebyshev nodes. */
+static void fit_powers(const double *value, int32_t count, double *powers, int32_t step)
+{
+    double series[FIT_MAX], power[FIT_MAX] = {0}, older[FIT_MAX] = {0}, old[FIT_MAX] = {0};
+
+    for (int32_t k = 0; k < count; k++) {
+        series[k] = 0.0;
+        for (int32_t i = 0; i < count; i++)
+            series[k] += value[i] * ec_det_cospi(k * (i + 0.5) / count);
+        series[k] *= (k == 0 ? 1.0 : 2.0) / count;
+    }
+    /* sum of series[k] T_k in powers: T_k = 2 z T_k-1 - T_k-2 */
+    for (int32_t k = 0; k < count; k++) {
+        double next[FIT_MAX] = {0};
+        if (k == 0)
+            next[0] = 1.0;
+        else
+            for (int32_t d = 0; d < k; d++) {
+                next[d + 1] += (k == 1 ? 1.0 : 2.0) * old[d];
+                next[d] -= older[d];
+            }
+        for (int32_t d = 0; d <= k; d++)
+            power[d] += series[k] * next[d];
+        memcpy(older, old, sizeof old);
+        memcpy(old, next, sizeof old);
+    }
+    for (int32_t d = 0; d < count; d++)
+        powers[(size_t)(count - 1 - d) * (size_t)step] = power[d];
 }
 
 void ec_nufft_window_fit(const ec_nufft_window *window, int32_t count, int32_t padded,
@@ -84,34 +115,23 @@ void ec_nufft_window_fit(const ec_nufft_window *window, int32_t count, int32_t p
 {
     memset(coefficients, 0, (size_t)count * (size_t)padded * sizeof *coefficients);
     for (int32_t cell = 0; cell < window->width; cell++) {
-        double series[FIT_MAX], power[FIT_MAX] = {0}, older[FIT_MAX] = {0}, old[FIT_MAX] = {0};
-        /* Chebyshev series by interpolation at the Chebyshev nodes */
-        for (int32_t k = 0; k < count; k++)
-            series[k] = 0.0;
+        double value[FIT_MAX];
         for (int32_t i = 0; i < count; i++) {
-            double node = ec_det_cospi((i + 0.5) / count);
-            double value =
-                ec_nufft_window_value(window, cell + 0.5 * (node + 1.0) - 0.5 * window->width);
-            for (int32_t k = 0; k < count; k++)
-                series[k] +=
-                    value * ec_det_cospi(k * (i + 0.5) / count) * (k == 0 ? 1.0 : 2.0) / count;
+            double z = ec_det_cospi((i + 0.5) / count);
+            value[i] = ec_nufft_window_value(window, cell + 0.5 * (z + 1.0) - 0.5 * window->width);
         }
-        /* sum of series[k] T_k in powers: T_k = 2 z T_k-1 - T_k-2 */
-        for (int32_t k = 0; k < count; k++) {
-            double next[FIT_MAX] = {0};
-            if (k == 0)
-                next[0] = 1.0;
-            else
-                for (int32_t d = 0; d < k; d++) {
-                    next[d + 1] += (k == 1 ? 1.0 : 2.0) * old[d];
-                    next[d] -= older[d];
-                }
-            for (int32_t d = 0; d <= k; d++)
-                power[d] += series[k] * next[d];
-            memcpy(older, old, sizeof old);
-            memcpy(old, next, sizeof old);
-        }
-        for (int32_t d = 0; d < count; d++)
-            coefficients[(size_t)(count - 1 - d) * (size_t)padded + (size_t)cell] = power[d];
+        fit_powers(value, count, coefficients + cell, padded);
     }
+}
+
+void ec_nufft_window_fit_taper(const ec_nufft_window *window, double band, int32_t count,
+                               double *coefficients)
+{
+    double value[FIT_MAX];
+
+    for (int32_t i = 0; i < count; i++) {
+        double z = ec_det_cospi((i + 0.5) / count);
+        value[i] = 1.0 / ec_nufft_window_transform(window, band * sqrt(0.5 * (z + 1.0)));
+    }
+    fit_powers(value, count, coefficients, 1);
 }

@@ -22,18 +22,23 @@ void ec_nufft_window_make(int32_t width, double upsampling, ec_nufft_window *win
 double ec_nufft_window_value(const ec_nufft_window *window, double t);
 double ec_nufft_window_transform(const ec_nufft_window *window, double f);
 
-/* Over the modes of an axis, for a point where all aliases have one phase: the worst. */
+/* Over the frequencies of a band, for a point where all aliases have one phase: the worst. */
 typedef struct ec_nufft_window_quality {
-    double mean, rms; /* sum of the aliases over the window's own transform */
+    double mean, rms, most; /* sum of the aliases over the window's own transform */
     double gain;      /* rms of the window over its transform: so much rounding on the grid grows */
+    double most_gain; /* the same at the edge of the band */
 } ec_nufft_window_quality;
 
-void ec_nufft_window_error(const ec_nufft_window *window, int32_t modes, int32_t grid,
-                           ec_nufft_window_quality *q);
+/* At -band .. band in steps of band / samples; lone_edge: +band is not among them. */
+void ec_nufft_window_error(const ec_nufft_window *window, double band, int32_t samples,
+                           bool lone_edge, ec_nufft_window_quality *q);
 
 /* Polynomials [count][padded], highest power first, in 2 s - 1: cell i of a point has the value
  * phi(i + s - w/2). Cells from width on are 0. */
 void ec_nufft_window_fit(const ec_nufft_window *window, int32_t count, int32_t padded,
                          double *coefficients);
+/* Powers, highest first, of z = 2 (f / band)^2 - 1: 1 / transform at f, |f| <= band. */
+void ec_nufft_window_fit_taper(const ec_nufft_window *window, double band, int32_t count,
+                               double *coefficients);
 
 #endif

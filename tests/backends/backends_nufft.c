@@ -16,7 +16,7 @@ typedef struct problem {
     size_t n;
     int32_t vectors;
     size_t n_in, n_out; /* complex numbers of a vector */
-    double *point[2];
+    double *point[2], *target[2];
     double *in, *want; /* complex, [n][vectors][...] */
     void *typed;       /* in, in the precision of the plan */
     ec_guarded out;
@@ -31,23 +31,26 @@ static double draw(problem *p)
 }
 
 /* Candidate c has points anywhere, on nodes, in pairs at one place, at the period's edge, or 1e4
- * periods away. */
-static double place_point(problem *p, size_t c, int32_t m, int32_t d, const double *earlier)
+ * periods away. Type 3: within span; each kind also has its own middle. */
+static double place_point(problem *p, size_t c, int32_t m, int32_t d, double span,
+                          const double *earlier)
 {
     static const double edge[] = {0.0, 1.0, 0.5, -0.5, 1.0 - 0x1p-53, -0x1p-60, -0x1p-1074};
-    int32_t nodes = p->info.modes[d] + p->info.modes[d] / 4 * (m % 2);
+    bool free = p->info.type == 3;
+    int32_t nodes = free ? 8 : p->info.modes[d] + p->info.modes[d] / 4 * (m % 2);
+    double low = free ? -span : 0.0, width = free ? 2.0 * span : 1.0;
 
     switch (c % KINDS) {
     case 1:
-        return floor(draw(p) * nodes) / nodes;
+        return low + width * (floor(draw(p) * nodes) / nodes);
     case 2:
-        return m % 2 ? earlier[m - 1] : draw(p);
+        return m % 2 ? earlier[m - 1] : low + width * draw(p);
     case 3:
-        return edge[(size_t)(draw(p) * 7.0)];
+        return free ? (m % 2 ? span : -span) : edge[(size_t)(draw(p) * 7.0)];
     case 4:
-        return (m % 2 ? 1e4 : -1e4) + draw(p);
+        return (free || m % 2 ? 1e4 : -1e4) + low + width * draw(p);
     default:
-        return draw(p);
+        return low + width * draw(p);
     }
 }
 
@@ -60,9 +63,10 @@ static int problem_open(ec_backend *backend, problem *p, const ec_nufft_info *in
     p->vectors = vectors;
     p->seed = 0x9E3779B97F4A7C15u;
     size_t modes = (size_t)info->modes[0] * (size_t)(info->dim == 2 ? info->modes[1] : 1);
-    size_t points = (size_t)info->points, all = n * (size_t)vectors;
-    p->n_in = info->type == 1 ? points : modes;
-    p->n_out = info->type == 1 ? modes : points;
+    size_t points = (size_t)info->points, targets = (size_t)info->targets;
+    size_t all = n * (size_t)vectors;
+    p->n_in = info->type == 2 ? modes : points;
+    p->n_out = info->type == 1 ? modes : info->type == 2 ? points : targets;
     p->in = (double *)malloc(all * p->n_in * 2 * sizeof(double));
     p->want = (double *)calloc(all * p->n_out * 2, sizeof(double));
     p->typed = malloc(all * p->n_in * 2 * sizeof(double));
@@ -70,11 +74,15 @@ static int problem_open(ec_backend *backend, problem *p, const ec_nufft_info *in
     EC_CHECK(p->in && p->want && p->typed && p->status, "out of memory");
     for (int32_t d = 0; d < info->dim; d++) {
         p->point[d] = (double *)malloc(n * points * sizeof(double));
-        EC_CHECK(p->point[d], "out of memory");
-        for (size_t c = 0; c < n; c++)
+        p->target[d] = (double *)malloc(n * (targets + 1) * sizeof(double));
+        EC_CHECK(p->point[d] && p->target[d], "out of memory");
+        for (size_t c = 0; c < n; c++) {
+            double *x = p->point[d] + c * points, *s = p->target[d] + c * targets;
             for (int32_t m = 0; m < info->points; m++)
-                p->point[d][c * points + (size_t)m] =
-                    place_point(p, c, m, d, p->point[d] + c * points);
+                x[m] = place_point(p, c, m, d, info->span[d], x);
+            for (int32_t k = 0; k < info->targets; k++)
+                s[k] = (double)c + (2.0 * draw(p) - 1.0) * info->target_span[d];
+        }
     }
     for (size_t i = 0; i < all * p->n_in * 2; i++) {
         p->in[i] = 2.0 * draw(p) - 1.0;
@@ -93,8 +101,10 @@ static int problem_open(ec_backend *backend, problem *p, const ec_nufft_info *in
 static void problem_close(ec_backend *backend, problem *p)
 {
     ec_guarded_release(backend, &p->out);
-    free(p->point[0]);
-    free(p->point[1]);
+    for (int d = 0; d < 2; d++) {
+        free(p->point[d]);
+        free(p->target[d]);
+    }
     free(p->in);
     free(p->want);
     free(p->typed);
@@ -106,9 +116,12 @@ static void bind(const problem *p, ec_nufft_batch *batch)
     memset(batch, 0, sizeof *batch);
     batch->n = p->n;
     batch->vectors = p->vectors;
-    batch->point[0] = p->point[0];
-    batch->point[1] = p->point[1];
+    for (int d = 0; d < 2; d++) {
+        batch->point[d] = p->point[d];
+        batch->target[d] = p->target[d];
+    }
     batch->point_stride = (size_t)p->info.points;
+    batch->target_stride = (size_t)p->info.targets;
     batch->in = p->typed;
     batch->out = p->out.data;
     batch->status = p->status;
@@ -120,34 +133,45 @@ static double got(const problem *p, size_t i)
                                     : (double)((const float *)p->out.data)[i];
 }
 
-/* x - nearest integer is exact, so the phase has an error of its own of k 2^-53 turns. */
+/* Target k along axis d: a mode or a number of its own. */
+static double target_of(const problem *p, size_t c, size_t k, int32_t d)
+{
+    const ec_nufft_info *info = &p->info;
+
+    if (info->type == 3)
+        return p->target[d][c * (size_t)info->targets + k];
+    int32_t inner = info->dim == 2 ? info->modes[1] : 1;
+    if (d == 0)
+        return (double)(k / (size_t)inner) - info->modes[0] / 2;
+    return (double)(k % (size_t)inner) - inner / 2;
+}
+
+/* Phases in long double: x - nearest integer is exact, and so is a product of them to 2^-63 of
+ * it. */
 static void direct_sum(problem *p)
 {
     const ec_nufft_info *info = &p->info;
-    int32_t n2 = info->dim == 2 ? info->modes[1] : 1;
-    size_t modes = (size_t)info->modes[0] * (size_t)n2, points = (size_t)info->points;
+    size_t points = (size_t)info->points, n_k = info->type == 2 ? p->n_in : p->n_out;
 
     for (size_t c = 0; c < p->n; c++)
-        for (size_t m = 0; m < points; m++) {
-            double x = p->point[0][c * points + m];
-            double y = info->dim == 2 ? p->point[1][c * points + m] : 0.0;
-            x -= rint(x);
-            y -= rint(y);
-            for (size_t k = 0; k < modes; k++) {
-                int32_t k1 = (int32_t)(k / (size_t)n2) - info->modes[0] / 2;
-                int32_t k2 = (int32_t)(k % (size_t)n2) - n2 / 2;
-                double turns = k1 * x + k2 * y;
-                turns -= rint(turns);
-                double co = cos(2 * EC_PI * turns), si = info->sign * sin(2 * EC_PI * turns);
+        for (size_t m = 0; m < points; m++)
+            for (size_t k = 0; k < n_k; k++) {
+                long double turns = 0.0L;
+                for (int32_t d = 0; d < info->dim; d++) {
+                    double x = p->point[d][c * points + m];
+                    x = info->type == 3 ? x : x - rint(x);
+                    turns += (long double)target_of(p, c, k, d) * x;
+                }
+                double angle = 2 * EC_PI * (double)(turns - rintl(turns));
+                double co = cos(angle), si = info->sign * sin(angle);
                 for (int32_t v = 0; v < p->vectors; v++) {
                     size_t set = c * (size_t)p->vectors + (size_t)v;
-                    const double *a = p->in + 2 * (set * p->n_in + (info->type == 1 ? m : k));
-                    double *f = p->want + 2 * (set * p->n_out + (info->type == 1 ? k : m));
+                    const double *a = p->in + 2 * (set * p->n_in + (info->type == 2 ? k : m));
+                    double *f = p->want + 2 * (set * p->n_out + (info->type == 2 ? m : k));
                     f[0] += a[0] * co - a[1] * si;
                     f[1] += a[0] * si + a[1] * co;
                 }
             }
-        }
 }
 
 /* Relative l2 error of each candidate's vectors; the largest. It refers to the output's norm, or to
@@ -181,65 +205,94 @@ static double limit_of(const ec_nufft_info *info)
 
     if (info->dim == 2 && info->modes[1] > most)
         most = info->modes[1];
+    for (int32_t d = 0; d < info->dim && info->type == 3; d++)
+        most = fmax(most, 4.0 * info->span[d] * info->target_span[d]);
     return fmax(info->tolerance, most * eps);
 }
 
-static int check_error(ec_backend *backend, const ec_nufft_info *info, size_t n, int32_t vectors)
+/* Runs a plan for the problem, whose sums are known, and checks its errors. A grid that is too
+ * coarse for the tolerance is no failure: see nufft/arguments. */
+static int check_error(ec_backend *backend, problem *p, const ec_nufft_info *info)
 {
-    problem p;
     ec_nufft *plan;
     ec_nufft_batch batch;
-    char text[160];
+    char text[200];
+    int status = ec_nufft_create(backend, info, &plan);
 
-    if (problem_open(backend, &p, info, n, vectors))
-        return 1;
-    direct_sum(&p);
-    EC_CHECK_CALL(ec_nufft_create(backend, info, &plan));
+    if (status == EC_ERR_ARGUMENT && info->method == EC_NUFFT_FFT &&
+        (info->upsampling > 0.0 || info->type == 3))
+        return 0;
+    EC_CHECK_CALL(status);
     ec_nufft_describe(plan, text, sizeof text);
-    bind(&p, &batch);
+    bind(p, &batch);
+    memset(p->out.data, 0xFF, p->out.bytes);
     EC_CHECK_CALL(ec_nufft_run(plan, &batch));
-    double error = worst_error(&p), limit = limit_of(info);
-    EC_CHECK(error <= limit,
-             "%s, %d x %d modes, %d points, sign %d, upsampling %g: error %.3g, "
-             "allowed %.3g",
+    double error = worst_error(p), limit = limit_of(info);
+    EC_CHECK(error <= limit, "%s, %d x %d modes, %d points, sign %d: error %.3g, allowed %.3g",
              text, info->modes[0], info->dim == 2 ? info->modes[1] : 1, info->points, info->sign,
-             info->upsampling, error, limit);
-    for (size_t c = 0; c < n; c++)
-        EC_CHECK(p.status[c] == EC_CANDIDATE_OK, "candidate %zu: status %d", c, p.status[c]);
-    if (ec_guarded_check(backend, &p.out, text))
+             error, limit);
+    for (size_t c = 0; c < p->n; c++)
+        EC_CHECK(p->status[c] == EC_CANDIDATE_OK, "candidate %zu: status %d", c, p->status[c]);
+    if (ec_guarded_check(backend, &p->out, text))
         return 1;
     ec_nufft_destroy(&plan);
     EC_CHECK(!plan, "destroy left the handle");
-    problem_close(backend, &p);
     return 0;
 }
 
-/* Every tolerance, sign, upsampling and shape of a type, dimension and precision. */
+/* Every tolerance, method and upsampling. */
+static int check_plans(ec_backend *backend, problem *p)
+{
+    static const double upsampling[] = {0, 1.25, 1.5, 2};
+    ec_nufft_info info = p->info;
+
+    for (int t = 2; t <= (info.double_precision ? 12 : 6); t++) {
+        info.tolerance = pow(10.0, -t);
+        info.method = EC_NUFFT_FFT;
+        for (int u = 0; u < 4; u++) {
+            info.upsampling = upsampling[u];
+            if (check_error(backend, p, &info))
+                return 1;
+        }
+        info.upsampling = 0.0;
+        info.method = EC_NUFFT_AUTO;
+        if (check_error(backend, p, &info))
+            return 1;
+    }
+    info.method = EC_NUFFT_DIRECT;
+    return check_error(backend, p, &info);
+}
+
+/* Every shape of a type, dimension and precision. */
 static int check_errors(ec_backend *backend, int32_t type, int32_t dim, bool double_precision)
 {
     static const int32_t shapes[][3] = {{1, 1, 1},   {1, 3, 2},    {2, 1, 3},
                                         {3, 5, 7},   {8, 8, 12},   {7, 4, 5},
                                         {30, 17, 9}, {33, 20, 50}, {64, 21, 41}};
-    static const double upsampling[] = {0, 1.25, 1.5, 2};
-    ec_nufft_info info = {.type = type, .dim = dim, .double_precision = double_precision};
 
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (int t = 2; t <= (double_precision ? 12 : 6); t++)
-            for (int u = 0; u < 4; u++) {
-                info.modes[0] = shapes[s][0];
-                info.modes[1] = shapes[s][1];
-                info.points = shapes[s][2];
-                info.tolerance = pow(10.0, -t);
-                info.upsampling = upsampling[u];
-                info.sign = (s + (size_t)t + (size_t)u) % 2 ? 1 : -1;
-                ec_nufft *plan;
-                if (info.upsampling > 0 && ec_nufft_create(backend, &info, &plan) < 0)
-                    continue; /* too little upsampling for this tolerance: see nufft/arguments */
-                if (info.upsampling > 0)
-                    ec_nufft_destroy(&plan);
-                if (check_error(backend, &info, 5, t % 4 == 0 ? VECTORS_MAX : 1))
-                    return 1;
-            }
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        ec_nufft_info info = {.type = type,
+                              .dim = dim,
+                              .modes = {shapes[s][0], shapes[s][1]},
+                              .points = shapes[s][2],
+                              .double_precision = double_precision,
+                              .sign = s % 2 ? 1 : -1};
+        problem p;
+        if (type == 3) {
+            info.targets = shapes[s][0] + shapes[s][1];
+            info.span[0] = 0.5 * (s % 3);
+            info.span[1] = 3.0;
+            info.target_span[0] = 0.5 * shapes[s][0];
+            info.target_span[1] = 1.7 * (s % 4);
+            info.modes[0] = info.modes[1] = 1; /* not read */
+        }
+        if (problem_open(backend, &p, &info, 2 * KINDS, s % 2 ? VECTORS_MAX : 1))
+            return 1;
+        direct_sum(&p);
+        if (check_plans(backend, &p))
+            return 1;
+        problem_close(backend, &p);
+    }
     return 0;
 }
 
@@ -264,6 +317,10 @@ ERROR_CASE(type2_1d_f32, 2, 1, false)
 ERROR_CASE(type2_1d_f64, 2, 1, true)
 ERROR_CASE(type2_2d_f32, 2, 2, false)
 ERROR_CASE(type2_2d_f64, 2, 2, true)
+ERROR_CASE(type3_1d_f32, 3, 1, false)
+ERROR_CASE(type3_1d_f64, 3, 1, true)
+ERROR_CASE(type3_2d_f32, 3, 2, false)
+ERROR_CASE(type3_2d_f64, 3, 2, true)
 
 /* Long lines and wide grids: FFTs of many stages, lines of several blocks of lanes. */
 static int large(ec_backend *backend)
@@ -282,8 +339,16 @@ static int large(ec_backend *backend)
                                   .double_precision = i >= 2,
                                   .sign = i % 2 ? 1 : -1,
                                   .tolerance = i >= 2 ? 1e-10 : 1e-5};
-            if (check_error(backend, &info, 5, 1))
+            problem p;
+            if (problem_open(backend, &p, &info, KINDS, 1))
                 return 1;
+            direct_sum(&p);
+            for (int method = EC_NUFFT_FFT; method <= EC_NUFFT_DIRECT; method++) {
+                info.method = (ec_nufft_method)method;
+                if (check_error(backend, &p, &info))
+                    return 1;
+            }
+            problem_close(backend, &p);
         }
     return 0;
 }
@@ -505,7 +570,7 @@ static int arguments(ec_backend *backend)
         {"tolerance = nan; allowed", 5, NAN},
         {"tolerance = 1e-13; double precision reaches 1e-12", 6, 1e-13},
         {"upsampling = 1; allowed", 7, 1},
-        {"tolerance = 1e-06 cannot be reached with upsampling = 1.25", 8, 1.25}};
+        {"tolerance = 1e-06 cannot be reached by a grid with upsampling = 1.25", 8, 1.25}};
     ec_nufft *plan = NULL;
 
     if (backend->is_cuda) {
@@ -542,6 +607,7 @@ static int arguments(ec_backend *backend)
             info.tolerance = 1e-6;
             info.modes[0] = info.modes[1] = 64;
             info.upsampling = bad[i].value;
+            info.method = EC_NUFFT_FFT;
             break;
         default:
             info.upsampling = bad[i].value;
@@ -572,6 +638,10 @@ const ec_case ec_cases_nufft[] = {{"nufft/type1_1d_f32", type1_1d_f32},
                                   {"nufft/type2_1d_f64", type2_1d_f64},
                                   {"nufft/type2_2d_f32", type2_2d_f32},
                                   {"nufft/type2_2d_f64", type2_2d_f64},
+                                  {"nufft/type3_1d_f32", type3_1d_f32},
+                                  {"nufft/type3_1d_f64", type3_1d_f64},
+                                  {"nufft/type3_2d_f32", type3_2d_f32},
+                                  {"nufft/type3_2d_f64", type3_2d_f64},
                                   {"nufft/large", large},
                                   {"nufft/zeros", zeros},
                                   {"nufft/not_finite", not_finite},
