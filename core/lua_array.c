@@ -15,6 +15,9 @@ typedef struct array_keys {
     ec_lua_list u, v, theta, phi;
     int element, precision, method, integrate, expansion;
     double q, tolerance;
+    int64_t terms, parts;
+    ec_lua_list part;
+    bool plane;
 } array_keys;
 
 #define ROW(key, kind, flags, initial, min, max, unit, words, help, field)                         \
@@ -65,6 +68,16 @@ static const ec_key array_table[] = {
         tolerance),
     ROW("expansion", EC_KEY_WORD, 0, 0, 0, 0, NULL, "chebyshev|taylor",
         "of elements off a plane in method = 'nufft'; taylor is the p-series", expansion),
+    ROW("terms", EC_KEY_INTEGER, 0, 0, 0, 64, NULL, NULL,
+        "terms of the expansion (default 0: from tolerance)", terms),
+    ROW("parts", EC_KEY_INTEGER, 0, 0, 0, 1024, NULL, NULL,
+        "method = 'nufft', positions that are numbers: cells along x and along y that the array is "
+        "cut into (default 0: chosen)",
+        parts),
+    ROW("part", EC_KEY_LIST, 0, NAN, 1, 1e9, NULL, NULL,
+        "the same by a number for each element: elements of one number are a part", part),
+    ROW("plane", EC_KEY_FLAG, 0, 1, 0, 0, NULL, NULL,
+        "each part is expanded about its own plane, not about a constant z", plane),
     ROW("integrate", EC_KEY_WORD, 0, 0, 0, 0, NULL, "sphere|hemisphere",
         "region over which directivity integrates the radiated power", integrate)};
 
@@ -262,6 +275,24 @@ static ec_expr choose_wavelength(lua_State *L, const array_keys *k)
                               : binary(L, EC_OP_DIV, number(L, LIGHT_SPEED), k->frequency);
 }
 
+/* The list as whole numbers, owned by the stack. */
+static const int32_t *part_numbers(lua_State *L, const ec_lua_list *list, int32_t elements)
+{
+    if (!list->v)
+        return NULL;
+    if (list->n != elements)
+        ec_lua_fail(L, "ec.array: key 'part' has %d numbers, the array has %d elements", list->n,
+                    elements);
+    int32_t *part = lua_newuserdatauv(L, (size_t)elements * sizeof *part, 0);
+    for (int32_t m = 0; m < elements; m++) {
+        if (list->v[m] != floor(list->v[m]))
+            ec_lua_fail(L, "ec.array: key 'part': number %d is %.14g, it must be whole", m + 1,
+                        list->v[m]);
+        part[m] = (int32_t)list->v[m];
+    }
+    return part;
+}
+
 static int array_new(lua_State *L)
 {
     array_keys k;
@@ -282,6 +313,10 @@ static int array_new(lua_State *L)
     config.method = (ec_array_method)k.method;
     config.tolerance = k.tolerance;
     config.expansion = (ec_array_expansion)k.expansion;
+    config.terms = (int32_t)k.terms;
+    config.parts = (int32_t)k.parts;
+    config.part = part_numbers(L, &k.part, config.elements);
+    config.planes = k.plane;
     config.integrate = (ec_array_integrate)k.integrate;
     ec_lua_mark_line(L);
     ec_array_inputs in = {.x = k.x >= 0 ? k.x : number(L, 0),

@@ -2,7 +2,8 @@
  * adjoints. One source for the CPU (a team of one) and CUDA (a block).
  *
  * The file that includes it defines EC_PATTERN_ROW(team, args, el, tables, row), which fills the
- * row.
+ * row, and, where the complex pattern has a path of its own (EC_ROW_NUFFT), EC_PATTERN_FIELD(args,
+ * el, tables) and EC_PATTERN_FIELD_AT(args, tables, i).
  */
 #ifndef EC_ARRAY_CANDIDATE_H
 #define EC_ARRAY_CANDIDATE_H
@@ -441,10 +442,20 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
     const ec_pattern_elements *el = &work->el;
     double scale = 0.0;
 
+#ifdef EC_PATTERN_FIELD
+    if (args->row == EC_ROW_NUFFT)
+        EC_PATTERN_FIELD(args, el, work->tables);
+#endif
     for (int32_t i = args->vjp ? 0 : team->rank; i < grid->points;
          i += args->vjp ? 1 : team->size) {
         double g = ec_metric_element(args, i) * el->scale;
-        ec_c128 f = ec_pattern_sum(el, ec_surface_point(grid, i));
+        ec_c128 f;
+#ifdef EC_PATTERN_FIELD
+        if (args->row == EC_ROW_NUFFT)
+            f = EC_PATTERN_FIELD_AT(args, work->tables, i);
+        else
+#endif
+            f = ec_pattern_sum(el, ec_surface_point(grid, i));
         size_t at = s * metric->out.sample + (size_t)i * metric->out.element + c * metric->out.lane;
         if (metric->out.data) {
             metric->out.data[2 * at] = f.re * g;
@@ -617,7 +628,7 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
     if (args->row == EC_ROW_GIVEN) {
         work.row =
             args->nufft.rows + (s * args->n + c - args->nufft.first) * (size_t)args->grid.points;
-    } else if (args->row != EC_ROW_NONE) {
+    } else if (args->row != EC_ROW_NONE && !args->fields) {
         EC_PATTERN_ROW(team, args, &work.el, work.tables, work.row);
         ec_team_sync(team);
     }

@@ -30,6 +30,7 @@ void ec_array_config_default(ec_array_config *config)
     config->element = EC_ELEMENT_ISOTROPIC;
     config->precision = EC_PRECISION_AUTO;
     config->method = EC_METHOD_AUTO;
+    config->planes = true;
     config->integrate = EC_INTEGRATE_SPHERE;
 }
 
@@ -46,6 +47,8 @@ void ec_pattern_setup_destroy(void *setup)
     if (!own)
         return;
     free(own->storage);
+    free(own->position);
+    free(own->part);
     free(own);
 }
 
@@ -204,6 +207,14 @@ static int check_config(const ec_array_config *config)
         return ec_fail(EC_ERR_ARGUMENT,
                        "array: method 'nufft' needs a u cut or a u-v grid, not a %s",
                        kind_names[config->kind]);
+    if (config->terms < 0 || config->terms > EC_PATTERN_TERMS_MAX)
+        return ec_fail(EC_ERR_RANGE, "array: terms = %d, allowed is 1 to %d", config->terms,
+                       EC_PATTERN_TERMS_MAX);
+    if (config->parts < 0 || config->parts > EC_PATTERN_SIDE_MAX)
+        return ec_fail(EC_ERR_RANGE, "array: parts = %d a side, allowed is 1 to %d", config->parts,
+                       EC_PATTERN_SIDE_MAX);
+    if (config->parts > 0 && config->part)
+        return ec_fail(EC_ERR_ARGUMENT, "array: give parts or part, not both");
     double least = config->precision == EC_PRECISION_DOUBLE ? 1e-12 : 1e-6;
     if (config->tolerance != 0.0 && !(config->tolerance >= least && config->tolerance <= 0.1))
         return ec_fail(
@@ -242,6 +253,16 @@ static int copy_config(const ec_array_config *config, ec_pattern_setup **setup)
         own->config.nb = 1;
     } else if (ec_pattern_is_cut(config->kind)) {
         own->config.nb = 1;
+    }
+    if (config->part) {
+        size_t bytes = (size_t)config->elements * sizeof *own->part;
+        own->part = malloc(bytes);
+        if (!own->part) {
+            ec_pattern_setup_destroy(own);
+            return ec_fail(EC_ERR_MEMORY, "array: no memory for its parts");
+        }
+        memcpy(own->part, config->part, bytes);
+        own->config.part = own->part;
     }
     *setup = own;
     return EC_OK;
@@ -320,6 +341,48 @@ static int check_values(const ec_graph *graph, const ec_expr *in)
     return check_steering(graph, in);
 }
 
+/* A constant of one or `elements` numbers as `elements` of them; false: it is no constant. */
+static bool read_constant(const ec_graph *graph, ec_expr e, int32_t elements, double *to)
+{
+    const ec_node *node = ec_graph_node(graph, e);
+
+    if (node->op != EC_OP_CONSTANT || node->axes != 0)
+        return false;
+    for (int32_t m = 0; m < elements; m++)
+        to[m] = node->data[node->elements > 1 ? m : 0];
+    return true;
+}
+
+/* Positions that do not depend on the design, for sub-arrays. */
+static int keep_positions(const ec_graph *graph, const ec_expr *in, ec_pattern_setup *setup)
+{
+    const ec_array_config *config = &setup->config;
+    size_t n = (size_t)config->elements;
+    double wavelength;
+    bool fixed = true;
+
+    setup->position = malloc(3 * n * sizeof *setup->position);
+    if (!setup->position)
+        return ec_fail(EC_ERR_MEMORY, "array: no memory for its positions");
+    fixed = read_constant(graph, in[EC_PATTERN_WAVELENGTH], 1, &wavelength);
+    for (size_t k = 0; k < 3 && fixed; k++)
+        fixed =
+            read_constant(graph, in[EC_PATTERN_X + k], config->elements, setup->position + k * n);
+    for (size_t i = 0; i < 3 * n && fixed; i++)
+        setup->position[i] /= wavelength;
+    if (fixed)
+        return EC_OK;
+    free(setup->position);
+    setup->position = NULL;
+    if (config->parts > 0 || config->part)
+        return ec_fail(
+            EC_ERR_ARGUMENT,
+            "array: %s needs x, y, z and a wavelength that are numbers, not variables or "
+            "expressions of them",
+            config->part ? "part" : "parts");
+    return EC_OK;
+}
+
 int ec_array_call(ec_graph *graph, const ec_array_config *config, const ec_array_inputs *inputs,
                   ec_call **call)
 {
@@ -352,6 +415,11 @@ int ec_array_call(ec_graph *graph, const ec_array_config *config, const ec_array
     status = copy_config(config, &setup);
     if (status < 0)
         return status;
+    status = keep_positions(graph, in, setup);
+    if (status < 0) {
+        ec_pattern_setup_destroy(setup);
+        return status;
+    }
     return ec_graph_call(graph, &ec_evaluator_array_pattern, setup, EC_PATTERN_INPUTS, in, call);
 }
 

@@ -53,7 +53,9 @@ int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes,
 
 void ec_pattern_forget(ec_pattern_memory *memory)
 {
-    ec_nufft_destroy(&memory->nufft);
+    for (int32_t i = 0; i < memory->n_nufft; i++)
+        ec_nufft_destroy(&memory->nufft[i]);
+    memory->n_nufft = 0;
     if (memory->fft)
         memory->backend->ops->fft_destroy(memory->backend, &memory->fft);
     for (int32_t i = 0; i < memory->count; i++)
@@ -312,6 +314,8 @@ int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent 
     axes->nb = 1;
     if (config->kind == EC_ARRAY_DIRECTIONS)
         return EC_OK;
+    axes->uniform = is_uniform(config->a, config->na);
+    axes->uniform_b = !cut && is_uniform(config->b, config->nb);
     if (use == EC_AXES_GIVEN)
         return copy_axes(config, axes);
     if (config->kind == EC_ARRAY_CUT_PHI || config->kind == EC_ARRAY_CUT_THETA) {
@@ -321,16 +325,15 @@ int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent 
         axes->circular = is_circle(config->b, nb, &repeats);
         nb -= axes->circular && repeats;
     }
-    axes->uniform = is_uniform(config->a, config->na);
     int status =
         make_axis(config, extent, 0, config->a, na, axes->uniform, cut && axes->circular,
                   refine ? (cut ? FINAL_CUT_DENSITY : FINAL_SURFACE_DENSITY) : 0.0,
                   cut ? FINAL_CUT_LIMIT : FINAL_AXIS_LIMIT, &axes->a, &axes->na, &axes->density);
     if (status < 0 || cut)
         return status;
-    status = make_axis(config, extent, 1, config->b, nb, is_uniform(config->b, config->nb),
-                       axes->circular, refine ? FINAL_SURFACE_DENSITY : 0.0, FINAL_AXIS_LIMIT,
-                       &axes->b, &axes->nb, &density_b);
+    status = make_axis(config, extent, 1, config->b, nb, axes->uniform_b, axes->circular,
+                       refine ? FINAL_SURFACE_DENSITY : 0.0, FINAL_AXIS_LIMIT, &axes->b, &axes->nb,
+                       &density_b);
     axes->density = fmin(axes->density, density_b);
     if (status < 0)
         ec_pattern_axes_free(axes);
@@ -487,7 +490,6 @@ static int make_product(ec_pattern_memory *memory, const ec_array_config *config
     return status;
 }
 
-/* Names of the paths that the configuration allows. */
 static bool allows(const ec_array_config *config, ec_array_method method)
 {
     return config->method == EC_METHOD_AUTO || config->method == method;
@@ -495,33 +497,39 @@ static bool allows(const ec_array_config *config, ec_array_method method)
 
 /* The cheapest path by predicted seconds a design; a path that was asked for and is not there is an
  * error. */
-static int choose_row(ec_pattern_memory *memory, const ec_array_config *config,
+static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                       const ec_pattern_extent *extent, const ec_pattern_axes *axes,
                       ec_pattern_args *args, char *text, size_t size)
 {
+    const ec_array_config *config = &setup->config;
     const ec_pattern_product *p = &args->product;
     double points = args->grid.points, elements = config->elements;
+    bool cuda = memory->backend->is_cuda;
     double cost[EC_ROW_GIVEN] = {[EC_ROW_NONE] = INFINITY,
                                  [EC_ROW_DIRECT] = INFINITY,
                                  [EC_ROW_PRODUCT] = INFINITY,
                                  [EC_ROW_NUFFT] = INFINITY};
-    const double *rate = memory->backend->is_cuda ? GPU_RATE : CPU_RATE;
-    char way[224] = "";
+    const double *rate = cuda ? GPU_RATE : CPU_RATE;
+    double direct = COST_SINCOS * points * elements / rate[0];
+    char way[256] = "";
     int status = EC_OK;
 
-    if (allows(config, EC_METHOD_DIRECT))
-        cost[EC_ROW_DIRECT] = COST_SINCOS * points * elements / rate[0];
-    if (allows(config, EC_METHOD_PRODUCT) && is_tensor(config, extent, axes)) {
+    if (args->fields && (cuda || config->method != EC_METHOD_NUFFT))
+        cost[EC_ROW_NONE] = 2.0 * direct; /* in float64 */
+    if (!args->fields && allows(config, EC_METHOD_DIRECT))
+        cost[EC_ROW_DIRECT] = direct;
+    if (!args->fields && allows(config, EC_METHOD_PRODUCT) && is_tensor(config, extent, axes)) {
         status = make_product(memory, config, extent, axes, args);
         cost[EC_ROW_PRODUCT] =
             elements * (COST_PRODUCT * p->rows * p->padded + COST_SINCOS * (p->rows + p->padded)) /
             rate[elements <= GPU_PRODUCT_ELEMENTS && points <= GPU_PRODUCT_POINTS];
     }
-    double least = fmin(cost[EC_ROW_DIRECT], cost[EC_ROW_PRODUCT]);
-    if (status >= 0 && allows(config, EC_METHOD_NUFFT) && ec_pattern_nufft_fits(config, axes) &&
+    double least = fmin(fmin(cost[EC_ROW_NONE], cost[EC_ROW_DIRECT]), cost[EC_ROW_PRODUCT]);
+    if (status >= 0 && !(args->fields && cuda) && allows(config, EC_METHOD_NUFFT) &&
+        ec_pattern_nufft_fits(config, axes) &&
         (config->method == EC_METHOD_NUFFT || least > NUFFT_LEAST)) {
         status =
-            ec_pattern_nufft_make(memory, config, axes, args, &cost[EC_ROW_NUFFT], way, sizeof way);
+            ec_pattern_nufft_make(memory, setup, axes, args, &cost[EC_ROW_NUFFT], way, sizeof way);
         if (status == EC_ERR_UNSUPPORTED && config->method == EC_METHOD_AUTO)
             status = EC_OK; /* too deep an array for it */
     }
@@ -530,6 +538,8 @@ static int choose_row(ec_pattern_memory *memory, const ec_array_config *config,
     int32_t row = EC_ROW_NONE;
     for (int32_t k = EC_ROW_DIRECT; k <= EC_ROW_NUFFT; k++)
         row = cost[k] < cost[row] ? k : row;
+    if (row == EC_ROW_NONE && args->fields && isfinite(cost[row]))
+        return EC_OK;
     if (row == EC_ROW_NONE)
         return ec_fail(EC_ERR_UNSUPPORTED,
                        config->method == EC_METHOD_PRODUCT
@@ -544,8 +554,7 @@ static int choose_row(ec_pattern_memory *memory, const ec_array_config *config,
                  20.0 * log10(fmax(6e-7, elements * 6e-8)));
     if (row == EC_ROW_NUFFT) {
         snprintf(text, size, "%s, %s, %.0f points: predicted %.3g s a design (direct sum: %.3g s)",
-                 way, args->double_precision ? "float64" : "float32", points, cost[row],
-                 COST_SINCOS * points * elements / rate[0]);
+                 way, args->double_precision ? "float64" : "float32", points, cost[row], direct);
         return ec_pattern_nufft_use(memory, args);
     }
     if (row == EC_ROW_PRODUCT)
@@ -553,18 +562,18 @@ static int choose_row(ec_pattern_memory *memory, const ec_array_config *config,
                  "%s product %d x %d%s, %s, %.0f points: predicted %.3g s a design "
                  "(direct sum: %.3g s)",
                  args->grid.topology == EC_PATTERN_CUT ? "line" : "u-v", p->rows, p->columns,
-                 p->mirrored ? ", half by symmetry" : "", level, points, cost[row],
-                 COST_SINCOS * points * elements / rate[0]);
+                 p->mirrored ? ", half by symmetry" : "", level, points, cost[row], direct);
     else
         snprintf(text, size, "direct sum, %s, %.0f points: predicted %.3g s a design", level,
                  points, cost[row]);
     return EC_OK;
 }
 
-int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *config,
+int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                          const ec_pattern_extent *extent, const ec_pattern_axes *axes,
                          bool needs_row, ec_pattern_args *args, char *text, size_t size)
 {
+    const ec_array_config *config = &setup->config;
     ec_pattern_grid *grid = &args->grid;
     int status = EC_OK;
 
@@ -607,10 +616,10 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *confi
         status = upload_points(memory, config, axes, args);
     args->row = EC_ROW_NONE;
     memset(&args->product, 0, sizeof args->product);
-    if (status < 0 || !needs_row)
+    if (status < 0 || !(needs_row || args->fields))
         return status;
 
-    return choose_row(memory, config, extent, axes, args, text, size);
+    return choose_row(memory, setup, extent, axes, args, text, size);
 }
 
 /* ---- radiated power ---- */

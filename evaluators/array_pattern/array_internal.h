@@ -14,6 +14,8 @@
 typedef struct ec_pattern_setup {
     ec_array_config config; /* its lists point into storage */
     double *storage;
+    int32_t *part;
+    double *position; /* x[], y[], z[] in wavelengths where they are constants, else NULL */
 } ec_pattern_setup;
 
 typedef struct ec_pattern_spec {
@@ -33,8 +35,9 @@ typedef struct ec_pattern_memory {
     ec_backend *backend;
     int32_t count;
     void *block[EC_PATTERN_MEMORY_MAX];
-    ec_nufft *nufft; /* of the NUFFT path: CPU */
-    ec_fft *fft;     /* CUDA */
+    ec_nufft *nufft[2]; /* of the NUFFT path: CPU, of the pattern and of the row */
+    int32_t n_nufft;
+    ec_fft *fft; /* CUDA */
 } ec_pattern_memory;
 
 int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes, const void **to);
@@ -57,7 +60,7 @@ void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
 typedef struct ec_pattern_axes {
     int32_t na, nb;
     double *a, *b;
-    bool circular, uniform;
+    bool circular, uniform, uniform_b;
     double density; /* samples a 1/aperture along the coarser axis; INFINITY for a point */
 } ec_pattern_axes;
 
@@ -69,9 +72,9 @@ int ec_pattern_axes_make(const ec_array_config *config, const ec_pattern_extent 
                          ec_pattern_axes_use use, ec_pattern_axes *axes);
 void ec_pattern_axes_free(ec_pattern_axes *axes);
 
-/* Fills args->grid and, if tensor, args->product; chooses args->row for single or double precision.
- * text describes the path. */
-int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_array_config *config,
+/* Fills args->grid and, if tensor, args->product; chooses args->row for single or double precision,
+ * or for the complex pattern (args->fields). text describes the path. */
+int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                          const ec_pattern_extent *extent, const ec_pattern_axes *axes,
                          bool needs_row, ec_pattern_args *args, char *text, size_t size);
 int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
@@ -81,7 +84,7 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
 bool ec_pattern_nufft_fits(const ec_array_config *config, const ec_pattern_axes *axes);
 /* Plans the NUFFT path into args->nufft; *cost: predicted seconds a design (INFINITY: the backend has
  * no such path), for the choice between paths. */
-int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_array_config *config,
+int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                           const ec_pattern_axes *axes, ec_pattern_args *args, double *cost,
                           char *text, size_t size);
 /* Chooses what was planned; reserves its buffers. */

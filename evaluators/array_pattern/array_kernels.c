@@ -3,6 +3,8 @@
 #include "array_rows.h"
 
 #define EC_PATTERN_ROW(team, args, el, tables, row) ec_row_compute(args, el, tables, row)
+#define EC_PATTERN_FIELD(args, el, tables)          ec_row_field(args, el, tables)
+#define EC_PATTERN_FIELD_AT(args, tables, i)        ec_row_field_at(args, tables, (size_t)(i))
 #include "array_candidate.h"
 
 #ifdef _OPENMP

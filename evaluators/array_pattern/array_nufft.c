@@ -1,7 +1,8 @@
 /* array_nufft.c: plans the NUFFT path of a pattern: the expansion in z, the transform on the CPU
  * (nufft.h), the fine grid and the window on CUDA (array_spread.cuh), and what both cost. */
-#include "array_pattern_expansion.h"
 #include "array_internal.h"
+#include "array_parts.h"
+#include "array_pattern_expansion.h"
 #include "nufft.h"
 #include "nufft_window.h"
 
@@ -14,22 +15,15 @@ enum {
     STAGED_BYTES = 256 << 20, /* CUDA: of the fine grids of one batch of candidates */
     STAGED_MAX = 1024,
     SORT_BINS_MAX = 50000, /* a block's shared memory */
-    FINE_MAX = 32768
+    FINE_MAX = 32768,
+    WINDOW_SAMPLES = 64 /* frequencies at which a window's error is looked at */
 };
 
 /* Shipped costs on a GPU in seconds, measured on an H100: a byte of its memory, an addition to
  * shared memory. */
 static const double COST_BYTE = 4e-13, COST_UPDATE = 6e-13;
-
-static bool is_uniform_axis(const double *a, int32_t n)
-{
-    double span = a[n - 1] - a[0];
-
-    for (int32_t i = 1; i < n - 1; i++)
-        if (fabs(a[i] - (a[0] + span * i / (n - 1))) > 1e-11 * (span + fabs(a[0])))
-            return false;
-    return n > 1;
-}
+/* On one CPU core: a term's factor at a direction. */
+static const double COST_TERM = 1e-9;
 
 /* Interval of an input over the wavelength. */
 static ec_interval in_wavelengths(const ec_pattern_args *args, int input)
@@ -57,86 +51,257 @@ static ec_interval visible_w(const ec_array_config *config, const ec_pattern_axe
     return w;
 }
 
-static int make_expansion(ec_pattern_memory *memory, const ec_array_config *config,
-                          const ec_pattern_axes *axes, double tolerance, ec_pattern_args *args,
-                          ec_pattern_nufft *nufft)
+/* Terms of the expansion over z_half and the visible w; more than EC_PATTERN_TERMS_MAX: too deep. */
+static void count_terms(const ec_array_config *config, ec_interval w, double tolerance,
+                        ec_pattern_nufft *nufft)
 {
-    ec_interval z = in_wavelengths(args, EC_PATTERN_Z), w = visible_w(config, axes);
-    double half_w = 0.5 * (w.hi - w.lo);
+    double x = EC_PI * nufft->z_half * (w.hi - w.lo);
 
-    nufft->terms = 1;
-    if (args->planar || !(half_w > 0.0))
-        return EC_OK;
     nufft->w_c = 0.5 * (w.lo + w.hi);
-    nufft->z_c = 0.5 * (z.lo + z.hi);
-    nufft->z_half = 0.5 * (z.hi - z.lo) * (1.0 + 1e-9) + 1e-300;
     nufft->taylor = config->expansion == EC_EXPANSION_TAYLOR;
-    double x = 2.0 * EC_PI * nufft->z_half * half_w;
-    nufft->terms = x < 4.0 * EC_PATTERN_TERMS_MAX
+    nufft->terms = config->terms > 0 ? config->terms
+                   : x < 4.0 * EC_PATTERN_TERMS_MAX
                        ? ec_expansion_terms(config->expansion, x, tolerance, EC_PATTERN_TERMS_MAX)
                        : EC_PATTERN_TERMS_MAX + 1;
-    if (nufft->terms > EC_PATTERN_TERMS_MAX)
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "array: method 'nufft': the elements' z spans %.4g wavelengths, which needs "
-                       "more than %d terms of the expansion in z; bound z or choose "
-                       "method = \"direct\"",
-                       2.0 * nufft->z_half, EC_PATTERN_TERMS_MAX);
-    size_t points = (size_t)args->grid.points;
-    size_t terms = (size_t)nufft->terms;
-    float *factor = malloc(terms * points * sizeof *factor);
+    nufft->bound = ec_expansion_error(config->expansion, x, nufft->terms);
+}
+
+static int too_deep(const ec_pattern_nufft *nufft)
+{
+    return ec_fail(
+        EC_ERR_UNSUPPORTED,
+        "array: method 'nufft': the elements' z spans %.4g wavelengths, which needs more "
+        "than %d terms of the expansion in z; bound z, cut a fixed geometry into parts = "
+        "8, or choose method = \"direct\"",
+        2.0 * nufft->z_half, EC_PATTERN_TERMS_MAX);
+}
+
+/* c_p(w) of every direction. */
+static int upload_factors(ec_pattern_memory *memory, const ec_array_config *config,
+                          const ec_pattern_axes *axes, ec_interval w, size_t points, bool wide,
+                          ec_pattern_nufft *nufft)
+{
+    size_t terms = (size_t)nufft->terms, nb = (size_t)axes->nb;
+    size_t real = wide ? sizeof(double) : sizeof(float);
+    void *factor = malloc(terms * points * real);
+    bool cut = config->kind == EC_ARRAY_CUT_U;
+
     if (!factor)
         return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for an expansion in z");
     for (size_t i = 0; i < points; i++) {
         double d[3], f[EC_PATTERN_TERMS_MAX];
-        size_t nb = (size_t)axes->nb;
-        bool cut = config->kind == EC_ARRAY_CUT_U;
         ec_pattern_direct(config, axes->a[cut ? i : i / nb], cut ? config->fixed : axes->b[i % nb],
                           d);
         double omega = fmin(fmax(d[2], w.lo), w.hi) - nufft->w_c;
         ec_expansion_factors(config->expansion, 2.0 * EC_PI * nufft->z_half * omega, nufft->terms,
                              f);
-        for (size_t p = 0; p < terms; p++)
-            factor[p * points + i] = (float)f[p];
+        for (size_t p = 0; p < terms; p++) {
+            if (wide)
+                ((double *)factor)[p * points + i] = f[p];
+            else
+                ((float *)factor)[p * points + i] = (float)f[p];
+        }
     }
-    int status = ec_pattern_upload(memory, factor, terms * points * sizeof *factor,
-                                   (const void **)&nufft->factor);
+    int status = ec_pattern_upload(memory, factor, terms * points * real, &nufft->factor);
     free(factor);
+    return status;
+}
+
+/* Curves of the factors over |y| <= 2 pi z_half w_half, for parts of any depth up to z_half: knots
+ * so close that cubic interpolation is good to 1e-12. */
+static int upload_curves(ec_pattern_memory *memory, ec_interval w, ec_pattern_nufft *nufft)
+{
+    enum { KNOTS_A_RADIAN = 256 };
+    double longest = EC_PI * nufft->z_half * (w.hi - w.lo);
+    size_t knots = (size_t)(longest * KNOTS_A_RADIAN) + 3, terms = (size_t)nufft->terms;
+    double *curve = malloc(2 * terms * knots * sizeof *curve);
+
+    if (!curve)
+        return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for an expansion in z");
+    for (size_t k = 0; k < knots; k++) {
+        double j[EC_PATTERN_TERMS_MAX + 1];
+        ec_bessel_j((double)k / KNOTS_A_RADIAN, nufft->terms + 1, j);
+        for (size_t p = 0; p < terms; p++) {
+            double factor = p == 0 ? 1.0 : 2.0; /* J_p' = (J_(p-1) - J_(p+1)) / 2, J_0' = -J_1 */
+            double slope = p == 0 ? -j[1] : 0.5 * (j[p - 1] - j[p + 1]);
+            curve[2 * (p * knots + k)] = factor * j[p];
+            curve[2 * (p * knots + k) + 1] = factor * slope / KNOTS_A_RADIAN;
+        }
+    }
+    nufft->knots = (int32_t)knots;
+    nufft->per_knot = KNOTS_A_RADIAN;
+    int status = ec_pattern_upload(memory, curve, 2 * terms * knots * sizeof *curve,
+                                   (const void **)&nufft->curve);
+    free(curve);
     return status;
 }
 
 /* ---- CPU ---- */
 
-static int make_cpu(ec_pattern_memory *memory, const ec_array_config *config,
-                    const ec_pattern_axes *axes, double tolerance, const ec_pattern_args *args,
-                    ec_pattern_nufft *nufft, double *cost, char *text, size_t size)
-{
-    bool cut = config->kind == EC_ARRAY_CUT_U;
-    ec_nufft_info info = {.type = 1,
-                          .dim = cut ? 1 : 2,
-                          .modes = {axes->na, cut ? 1 : axes->nb},
-                          .points = config->elements,
-                          .double_precision = args->double_precision,
-                          .sign = 1,
-                          .tolerance = tolerance,
-                          .method = EC_NUFFT_FFT};
+/* One way to compute the pattern: the array whole or in parts. */
+typedef struct cpu_way {
+    ec_pattern_nufft nufft;
+    ec_pattern_parts parts;
+    ec_nufft *plan;
+    double cost;
+} cpu_way;
 
-    int status = ec_nufft_create(memory->backend, &info, &memory->nufft);
+static void drop_way(cpu_way *way)
+{
+    ec_nufft_destroy(&way->plan);
+    ec_pattern_parts_free(&way->parts);
+}
+
+typedef struct cpu_problem {
+    ec_backend *backend;
+    const ec_pattern_setup *setup;
+    const ec_pattern_axes *axes;
+    const ec_pattern_args *args;
+    ec_interval w;
+    double tolerance, finest;
+} cpu_problem;
+
+/* Largest |t - centre| of the directions' coordinate along axis k, shifted by a slope. */
+static double target_half(const cpu_problem *problem, int k, double slope)
+{
+    const ec_pattern_axes *axes = problem->axes;
+    bool cut = problem->setup->config.kind == EC_ARRAY_CUT_U;
+    const double *a = k == 0 ? axes->a : axes->b;
+    double half = cut && k == 1 ? 0.0 : 0.5 * (a[(k == 0 ? axes->na : axes->nb) - 1] - a[0]);
+
+    /* invisible directions have w = 0 */
+    return half + slope * problem->w.hi * 0.5 + 1e-9;
+}
+
+/* Plans a way; parts: cells a side, 0: whole, -1: by the list. */
+static int plan_way(const cpu_problem *problem, int32_t parts, cpu_way *way)
+{
+    const ec_array_config *config = &problem->setup->config;
+    ec_pattern_nufft *nufft = &way->nufft;
+    bool cut = config->kind == EC_ARRAY_CUT_U;
+    int32_t side_b = cut ? 1 : parts;
+    size_t points = (size_t)problem->args->grid.points;
+    int status = EC_OK;
+
+    way->cost = (double)INFINITY;
+    way->plan = NULL;
+    memset(&way->parts, 0, sizeof way->parts);
+    nufft->longest = config->elements;
+    nufft->planes = parts != 0 && config->planes;
+    if (parts != 0) {
+        status = ec_pattern_parts_make(problem->setup->position, config->elements,
+                                       parts < 0 ? config->part : NULL, parts, side_b,
+                                       config->planes, &way->parts);
+        if (status < 0)
+            return status;
+        nufft->longest = way->parts.longest;
+        nufft->z_half = way->parts.depth;
+    }
+    nufft->parts = way->parts.count;
+    nufft->terms = 1;
+    if (!problem->args->planar)
+        count_terms(config, problem->w, 0.5 * problem->tolerance, nufft);
+    if (nufft->terms > EC_PATTERN_TERMS_MAX)
+        return too_deep(nufft);
+    double share = nufft->terms > 1 ? 0.5 * problem->tolerance : problem->tolerance;
+    ec_nufft_info info = {.type = nufft->planes ? 3 : 1,
+                          .dim = cut && !nufft->planes ? 1 : 2,
+                          .modes = {problem->axes->na, cut ? 1 : problem->axes->nb},
+                          .points = nufft->longest,
+                          .targets = (int32_t)points,
+                          .span = {way->parts.span[0], way->parts.span[1]},
+                          .target_span = {target_half(problem, 0, way->parts.slope[0]),
+                                          target_half(problem, 1, way->parts.slope[1])},
+                          .double_precision = problem->args->double_precision,
+                          .sign = 1,
+                          .tolerance = fmax(share, problem->finest),
+                          .method = EC_NUFFT_AUTO};
+    status = ec_nufft_create(problem->backend, &info, &way->plan);
     if (status < 0)
         return status;
-    nufft->plan = ec_nufft_plan_args(memory->nufft);
-    size_t real = args->double_precision ? sizeof(double) : sizeof(float), at = 0;
-    size_t n = (size_t)config->elements, points = (size_t)args->grid.points;
-    size_t terms = (size_t)nufft->terms;
-    nufft->at_point = at;
-    at += ec_round_up(2 * n * sizeof(double), 64);
-    nufft->at_strength = at;
-    at += ec_round_up(2 * terms * n * real, 64);
-    nufft->at_field = at;
-    at += ec_round_up(2 * terms * points * real, 64);
-    nufft->at_work = at;
-    *cost = ec_nufft_cost(memory->nufft) * nufft->terms;
-    ec_nufft_describe(memory->nufft, text, size);
+    double places = parts != 0 ? nufft->parts : 1.0;
+    way->cost = places * (ec_nufft_cost(way->plan) * nufft->terms +
+                          COST_TERM * (double)points * (nufft->terms + (parts != 0 ? 4.0 : 0.0)));
     return EC_OK;
+}
+
+static int upload_parts(ec_pattern_memory *memory, const cpu_way *way, int32_t elements,
+                        ec_pattern_nufft *nufft)
+{
+    int status =
+        ec_pattern_upload(memory, way->parts.part, (size_t)nufft->parts * sizeof *way->parts.part,
+                          (const void **)&nufft->part);
+
+    if (status >= 0)
+        status =
+            ec_pattern_upload(memory, way->parts.order, (size_t)elements * sizeof *way->parts.order,
+                              (const void **)&nufft->order);
+    return status;
+}
+
+static void lay_out_cpu(const cpu_problem *problem, ec_pattern_nufft *nufft)
+{
+    size_t real = problem->args->double_precision ? sizeof(double) : sizeof(float), at = 0;
+    size_t points = (size_t)problem->args->grid.points, longest = (size_t)nufft->longest;
+    size_t terms = (size_t)nufft->terms;
+
+    nufft->at_point = at;
+    at += ec_round_up(2 * longest * sizeof(double), 64);
+    nufft->at_target = at;
+    at += nufft->planes ? ec_round_up(2 * points * sizeof(double), 64) : 0;
+    nufft->at_strength = at;
+    at += ec_round_up(2 * terms * longest * real, 64);
+    nufft->at_term = at;
+    at += ec_round_up(2 * terms * points * real, 64);
+    nufft->at_field = at;
+    at += ec_round_up(2 * points * real, 64);
+    nufft->at_work = at;
+}
+
+/* The cheapest way: as asked for, else whole or, for a fixed geometry, in parts with planes. */
+static int make_cpu(ec_pattern_memory *memory, const cpu_problem *problem, ec_pattern_nufft *nufft,
+                    double *cost, char *text, size_t size)
+{
+    static const int32_t automatic[] = {0, 1, 2, 4, 8};
+    const ec_array_config *config = &problem->setup->config;
+    bool fixed = problem->setup->position && !problem->args->planar;
+    bool asked = fixed && (config->part || config->parts > 0);
+    int32_t wish = config->part ? -1 : config->parts;
+    size_t ways = asked || !fixed || !config->planes || config->terms > 0
+                      ? 1
+                      : sizeof automatic / sizeof *automatic;
+    cpu_way best = {.cost = (double)INFINITY};
+    int status = EC_OK, first = EC_OK;
+
+    for (size_t k = 0; k < ways; k++) {
+        cpu_way way = {.nufft = *nufft};
+        status = plan_way(problem, asked ? wish : automatic[k], &way);
+        if (k == 0)
+            first = status;
+        if (status >= 0 && way.cost < best.cost) {
+            drop_way(&best);
+            best = way;
+        } else {
+            drop_way(&way);
+        }
+    }
+    if (isinf(best.cost))
+        return first;
+    *nufft = best.nufft;
+    memory->nufft[memory->n_nufft++] = best.plan;
+    nufft->plan = ec_nufft_plan_args(best.plan);
+    *cost = best.cost;
+    lay_out_cpu(problem, nufft);
+    ec_nufft_describe(best.plan, text, size);
+    status = EC_OK;
+    if (nufft->parts > 0) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, ", %d parts%s", nufft->parts,
+                 nufft->planes ? " about their planes" : "");
+        status = upload_parts(memory, &best, config->elements, nufft);
+    }
+    ec_pattern_parts_free(&best.parts);
+    return status;
 }
 
 /* ---- CUDA ---- */
@@ -158,11 +323,16 @@ static int32_t next_smooth(double from)
 static double window_error(const ec_nufft_window *window, const ec_pattern_axes *axes,
                            const int32_t fine[2])
 {
-    ec_nufft_window_quality a, b;
+    const int32_t modes[2] = {axes->na, axes->nb};
+    ec_nufft_window_quality q[2];
 
-    ec_nufft_window_error(window, axes->na, fine[0], &a);
-    ec_nufft_window_error(window, axes->nb, fine[1], &b);
-    return sqrt(a.rms * a.rms + b.rms * b.rms + 2.0 * a.mean * b.mean);
+    for (int k = 0; k < 2; k++) {
+        int32_t half = modes[k] / 2;
+        ec_nufft_window_error(window, (double)half / fine[k],
+                              half < WINDOW_SAMPLES ? half : WINDOW_SAMPLES, modes[k] % 2 == 0,
+                              &q[k]);
+    }
+    return sqrt(q[0].rms * q[0].rms + q[1].rms * q[1].rms + 2.0 * q[0].mean * q[1].mean);
 }
 
 /* The cheapest pair of oversampling and width that meets the tolerance; its cost in seconds. */
@@ -308,43 +478,60 @@ bool ec_pattern_nufft_fits(const ec_array_config *config, const ec_pattern_axes 
 {
     if (config->kind == EC_ARRAY_CUT_U)
         return axes->uniform && axes->na > 2;
-    return config->kind == EC_ARRAY_GRID_UV && axes->uniform && is_uniform_axis(axes->b, axes->nb);
+    return config->kind == EC_ARRAY_GRID_UV && axes->uniform && axes->uniform_b;
 }
 
-int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_array_config *config,
+int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                           const ec_pattern_axes *axes, ec_pattern_args *args, double *cost,
                           char *text, size_t size)
 {
+    const ec_array_config *config = &setup->config;
     ec_pattern_nufft *nufft = &args->nufft;
     bool cut = config->kind == EC_ARRAY_CUT_U;
+    double finest = args->double_precision ? 1e-12 : 1e-6; /* that a transform reaches */
     double tolerance = config->tolerance > 0.0  ? config->tolerance
+                       : args->fields           ? finest
                        : args->double_precision ? 1e-9
                                                 : 1e-4;
-    double finest = args->double_precision ? 1e-9 : 2e-6;
-    char way[160] = "";
+    ec_interval z = in_wavelengths(args, EC_PATTERN_Z), w = visible_w(config, axes);
+    char way[200] = "";
+    int status = EC_OK;
 
     memset(nufft, 0, sizeof *nufft);
     *cost = (double)INFINITY;
-    if (args->exact) /* a search's tolerance does not make the final figures coarse */
-        tolerance = fmin(tolerance, finest);
+    if (args->exact && !args->fields) /* a search's tolerance does not make final figures coarse */
+        tolerance = fmin(tolerance, args->double_precision ? 1e-9 : 2e-6);
     nufft->step_u = (axes->a[axes->na - 1] - axes->a[0]) / (axes->na - 1);
     nufft->centre_u = axes->a[0] + nufft->step_u * (axes->na / 2);
     nufft->step_v = cut ? 0.0 : (axes->b[axes->nb - 1] - axes->b[0]) / (axes->nb - 1);
     nufft->centre_v = cut ? config->fixed : axes->b[0] + nufft->step_v * (axes->nb / 2);
-    int status = make_expansion(memory, config, axes, 0.5 * tolerance, args, nufft);
-    if (status < 0)
-        return status;
-    double share = nufft->terms > 1 ? 0.5 * tolerance : tolerance;
-    share = fmax(share, args->double_precision ? 1e-12 : 1e-6); /* what the transform reaches */
-    if (memory->backend->is_cuda)
+    nufft->terms = 1;
+    if (!args->planar) {
+        nufft->z_c = 0.5 * (z.lo + z.hi);
+        nufft->z_half = 0.5 * (z.hi - z.lo) * (1.0 + 1e-9) + 1e-300;
+    }
+    if (memory->backend->is_cuda) {
+        if (!args->planar)
+            count_terms(config, w, 0.5 * tolerance, nufft);
+        if (nufft->terms > EC_PATTERN_TERMS_MAX)
+            return too_deep(nufft);
+        double share = fmax(nufft->terms > 1 ? 0.5 * tolerance : tolerance, finest);
         status = make_cuda(memory, config, axes, share, args, nufft, cost, way, sizeof way);
-    else
-        status = make_cpu(memory, config, axes, share, args, nufft, cost, way, sizeof way);
+    } else {
+        cpu_problem problem = {memory->backend, setup, axes, args, w, tolerance, finest};
+        status = make_cpu(memory, &problem, nufft, cost, way, sizeof way);
+    }
+    bool expanded = nufft->terms > 1 || config->terms > 0;
+    if (status >= 0 && expanded && nufft->parts == 0)
+        status = upload_factors(memory, config, axes, w, (size_t)args->grid.points,
+                                args->double_precision, nufft);
+    if (status >= 0 && nufft->parts > 0 && nufft->terms > 1 && !nufft->taylor)
+        status = upload_curves(memory, w, nufft);
     if (status < 0)
         return status;
-    if (nufft->terms > 1)
-        snprintf(text, size, "%s, %d %s terms in z", way, nufft->terms,
-                 nufft->taylor ? "Taylor" : "Chebyshev");
+    if (expanded)
+        snprintf(text, size, "%s, %d %s term%s in z (error below %.2g)", way, nufft->terms,
+                 nufft->taylor ? "Taylor" : "Chebyshev", nufft->terms > 1 ? "s" : "", nufft->bound);
     else
         snprintf(text, size, "%s", way);
     nufft->noise_log = 2.0 * log(tolerance);

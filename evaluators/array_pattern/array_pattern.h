@@ -46,9 +46,17 @@ typedef struct ec_array_config {
     double q;                     /* cosq: field cos^q th, th from z, 0 behind */
     ec_array_precision precision; /* AUTO: single in the search, double at final */
     ec_array_method method;
-    double tolerance;             /* nufft: relative l2 error of the field, 1e-6 (single) or 1e-12
+    double tolerance; /* nufft: relative l2 error of the field, 1e-6 (single) or 1e-12
                                       (double) to 0.1; 0: 1e-4, double 1e-9 */
-    ec_array_expansion expansion; /* nufft: of elements off a plane */
+    /* nufft, of elements off a plane: */
+    ec_array_expansion expansion;
+    int32_t terms; /* of the expansion, 1 to 64; 0: from the tolerance */
+    /* Sub-arrays of a geometry that does not depend on the design, on the CPU: parts x parts cells
+     * (a cut: parts), or by number, part[elements]; 0 and NULL: chosen. planes: about the plane of
+     * each (default). */
+    int32_t parts;
+    const int32_t *part;
+    bool planes;
     ec_array_integrate integrate;
 } ec_array_config;
 

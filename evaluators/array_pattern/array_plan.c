@@ -236,6 +236,7 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
     ec_pattern_evaluator *ev = state->evaluator;
     ec_pattern_args *args = &ev->batch[ev->n_batches];
     int32_t *index = ev->batch_output + (size_t)ev->n_batches * EC_PATTERN_METRICS_MAX;
+    const ec_pattern_setup *setup = (const ec_pattern_setup *)state->info->call->config;
     ec_pattern_axes axes;
     int status = EC_OK;
 
@@ -252,8 +253,11 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
             return status;
         if (needs_row && !args->exact)
             warn_density(state, &axes);
-        status = ec_pattern_grid_make(&ev->memory, state->config, &state->extent, &axes, needs_row,
-                                      args, ev->path, sizeof ev->path);
+        args->fields = pattern && !args->vjp;
+        if (args->fields)
+            args->double_precision = state->config->precision != EC_PRECISION_SINGLE;
+        status = ec_pattern_grid_make(&ev->memory, setup, &state->extent, &axes, needs_row, args,
+                                      ev->path, sizeof ev->path);
         ec_pattern_axes_free(&axes);
     }
     args->n_metrics = count;

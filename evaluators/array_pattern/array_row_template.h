@@ -15,7 +15,7 @@
  * (rows + columns) elements sines and cosines; traffic: the row is written once.
  *
  * nufft: elements as points and directions as modes of a non-uniform FFT (nufft.h), one for each
- * term of the expansion in z (ec_pattern_nufft).
+ * part and term of the expansion in z (ec_pattern_nufft).
  */
 
 /* The point's |F|^2 with the element's gain, where it belongs in the row. */
@@ -194,73 +194,167 @@ static inline EC_REAL EC_ROW(basis)(bool taylor, int32_t p, EC_REAL zeta, EC_REA
     return (EC_REAL)2 * zeta * before - older;
 }
 
-/* The fields of all terms, [terms][points] complex, in memory + at_field. */
-static inline void EC_ROW(fields)(const ec_pattern_args *args, const ec_pattern_elements *el,
-                                  char *memory)
+/* Points and strengths of a part's elements, [terms][longest]; places without an element have no
+ * strength. */
+static inline void EC_ROW(strengths)(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                     const ec_pattern_part *part, char *memory)
 {
     const ec_pattern_nufft *nufft = &args->nufft;
-    size_t n = (size_t)el->n;
+    size_t n = (size_t)nufft->longest;
     double *x = (double *)(memory + nufft->at_point), *y = x + n;
     EC_REAL *strength = (EC_REAL *)(memory + nufft->at_strength);
+    double per_half = nufft->terms > 1 ? 1.0 / part->depth : 0.0;
+    double scale_x = nufft->planes ? 1.0 : nufft->step_u;
+    double scale_y = nufft->planes ? 1.0 : nufft->step_v;
+    double turn_u = nufft->planes ? 0.0 : nufft->centre_u;
+    double turn_v = nufft->planes ? 0.0 : nufft->centre_v;
 
-#pragma omp simd
-    for (size_t m = 0; m < n; m++) {
-        double t =
-            ec_fma(el->x[m], nufft->centre_u,
-                   ec_fma(el->y[m], nufft->centre_v, ec_fma(el->z[m], nufft->w_c, el->turn[m])));
-        EC_REAL s, c, amplitude = (EC_REAL)el->amplitude[m];
+    for (size_t k = 0; k < n; k++) {
+        size_t last = (size_t)part->count - 1, at = (size_t)part->first + (k < last ? k : last);
+        size_t m = nufft->order ? (size_t)nufft->order[at] : at;
+        double dx = el->x[m] - part->x, dy = el->y[m] - part->y;
+        double dz = el->z[m] - part->z - part->slope_x * dx - part->slope_y * dy;
+        double t = ec_fma(dx, turn_u, ec_fma(dy, turn_v, ec_fma(dz, nufft->w_c, el->turn[m])));
+        EC_REAL s, c, amplitude = k <= last ? (EC_REAL)el->amplitude[m] : (EC_REAL)0;
         EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s, &c);
-        x[m] = el->x[m] * nufft->step_u;
-        y[m] = el->y[m] * nufft->step_v;
-        strength[2 * m] = amplitude * c;
-        strength[2 * m + 1] = amplitude * s;
-    }
-    if (nufft->terms > 1) {
-        double per_half = 1.0 / nufft->z_half;
-        for (size_t m = 0; m < n; m++) {
-            EC_REAL zeta = (EC_REAL)((el->z[m] - nufft->z_c) * per_half);
-            EC_REAL here = (EC_REAL)1, before = (EC_REAL)0;
-            for (int32_t p = 1; p < nufft->terms; p++) {
-                EC_REAL next = EC_ROW(basis)(nufft->taylor != 0, p, zeta, here, before);
-                EC_REAL *to = strength + 2 * ((size_t)p * n + m);
-                to[0] = strength[2 * m] * next;
-                to[1] = strength[2 * m + 1] * next;
-                before = here;
-                here = next;
-            }
+        x[k] = dx * scale_x;
+        y[k] = dy * scale_y;
+        strength[2 * k] = amplitude * c;
+        strength[2 * k + 1] = amplitude * s;
+        EC_REAL zeta = (EC_REAL)(dz * per_half), here = (EC_REAL)1, before = (EC_REAL)0;
+        for (int32_t p = 1; p < nufft->terms; p++) {
+            EC_REAL next = EC_ROW(basis)(nufft->taylor != 0, p, zeta, here, before);
+            EC_REAL *to = strength + 2 * ((size_t)p * n + k);
+            to[0] = strength[2 * k] * next;
+            to[1] = strength[2 * k + 1] * next;
+            before = here;
+            here = next;
         }
     }
-    ec_nufft_io io = {{x, y}, strength, memory + nufft->at_field, nufft->terms};
-    nufft->plan->function(nufft->plan, &io, memory + nufft->at_work);
+}
+
+/* c_p of the directions from .. from + count for a part: from the planned table, by powers, or by
+ * cubic interpolation of the curve (even or odd as p). */
+static inline void EC_ROW(factors)(const ec_pattern_args *args, const ec_pattern_part *part,
+                                   int32_t p, size_t from, size_t count,
+                                   EC_REAL factor[EC_ROW_BLOCK])
+{
+    const ec_pattern_nufft *nufft = &args->nufft;
+    const double *w = args->grid.w + from;
+    double scale = EC_TURN * part->depth;
+
+    if (nufft->factor) {
+        const EC_REAL *list = (const EC_REAL *)nufft->factor;
+        for (size_t l = 0; l < count; l++)
+            factor[l] = list[(size_t)p * (size_t)args->grid.points + from + l];
+    } else if (nufft->taylor || nufft->terms == 1) {
+        double per = 1.0;
+        for (int32_t k = 2; k <= p; k++)
+            per /= k;
+        for (size_t l = 0; l < count; l++) {
+            double y = scale * (w[l] - nufft->w_c), power = per;
+            for (int32_t k = 0; k < p; k++)
+                power *= y;
+            factor[l] = (EC_REAL)power;
+        }
+    } else {
+        const double *curve = nufft->curve + 2 * (size_t)p * (size_t)nufft->knots;
+        for (size_t l = 0; l < count; l++) {
+            double y = scale * (w[l] - nufft->w_c), at = fabs(y) * nufft->per_knot;
+            int32_t k = (int32_t)at, last = nufft->knots - 2;
+            k = k > last ? last : k;
+            double t = at - k, r = 1.0 - t;
+            const double *knot = curve + 2 * (size_t)k;
+            double value = r * r * ((1.0 + 2.0 * t) * knot[0] + t * knot[1]) +
+                           t * t * ((3.0 - 2.0 * t) * knot[2] - r * knot[3]);
+            factor[l] = (EC_REAL)(p % 2 && y < 0.0 ? -value : value);
+        }
+    }
+}
+
+/* The part's terms, added up and turned to its place, onto the field; `turned`: the place matters
+ * (a pattern's phase, or other parts). */
+static inline void EC_ROW(accumulate)(const ec_pattern_args *args, const ec_pattern_part *part,
+                                      bool first, bool turned, char *memory)
+{
+    const ec_pattern_nufft *nufft = &args->nufft;
+    const ec_pattern_grid *grid = &args->grid;
+    size_t points = (size_t)grid->points;
+    const EC_REAL *term = (const EC_REAL *)(memory + nufft->at_term);
+    EC_REAL *field = (EC_REAL *)(memory + nufft->at_field);
+    double px = nufft->planes ? part->x : 0.0, py = nufft->planes ? part->y : 0.0;
+
+    for (size_t from = 0; from < points; from += EC_ROW_BLOCK) {
+        EC_REAL re[EC_ROW_BLOCK], im[EC_ROW_BLOCK];
+        size_t count = points - from < EC_ROW_BLOCK ? points - from : EC_ROW_BLOCK;
+        EC_REAL factor[EC_ROW_BLOCK];
+        EC_ROW(factors)(args, part, 0, from, count, factor);
+        for (size_t l = 0; l < count; l++) {
+            re[l] = factor[l] * term[2 * (from + l)];
+            im[l] = factor[l] * term[2 * (from + l) + 1];
+        }
+        for (int32_t p = 1; p < nufft->terms; p++) { /* j^p */
+            const EC_REAL *more = term + 2 * ((size_t)p * points + from);
+            EC_ROW(factors)(args, part, p, from, count, factor);
+            EC_REAL sign = (EC_REAL)(p & 2 ? -1 : 1);
+            EC_REAL even = p & 1 ? (EC_REAL)0 : sign, odd = p & 1 ? sign : (EC_REAL)0;
+            for (size_t l = 0; l < count; l++) {
+                EC_REAL r = factor[l] * more[2 * l], i = factor[l] * more[2 * l + 1];
+                re[l] += even * r - odd * i;
+                im[l] += even * i + odd * r;
+            }
+        }
+        for (size_t l = 0; turned && l < count; l++) {
+            size_t i = from + l;
+            double t = px * grid->u[i] + py * grid->v[i] + part->z * grid->w[i];
+            EC_REAL s, c, r = re[l];
+            EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s, &c);
+            re[l] = r * c - im[l] * s;
+            im[l] = r * s + im[l] * c;
+        }
+        for (size_t l = 0; l < count; l++) {
+            size_t at = 2 * (from + l);
+            field[at] = first ? re[l] : field[at] + re[l];
+            field[at + 1] = first ? im[l] : field[at + 1] + im[l];
+        }
+    }
+}
+
+/* The pattern without the element factor, [points] complex, in memory + at_field. */
+static inline void EC_ROW(field)(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                 bool phase, char *memory)
+{
+    const ec_pattern_nufft *nufft = &args->nufft;
+    const ec_pattern_grid *grid = &args->grid;
+    const ec_pattern_part whole = {0, el->n, 0.0, 0.0, nufft->z_c, 0.0, 0.0, nufft->z_half};
+    size_t points = (size_t)grid->points;
+    double *x = (double *)(memory + nufft->at_point), *y = x + nufft->longest;
+    double *u = (double *)(memory + nufft->at_target), *v = u + points;
+
+    for (int32_t k = 0; k < nufft->parts || k == 0; k++) {
+        const ec_pattern_part *part = nufft->parts ? &nufft->part[k] : &whole;
+        EC_ROW(strengths)(args, el, part, memory);
+        for (size_t i = 0; nufft->planes && i < points; i++) {
+            u[i] = ec_fma(part->slope_x, grid->w[i], grid->u[i]);
+            v[i] = ec_fma(part->slope_y, grid->w[i], grid->v[i]);
+        }
+        ec_nufft_io io = {.point = {x, y},
+                          .target = {u, v},
+                          .in = memory + nufft->at_strength,
+                          .out = memory + nufft->at_term,
+                          .vectors = nufft->terms};
+        nufft->plan->function(nufft->plan, &io, memory + nufft->at_work);
+        EC_ROW(accumulate)(args, part, k == 0, phase || nufft->parts > 1, memory);
+    }
 }
 
 static inline void EC_ROW(nufft)(const ec_pattern_args *args, const ec_pattern_elements *el,
                                  char *memory, float *row)
 {
-    const ec_pattern_nufft *nufft = &args->nufft;
-    size_t points = (size_t)args->grid.points;
-    EC_REAL *field = (EC_REAL *)(memory + nufft->at_field);
+    const EC_REAL *field = (const EC_REAL *)(memory + args->nufft.at_field);
 
-    EC_ROW(fields)(args, el, memory);
-    if (nufft->terms > 1) {
-        for (size_t i = 0; i < points; i++) {
-            field[2 * i] *= (EC_REAL)nufft->factor[i];
-            field[2 * i + 1] *= (EC_REAL)nufft->factor[i];
-        }
-        for (int32_t p = 1; p < nufft->terms; p++) { /* j^p */
-            const EC_REAL *term = field + 2 * (size_t)p * points;
-            const float *factor = nufft->factor + (size_t)p * points;
-            EC_REAL sign = (EC_REAL)(p & 2 ? -1 : 1);
-            int odd = p & 1;
-#pragma omp simd
-            for (size_t i = 0; i < points; i++) {
-                EC_REAL f = sign * (EC_REAL)factor[i];
-                field[2 * i] += odd ? -f * term[2 * i + 1] : f * term[2 * i];
-                field[2 * i + 1] += odd ? f * term[2 * i] : f * term[2 * i + 1];
-            }
-        }
-    }
-    for (size_t i = 0; i < points; i++) {
+    EC_ROW(field)(args, el, false, memory);
+    for (size_t i = 0; i < (size_t)args->grid.points; i++) {
         EC_REAL re = field[2 * i], im = field[2 * i + 1];
         EC_ROW(store)(&args->grid, row, (int32_t)i, re * re + im * im);
     }

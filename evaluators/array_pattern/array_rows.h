@@ -50,4 +50,26 @@ static inline void ec_row_compute(const ec_pattern_args *args, const ec_pattern_
     }
 }
 
+/* The complex pattern without the element factor; args->row is EC_ROW_NUFFT. Its entry i. */
+static inline void ec_row_field(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                void *tables)
+{
+    if (args->double_precision)
+        ec_row_field_f64(args, el, true, (char *)tables);
+    else
+        ec_row_field_f32(args, el, true, (char *)tables);
+}
+
+static inline ec_c128 ec_row_field_at(const ec_pattern_args *args, const void *tables, size_t i)
+{
+    const char *memory = (const char *)tables + args->nufft.at_field;
+    const double *f64 = (const double *)memory;
+    const float *f32 = (const float *)memory;
+    ec_c128 f = {0.0, 0.0};
+
+    f.re = args->double_precision ? f64[2 * i] : (double)f32[2 * i];
+    f.im = args->double_precision ? f64[2 * i + 1] : (double)f32[2 * i + 1];
+    return f;
+}
+
 #endif

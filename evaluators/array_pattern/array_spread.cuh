@@ -398,11 +398,12 @@ static __device__ __forceinline__ float2 power_field(const ec_pattern_args *args
     float2 f = from[0];
     if (nufft->terms == 1)
         return f;
-    f.x *= nufft->factor[i];
-    f.y *= nufft->factor[i];
+    const float *factors = (const float *)nufft->factor;
+    f.x *= factors[i];
+    f.y *= factors[i];
     for (int32_t p = 1; p < nufft->terms; p++) { /* j^p */
         float2 g = from[p * fine];
-        float factor = nufft->factor[(size_t)p * grid->points + i];
+        float factor = factors[(size_t)p * grid->points + i];
         factor = p & 2 ? -factor : factor;
         f.x = ec_fmaf(factor, p & 1 ? -g.y : g.x, f.x);
         f.y = ec_fmaf(factor, p & 1 ? g.x : g.y, f.y);

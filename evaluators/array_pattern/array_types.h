@@ -150,10 +150,19 @@ typedef struct ec_pattern_power {
  * (array_pattern_expansion.h). Planar arrays have the one term c_0 = b_0 = 1. */
 enum {
     EC_PATTERN_TERMS_MAX = 64,
-    EC_SPREAD_BIN = 16, /* CUDA: fine cells along a side of a bin */
+    EC_PATTERN_SIDE_MAX = 1024, /* cells of sub-arrays along a side */
+    EC_SPREAD_BIN = 16,         /* CUDA: fine cells along a side of a bin */
     EC_SPREAD_WIDTH_MAX = 13,
     EC_SPREAD_DEGREE_MAX = 15
 };
+
+/* A sub-array: elements order[first .. first + count) about the plane z = z_c + slope_x (x - x_c) +
+ * slope_y (y - y_c), in wavelengths (array_parts.h). */
+typedef struct ec_pattern_part {
+    int32_t first, count;
+    double x, y, z, slope_x, slope_y;
+    double depth; /* largest distance from the plane, along z */
+} ec_pattern_part;
 
 /* CUDA: the highest samples of a row inside (power and index) and outside the main beam, and the
  * highest interpolated lobe: bits of non-negative floats. */
@@ -166,11 +175,21 @@ typedef struct ec_pattern_nufft {
     int32_t terms, taylor;     /* of the expansion; b_p: Chebyshev's polynomial or zeta^p */
     double step_u, step_v;     /* of the grid */
     double centre_u, centre_v; /* direction of k = l = 0 */
-    double w_c, z_c, z_half;   /* of the expansion, z in wavelengths */
-    const float *factor;       /* [terms][points]: c_p; NULL for a planar array */
+    double w_c, z_half;        /* of the expansion; wavelengths */
+    double z_c;                /* of an array that is not cut into parts */
+    const void *factor;        /* [terms][points]: c_p, of the row's precision; or NULL */
+    double bound;              /* of the expansion's error */
     double noise_log;          /* ln of the row's noise */
-    const ec_nufft_args *plan; /* CPU */
-    size_t at_point, at_strength, at_field, at_work; /* CPU: byte offsets from the tables */
+    /* CPU */
+    const ec_nufft_args *plan;   /* type 1, with planes type 3; of `longest` points */
+    int32_t parts, planes;       /* 0: the array is not cut into parts */
+    int32_t longest;             /* elements of the largest part */
+    const ec_pattern_part *part; /* [parts] */
+    const int32_t *order;        /* [elements] */
+    const double *curve; /* Chebyshev: c_p(y) and its slope times h at y = h k, [terms][knots][2] */
+    int32_t knots;
+    double per_knot;                                                     /* 1 / h */
+    size_t at_point, at_target, at_strength, at_term, at_field, at_work; /* from the tables */
     /* CUDA: tasks first .. first + count of a launch, of which `staged` fit. */
     int32_t stage, staged;    /* EC_SPREAD_STAGE or EC_POWER_STAGE */
     int32_t fine[2], bins[2]; /* the fine grid along a and b, and its bins */
@@ -204,6 +223,7 @@ typedef struct ec_pattern_args {
     int32_t compact;          /* phases stay below 2^18 turns */
     int32_t planar;           /* all elements have one z: a common phase, taken as 0 */
     int32_t row;              /* EC_ROW_* */
+    int32_t fields;           /* the batch wants the complex pattern, no row */
     int32_t double_precision; /* of the row */
     int32_t exact;            /* refine peaks and crossings by float64 sums */
     int32_t vjp;

@@ -1,0 +1,75 @@
+-- expect: parts are right
+-- A curved array of numbers, by direct sums, whole, and cut into parts; with and without planes, by
+-- either expansion; and a folded array whose facets need one term each.
+local ec = require "eciton"
+ec.job{ name = "parts" }
+
+local x, y, z, seed = {}, {}, {}, 12345
+local function draw()
+    seed = (seed * 1103515245 + 12345) % 2147483648
+    return seed / 2147483648 - 0.5
+end
+for i = 1, 16 do
+    for k = 1, 16 do
+        local a, b = (i - 8.5) * 0.7 + 0.3 * draw(), (k - 8.5) * 0.7 + 0.3 * draw()
+        x[#x + 1], y[#y + 1], z[#z + 1] = a, b, (a * a + b * b) / 30
+    end
+end
+
+local function field(options)
+    options.x, options.y, options.z, options.wavelength = x, y, z, 1
+    options.u, options.v = ec.range(-0.5, 0.5, 11), ec.range(-0.4, 0.5, 10)
+    local pattern = ec.array(options):pattern()
+    return ec.value(ec.re(pattern)), ec.value(ec.im(pattern))
+end
+
+local want_re, want_im
+local function error_of(options)
+    local re, im = field(options)
+    local difference, norm = 0, 0
+    for i = 1, #want_re do
+        difference = difference + (re[i] - want_re[i]) ^ 2 + (im[i] - want_im[i]) ^ 2
+        norm = norm + want_re[i] ^ 2 + want_im[i] ^ 2
+    end
+    return math.sqrt(difference / norm)
+end
+
+want_re, want_im = field{ method = "direct" }
+assert(error_of{ method = "nufft" } < 1e-11)
+assert(error_of{ method = "nufft", precision = "single" } < 1e-5)
+assert(error_of{ method = "nufft", expansion = "taylor", tolerance = 1e-3 } < 1e-3)
+for _, parts in ipairs{ 1, 2, 5, 40 } do
+    for _, plane in ipairs{ true, false } do
+        for _, expansion in ipairs{ "chebyshev", "taylor" } do
+            for _, tolerance in ipairs{ 1e-3, 1e-6, 1e-11 } do
+                local e = error_of{ method = "nufft", parts = parts, plane = plane, precision = "double",
+                                    expansion = expansion, tolerance = tolerance }
+                assert(e < tolerance, ("parts %d, plane %s, %s, %g: %g"):format(parts, tostring(plane),
+                                                                               expansion, tolerance, e))
+            end
+        end
+    end
+end
+-- terms that are too few show
+assert(error_of{ method = "nufft", terms = 1 } > 0.1)
+assert(error_of{ method = "nufft", terms = 2, parts = 4 } < 1e-3)
+assert(error_of{ method = "nufft", terms = 2, parts = 4, plane = false } > 1e-2)
+
+-- two facets and a third one across: one term each
+local part = {}
+for i = 1, #x do
+    part[i] = x[i] < -2 and 7 or x[i] < 2 and 1 or 4
+    z[i] = x[i] < -2 and 0.3 * (x[i] + 2) or x[i] < 2 and 0 or -0.4 * (x[i] - 2) + 0.1 * y[i]
+end
+want_re, want_im = field{ method = "direct" }
+assert(error_of{ method = "nufft", part = part, terms = 1, precision = "double" } < 1e-11)
+assert(error_of{ method = "nufft", terms = 1, precision = "double" } > 1e-2)
+
+-- metrics read the same field
+local function level(options)
+    options.x, options.y, options.z, options.wavelength = x, y, z, 1
+    options.u, options.v = ec.range(-1, 1, 41), ec.range(-1, 1, 41)
+    return ec.value(ec.array(options):sll_db{ exclude_u = 0.2 })
+end
+assert(math.abs(level{ method = "nufft", part = part } - level{ method = "direct" }) < 1e-6)
+print("parts are right")
