@@ -57,11 +57,19 @@ typedef struct ec_plan_info {
     ec_log *log;           /* the chosen path goes here, level INFO */
 } ec_plan_info;
 
+/* Asked on the calling thread while a run goes on: true ends it with EC_STOPPED, and what it has
+ * written is of no use. */
+typedef struct ec_interrupt {
+    bool (*asked)(void *user);
+    void *user;
+} ec_interrupt;
+
 typedef struct ec_exec {
     size_t first_candidate; /* global index of candidate 0 of this run */
     const int32_t *stop;    /* device flag: non-zero turns the work into no-ops; may be NULL */
     bool status_undefined;  /* the n status bytes hold anything: write them instead of OR-ing into
                               them (only with EC_EVALUATOR_WRITES_STATUS; saves a launch) */
+    const ec_interrupt *interrupt; /* for a run that may take seconds; may be NULL */
 } ec_exec;
 
 struct ec_evaluator_def {
@@ -70,7 +78,8 @@ struct ec_evaluator_def {
     /* Choices depend on shapes and ranges only. */
     int (*plan)(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator);
     /* in: as planned, out: one array for each wanted output (NULL otherwise), status: one byte a
-     * candidate, OR-ed into. Enqueues on the backend. RETRY_SMALLER is answered with a smaller n. */
+     * candidate, OR-ed into. Enqueues on the backend. RETRY_SMALLER is answered with a smaller n,
+     * STOPPED (after ec_exec.interrupt) ends the run. */
     int (*run)(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
                ec_array *const *out, uint8_t *status, size_t n);
     void (*destroy)(ec_evaluator **evaluator);

@@ -1,4 +1,5 @@
 #include "executor_internal.h"
+#include "wall_clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -260,8 +261,10 @@ static int call_range(ec_executor *x, ec_planned_call *pc, const ec_array *X, co
             pc->class == EC_CLASS_CONSTANT ? whole : ec_array_lanes(&whole, offset, n);
         pc->out_pointer[i] = &pc->out_array[i];
     }
-    ec_exec exec = {
-        .first_candidate = first + offset, .stop = x->stop, .status_undefined = undefined};
+    ec_exec exec = {.first_candidate = first + offset,
+                    .stop = x->stop,
+                    .status_undefined = undefined,
+                    .interrupt = x->interrupt};
     int r = pc->call->def->run(pc->evaluator, &exec, pc->in_pointer, pc->out_pointer,
                                status + offset, n);
     if (r != EC_RETRY_SMALLER)
@@ -271,7 +274,7 @@ static int call_range(ec_executor *x, ec_planned_call *pc, const ec_array *X, co
                        pc->call->def->name, n);
     size_t half = ec_round_up(n / 2, EC_LANE_PAD);
     r = call_range(x, pc, X, XG, status, undefined, first, offset, half);
-    return r < 0 || half >= n
+    return r != EC_OK || half >= n
                ? r
                : call_range(x, pc, X, XG, status, undefined, first, offset + half, n - half);
 }
@@ -320,8 +323,38 @@ static int run_items(ec_executor *x, int class, int stage, bool whole, const ec_
             r = be->ops->launch(be, &ec_kernel_graph_segment, &g, lanes, 1);
             i += n;
         }
-        if (r < 0)
+        if (r != EC_OK)
             return r;
+    }
+    return EC_OK;
+}
+
+/* A look at the interrupt should come a few times a second; results do not depend on the cut. */
+static void follow_pace(ec_executor *x, size_t lanes, double seconds)
+{
+    if (seconds < 0.1 && lanes == x->pace)
+        x->pace *= 2;
+    else if (seconds > 0.4 && x->pace > EC_LANE_PAD)
+        x->pace = ec_round_up(x->pace / 2, EC_LANE_PAD);
+}
+
+/* Everything of a stage that takes chunks. */
+static int run_chunks(ec_executor *x, int stage, const ec_array *X, const ec_array *XG,
+                      const int32_t *group_map, uint8_t *status, size_t n)
+{
+    bool looks = x->interrupt && x->backend->host_memory;
+    for (size_t first = 0, lanes; first < n; first += lanes) {
+        if (looks && (first > 0 || stage > 0) && x->interrupt->asked(x->interrupt->user))
+            return EC_STOPPED;
+        size_t most = looks && x->pace < x->chunk ? x->pace : x->chunk;
+        lanes = n - first < most ? n - first : most;
+        double start = looks ? ec_wall_seconds() : 0;
+        int r = run_items(x, EC_CLASS_CANDIDATE, stage, false, X, XG, group_map, status + first,
+                          first, lanes);
+        if (r != EC_OK)
+            return r;
+        if (looks)
+            follow_pace(x, lanes, ec_wall_seconds() - start);
     }
     return EC_OK;
 }
@@ -399,6 +432,7 @@ static int create(ec_executor *x, const ec_executor_info *info)
     x->ld_group = ec_lane_ld(x->max_groups);
     x->fidelity = info->fidelity;
     x->stop = info->stop;
+    x->pace = (size_t)EC_LANE_PAD * (size_t)(be->threads > 0 ? be->threads : 1);
     x->status_item = -1;
     int status = ec_executor_plan(x, info);
     if (status != EC_OK)
@@ -459,6 +493,7 @@ static int create(ec_executor *x, const ec_executor_info *info)
     for (int32_t i = 0; i < x->n_outputs; i++)
         bind_value(x, &x->output_array[i], x->output[i], NULL, NULL, 0, x->max_candidates);
     choose_status_item(x);
+    x->interrupt = info->interrupt; /* for runs; making an executor is not cut short */
     return EC_OK;
 }
 
@@ -489,9 +524,9 @@ int ec_executor_run(ec_executor *x, const ec_array *X, const ec_array *XG, const
         return ec_fail(EC_ERR_ARGUMENT,
                        "%zu candidates in %zu groups are more than were planned for", n, groups);
     int r = x->status_item < 0 ? be->ops->fill(be, status, x->constant_status, n) : EC_OK;
-    if (r >= 0 && groups > 0) {
+    if (r == EC_OK && groups > 0) {
         r = be->ops->fill(be, x->group_status, 0, x->ld_group);
-        if (r >= 0)
+        if (r == EC_OK)
             r = run_items(x, EC_CLASS_GROUP, 0, false, X, XG, group_map, x->group_status, 0,
                           groups);
         ec_status_args args = {
@@ -499,22 +534,18 @@ int ec_executor_run(ec_executor *x, const ec_array *X, const ec_array *XG, const
         bool calls = false;
         for (int32_t i = 0; i < x->n_calls; i++)
             calls |= x->call[i].class == EC_CLASS_GROUP;
-        if (r >= 0 && calls)
+        if (r == EC_OK && calls)
             r = be->ops->launch(be, &ec_kernel_graph_status, &args, n, 1);
     }
-    for (int32_t stage = 0; stage < x->n_stages && r >= 0; stage++) {
-        for (size_t first = 0; first < n && r >= 0; first += x->chunk) {
-            size_t lanes = n - first < x->chunk ? n - first : x->chunk;
-            r = run_items(x, EC_CLASS_CANDIDATE, stage, false, X, XG, group_map, status + first,
-                          first, lanes);
-        }
-        if (r >= 0)
+    for (int32_t stage = 0; stage < x->n_stages && r == EC_OK; stage++) {
+        r = run_chunks(x, stage, X, XG, group_map, status, n);
+        if (r == EC_OK)
             r = run_items(x, EC_CLASS_CANDIDATE, stage, true, X, XG, group_map, status, 0, n);
     }
     for (int32_t i = 0; i < x->n_outputs; i++)
         if (x->output_array[i].axes & EC_AXIS_CANDIDATE)
             x->output_array[i].lanes = n;
-    return r < 0 ? r : EC_OK;
+    return r;
 }
 
 const ec_array *ec_executor_output(const ec_executor *x, int32_t i)

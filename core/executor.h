@@ -23,6 +23,8 @@ typedef struct ec_executor_info {
     size_t memory_budget; /* bytes; 0: half of what is free on the backend */
     size_t chunk;         /* forced chunk (rounded up to EC_LANE_PAD); 0: from the budget */
     const int32_t *stop;  /* device flag, may be NULL */
+    const ec_interrupt *interrupt; /* asked between chunks on the CPU, which are then cut so that a
+                                      look comes a few times a second; borrowed, may be NULL */
     ec_log *log;
 } ec_executor_info;
 
@@ -32,7 +34,8 @@ EC_API void ec_executor_destroy(ec_executor **executor);
 
 /* X: f64 [genes] over candidates, XG: f64 [group genes] over groups (NULL without), group_map: i32
  * over candidates on the backend. n <= max_candidates. status: one byte a candidate on the backend,
- * overwritten. Enqueues; the outputs are then in ec_executor_output. */
+ * overwritten. Enqueues; the outputs are then in ec_executor_output. EC_STOPPED: the interrupt
+ * ended it, the outputs hold anything. */
 EC_API int ec_executor_run(ec_executor *executor, const ec_array *X, const ec_array *XG,
                            const int32_t *group_map, uint8_t *status, size_t n, size_t groups);
 /* The i-th output's array over the whole population (lanes = n of the last run, ld fixed by

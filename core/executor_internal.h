@@ -65,7 +65,9 @@ struct ec_executor {
     ec_log *log;
     ec_fidelity fidelity;
     const int32_t *stop;
+    const ec_interrupt *interrupt;
     size_t max_candidates, max_groups, chunk;
+    size_t pace; /* candidates between two looks at the interrupt, follows the pace */
     size_t ld_population, ld_group;
 
     ec_value *value;

@@ -33,9 +33,9 @@ static const double polish_least_seconds = 10;
 
 const char *ec_stop_name(ec_stop stop)
 {
-    static const char *const names[] = {"none",   "generations", "evaluations",
-                                        "time",   "target",      "stagnation",
-                                        "spread", "interrupted", "device lost"};
+    static const char *const names[] = {"none",        "generations", "evaluations", "time",
+                                        "target",      "stagnation",  "spread",      "interrupted",
+                                        "device lost", "error"};
 
     return (unsigned)stop < sizeof names / sizeof *names ? names[stop] : "unknown";
 }
@@ -183,6 +183,7 @@ typedef struct solve_run {
 
     /* the host's view */
     double start, limit; /* limit: wall time of the search, infinite without one */
+    ec_interrupt interrupt;
     uint64_t enqueued;   /* evaluations */
     uint32_t generation; /* enqueued */
     size_t n;            /* candidates of the last generation */
@@ -194,8 +195,11 @@ typedef struct solve_run {
     design_list latest;       /* of the last look */
     double *elite_genes, *elite_cost, *elite_violation;
     uint8_t *elite_status;
+    size_t n_last; /* members at the last look, whose status bytes are in elite_status */
     size_t history_capacity;
     ec_result *result;
+    int failure; /* with stop EC_STOP_ERROR: the status that ended the run, and its sentence */
+    char error[1024];
 } solve_run;
 
 static bool same_design(const solve_run *run, const design_list *list, const double *a,
@@ -306,6 +310,20 @@ static int check_job(const ec_job *job, const ec_solve_info *info, const ec_opti
 
 /* ---- building the run ---- */
 
+static ec_stop host_stop(const solve_run *run)
+{
+    if (run->info->interrupt && *run->info->interrupt)
+        return EC_STOP_INTERRUPT;
+    if (now() - run->start >= run->limit)
+        return EC_STOP_TIME;
+    return EC_STOP_NONE;
+}
+
+static bool stops_now(void *user)
+{
+    return host_stop((const solve_run *)user) != EC_STOP_NONE;
+}
+
 static int build_optimizer(solve_run *run)
 {
     const ec_solve_info *info = run->info;
@@ -369,6 +387,7 @@ static int worker_create(solve_run *run, ec_worker *worker, ec_backend *backend)
         .memory_budget = run->info->memory_budget,
         .chunk = run->info->chunk,
         .stop = run->flag,
+        .interrupt = &run->interrupt,
         .log = &run->messages.log,
     };
     worker->backend = backend;
@@ -447,6 +466,8 @@ static int run_build(solve_run *run, ec_job *job, ec_backend *backend, const ec_
     run->info = info;
     once_open(&run->messages, info->log);
     run->backend = backend;
+    run->interrupt.asked = stops_now;
+    run->interrupt.user = run;
     int status = check_job(job, info, &run->def);
     if (status < 0)
         return status;
@@ -531,7 +552,7 @@ static int enqueue(solve_run *run, size_t lanes, size_t *n)
     X.lanes = m;
     status = ec_executor_run(worker->executor, &X, run->groups > 0 ? &XG : NULL, group_map,
                              worker->status, m, run->groups);
-    if (status < 0)
+    if (status != EC_OK)
         return status;
     ec_score_args args = {worker->cost, worker->violation, worker->status, run->flag};
     status = backend->ops->launch(backend, &ec_kernel_score, &args, m, 1);
@@ -561,8 +582,8 @@ static int capture_generation(solve_run *run, size_t lanes, size_t *n, ec_captur
         return status;
     int enqueued = enqueue(run, lanes, n);
     status = backend->ops->capture_end(backend, capture);
-    if (enqueued < 0 || status < 0)
-        return enqueued < 0 ? enqueued : status;
+    if (enqueued != EC_OK || status < 0)
+        return enqueued != EC_OK ? enqueued : status;
     run->captures[run->n_captures].lanes = lanes;
     run->captures[run->n_captures++].capture = *capture;
     return EC_OK;
@@ -591,7 +612,7 @@ static int generation(solve_run *run)
     } else {
         status = enqueue(run, 0, &n);
     }
-    if (status < 0)
+    if (status != EC_OK)
         return status;
     run->n = n;
     run->enqueued += n;
@@ -739,6 +760,7 @@ static int look(solve_run *run, bool kept, bool last, int32_t *flag)
                                  run->elite_status, &found);
     if (status < 0)
         return status;
+    run->n_last = found;
     describe_row(run, median_cost(run->elite_cost, run->elite_status, found), &row);
     if (kept)
         status = history_append(run, &row);
@@ -779,21 +801,41 @@ static int look_and_pace(solve_run *run, bool kept, bool last, int32_t *flag)
 
 /* ---- the search ---- */
 
-static ec_stop host_stop(const solve_run *run)
-{
-    if (run->info->interrupt && *run->info->interrupt)
-        return EC_STOP_INTERRUPT;
-    if (now() - run->start >= run->limit)
-        return EC_STOP_TIME;
-    return EC_STOP_NONE;
-}
-
 static bool budget_is_used(const solve_run *run)
 {
     const ec_solve_info *info = run->info;
 
     return (info->evaluations && run->enqueued >= info->evaluations) ||
            (info->generations && run->generation >= info->generations);
+}
+
+/* An error ends the run, whose results so far are kept. */
+static void note_error(solve_run *run, int status)
+{
+    if (run->result->stop == EC_STOP_ERROR)
+        return;
+    run->result->stop = EC_STOP_ERROR;
+    run->failure = status;
+    snprintf(run->error, sizeof run->error, "%s", ec_error_text());
+}
+
+/* The search cannot go on; what the last look saw is kept. */
+static int keep_latest(solve_run *run, int status)
+{
+    if (run->result->n_history == 0)
+        return status;
+    if (status == EC_ERR_DEVICE) { /* the rest is done on the CPU */
+        run->result->stop = EC_STOP_DEVICE;
+        ec_log_write(&run->messages.log, EC_LOG_ERROR, "%s: %s", run->backend->name,
+                     ec_error_text());
+    } else {
+        note_error(run, status);
+    }
+    for (size_t i = 0; i < run->latest.n; i++) {
+        list_add(run, &run->keep, run->latest.genes + i * run->width, &run->latest.scores[i]);
+        list_add(run, &run->distinct, run->latest.genes + i * run->width, &run->latest.scores[i]);
+    }
+    return EC_OK;
 }
 
 static int search(solve_run *run)
@@ -808,19 +850,12 @@ static int search(solve_run *run)
             status = look_and_pace(run, is_kept_generation(run->generation), false, &flag);
         stop = host_stop(run);
     }
-    if (status == EC_OK)
+    if (status == EC_STOPPED) /* within a generation, of which nothing was taken */
+        status = EC_OK;
+    if (status == EC_OK && run->generation > 0)
         status = look_and_pace(run, true, true, &flag);
     run->result->stop = flag ? (ec_stop)flag : stop;
-    if (status != EC_ERR_DEVICE || run->latest.n == 0)
-        return status;
-    /* The device is lost; what the last look saw is not. */
-    run->result->stop = EC_STOP_DEVICE;
-    ec_log_write(&run->messages.log, EC_LOG_ERROR, "%s: %s", run->backend->name, ec_error_text());
-    for (size_t i = 0; i < run->latest.n; i++) {
-        list_add(run, &run->keep, run->latest.genes + i * run->width, &run->latest.scores[i]);
-        list_add(run, &run->distinct, run->latest.genes + i * run->width, &run->latest.scores[i]);
-    }
-    return EC_OK;
+    return status < 0 ? keep_latest(run, status) : EC_OK;
 }
 
 /* ---- polish ---- */
@@ -1049,8 +1084,35 @@ static int make_buffers(const ec_graph *graph, int32_t n, const ec_expr *exprs, 
     return EC_OK;
 }
 
-static int fill_values(ec_job *job, ec_result *result, ec_backend *backend, ec_log *log)
+/* What needs no evaluator, after an error: the variables, and the objective of the search. */
+static int fill_from_search(ec_job *job, ec_result *result, ec_backend *backend, double objective)
 {
+    ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)job->n_variables + 1));
+
+    if (!exprs)
+        return ec_fail(EC_ERR_MEMORY, "solve: no memory for the best design");
+    for (int32_t i = 0; i < job->n_objectives; i++)
+        result->objective_final[i] = result->objective_search[i] = NAN;
+    result->objective_search[0] = objective;
+    for (int32_t i = 0; i < job->n_constraints; i++)
+        result->constraint[i] = NAN;
+    for (int32_t i = 0; i < job->n_records; i++)
+        for (int32_t k = 0; k < result->record_length[i]; k++)
+            result->record[i][k] = NAN;
+    for (int32_t i = 0; i < job->n_variables; i++)
+        exprs[i] = job->variables[i]->variable.value;
+    int status =
+        evaluate(job, result, backend, EC_FINAL, job->n_variables, exprs, result->variable, NULL);
+    free(exprs);
+    return status;
+}
+
+/* All values of the best design; `objective` is that of the search, for the case that they cannot
+ * be had. */
+static int fill_values(solve_run *run, ec_backend *backend, double objective)
+{
+    ec_job *job = run->job;
+    ec_result *result = run->result;
     int32_t n_objectives = job->n_objectives, n_constraints = job->n_constraints;
     int32_t n_variables = job->n_variables, n_records = job->n_records;
     int32_t n = n_objectives + n_constraints + n_variables + n_records, at = 0;
@@ -1097,12 +1159,17 @@ static int fill_values(ec_job *job, ec_result *result, ec_backend *backend, ec_l
                sizeof *values * (size_t)n_variables);
         memcpy(values + n_objectives + n_constraints + n_variables, result->record,
                sizeof *values * (size_t)n_records);
-        status = evaluate(job, result, backend, EC_FINAL, n, exprs, values, log);
-    }
-    if (status == EC_OK) {
+        status =
+            evaluate(job, result, backend, EC_FINAL, n, exprs, values, &run->messages.warnings);
         for (int32_t i = 0; i < n_objectives; i++)
             values[i] = &result->objective_search[i];
-        status = evaluate(job, result, backend, EC_SEARCH, n_objectives, exprs, values, log);
+        if (status == EC_OK)
+            status = evaluate(job, result, backend, EC_SEARCH, n_objectives, exprs, values,
+                              &run->messages.warnings);
+        if (status < 0) {
+            note_error(run, status);
+            status = fill_from_search(job, result, backend, objective);
+        }
     }
     free(exprs);
     free(values);
@@ -1125,10 +1192,17 @@ static int choose_winner(solve_run *run, ec_backend *backend)
     if (status == EC_OK && n > 0)
         memcpy(designs, run->keep.genes, n * width * sizeof(double));
     bool interrupted = run->info->interrupt && *run->info->interrupt;
-    if (status == EC_OK && run->info->polish && !interrupted)
+    if (status == EC_OK && run->info->polish && !interrupted && result->stop != EC_STOP_ERROR)
         status = polish(run, run->backend->is_cuda ? 0 : run->backend->threads, designs, &n);
     if (status == EC_OK && n > 0)
         status = score_final(run, backend, designs, n, scores);
+    if (status < 0 && n > 0 && scores) {
+        /* Polished ones stand behind those of the search, whose scores are known. */
+        note_error(run, status);
+        n = run->keep.n;
+        memcpy(scores, run->keep.scores, n * sizeof *scores);
+        status = EC_OK;
+    }
     for (size_t i = 1; i < n && status == EC_OK; i++)
         if (better(&scores[i], &scores[best]))
             best = i;
@@ -1139,7 +1213,7 @@ static int choose_winner(solve_run *run, ec_backend *backend)
         memcpy(result->genes, designs + best * width, (size_t)result->n_genes * sizeof(double));
         memcpy(result->group_genes, designs + best * width + result->n_genes,
                (size_t)result->n_group_genes * sizeof(double));
-        status = fill_values(run->job, result, backend, &run->messages.warnings);
+        status = fill_values(run, backend, seen(run, scores[best].cost));
     }
     free(designs);
     free(scores);
@@ -1186,6 +1260,51 @@ static size_t write_fault(const ec_job *job, const ec_result *r, char *text, siz
     return strlen(text);
 }
 
+/* Why the designs of the last generation failed: "64 x the cost is not finite". */
+static void write_failures(const solve_run *run, char *text, size_t size)
+{
+#define EC_CANDIDATE_SENTENCE(name, value, sentence) {value, sentence},
+    static const struct {
+        uint8_t bit;
+        const char *sentence;
+    } kinds[] = {EC_CANDIDATE_STATUS_LIST(EC_CANDIDATE_SENTENCE)};
+#undef EC_CANDIDATE_SENTENCE
+    size_t used = 0;
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && used < size; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < run->n_last; i++) {
+            /* a cost that is none follows from the other kinds */
+            uint8_t cause = run->elite_status[i] & (uint8_t)~EC_CANDIDATE_NOT_FINITE;
+            count += (cause ? cause : run->elite_status[i]) & kinds[k].bit ? 1 : 0;
+        }
+        if (count > 0)
+            used += (size_t)snprintf(text + used, size - used, "%s%zu x %s", used ? ", " : "",
+                                     count, kinds[k].sentence);
+    }
+}
+
+/* "; every design failed: ...", or that none was scored. */
+static void write_none(const solve_run *run, char *text, size_t size)
+{
+    char failures[400] = "";
+
+    if (run->generation == 0) {
+        snprintf(
+            text, size,
+            ": the first generation of %zu designs had not been evaluated; give more time or a "
+            "smaller population",
+            run->max_population);
+        return;
+    }
+    write_failures(run, failures, sizeof failures);
+    if (run->result->failed == run->result->evaluations)
+        snprintf(text, size, "; every design failed (%" PRIu64 "); of the last %zu: %s",
+                 run->result->failed, run->n_last, failures);
+    else
+        snprintf(text, size, "; there is no best design");
+}
+
 static void write_message(const solve_run *run)
 {
     const ec_solve_info *info = run->info;
@@ -1223,17 +1342,21 @@ static void write_message(const solve_run *run)
         snprintf(text, size, "every variable's spread fell below %g of its range", info->spread);
         break;
     case EC_STOP_INTERRUPT:
-        snprintf(text, size, "interrupted; the best design so far is kept");
+        snprintf(text, size, "interrupted%s", r->found ? "; the best design so far is kept" : "");
         break;
     case EC_STOP_DEVICE:
-        snprintf(text, size, "the device was lost; the best design so far is kept");
+        snprintf(text, size, "the device was lost%s",
+                 r->found ? "; the best design so far is kept" : "");
+        break;
+    case EC_STOP_ERROR:
+        snprintf(text, size, "ended by an error: %.300s", run->error);
         break;
     case EC_STOP_NONE:
         snprintf(text, size, "the run has not ended");
         break;
     }
     if (!r->found)
-        snprintf(text + strlen(text), size - strlen(text), "; every design failed");
+        write_none(run, text + strlen(text), size - strlen(text));
 }
 
 static int result_create(const solve_run *run, ec_result **result)
@@ -1345,6 +1468,12 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
         status = final_backend(&run, &own, &last);
     if (status == EC_OK)
         status = choose_winner(&run, last);
+    if (status < 0 && run.result && run.result->n_history > 0) {
+        note_error(&run, status);
+        run.result->found = false;
+        status = EC_OK;
+    }
+    *result = NULL;
     if (status == EC_OK) {
         run.result->generations = run.stats.generation;
         run.result->evaluations = run.stats.evaluations;
@@ -1352,6 +1481,8 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
         run.result->seconds = now() - run.start;
         write_message(&run);
         *result = run.result;
+        if (run.result->stop == EC_STOP_ERROR)
+            status = ec_fail(run.failure, "%s", run.error);
     } else {
         ec_result_destroy(&run.result);
     }
@@ -1403,6 +1534,7 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
         return status;
     memset(&run, 0, sizeof run);
     memset(check, 0, sizeof *check);
+    run.limit = INFINITY;
     status = check_numbers(info);
     if (status == EC_OK)
         status = run_build(&run, job, backend, info);
@@ -1426,6 +1558,8 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
         status = backend->ops->sync(backend);
     if (status == EC_OK && n > 0)
         check->seconds_per_evaluation = (now() - start) / (double)n;
+    if (status == EC_STOPPED)
+        status = ec_fail(EC_ERR_SCRIPT, "solve: interrupted");
     if (run.backend)
         run_release(&run);
     job->searching = false;

@@ -22,9 +22,11 @@ typedef enum ec_stop {
     EC_STOP_STAGNATION,
     EC_STOP_SPREAD,
     EC_STOP_INTERRUPT,
-    EC_STOP_DEVICE
+    EC_STOP_DEVICE,
+    EC_STOP_ERROR
 } ec_stop;
-/* "generations", "evaluations", "time", "target", "stagnation", "spread", "interrupted", "device lost" */
+/* "generations", "evaluations", "time", "target", "stagnation", "spread", "interrupted",
+ * "device lost", "error" */
 EC_API const char *ec_stop_name(ec_stop stop);
 
 typedef struct ec_history_row {
@@ -79,7 +81,8 @@ typedef struct ec_result {
     bool polish_capped; /* its time ended it */
     char backend[16], device[128], isa[8], method[32];
     uint64_t seed;
-    bool found;       /* a design that did not fail exists */
+    /* a design that did not fail exists; when none does, the message says why the designs failed */
+    bool found;
     uint8_t status;   /* of the best design at final: candidate status bits */
     double violation; /* at final */
     /* what the job had when it was solved; more may have been added since */
@@ -104,7 +107,11 @@ typedef struct ec_result {
     char message[512];
 } ec_result;
 
-/* Errors: a search of the job that runs already (an evaluator cannot search its own job). */
+/* When time or the interrupt comes within a generation, the generation is dropped whole (on the CPU
+ * within about a second; a GPU ends the generation first). An error after the first generation
+ * leaves a result as well (stop EC_STOP_ERROR): its best and history so far, with NaN for what
+ * cannot be evaluated any more; without a result *result is NULL.
+ * Errors: a search of the job that runs already (an evaluator cannot search its own job). */
 EC_API int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info,
                     ec_result **result);
 EC_API void ec_result_destroy(ec_result **result);

@@ -1,10 +1,12 @@
 /* test_solve.c: the solve loop on small graphs: stop rules to the letter, failures as data, the
  * winner chosen at final fidelity, and the same bits for any threads and chunks. */
+#include "evaluator.h"
 #include "job.h"
 #include "solve.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,6 +227,7 @@ static void test_spread_and_time_and_interrupt(void **state)
     ec_result_destroy(&r);
     info.interrupt = &interrupt;
     info.seconds = 100;
+    info.population = 32; /* one chunk: nobody looks within it */
     r = solve(&p, &info);
     assert_int_equal(r->stop, EC_STOP_INTERRUPT);
     assert_true(r->found);
@@ -286,8 +289,161 @@ static void test_everything_fails(void **state)
     ec_result *r = solve(&p, &info);
     assert_false(r->found);
     assert_int_equal(r->failed, r->evaluations);
-    assert_non_null(strstr(r->message, "failed"));
+    char words[120];
+    snprintf(words, sizeof words, "every design failed (%d); of the last %d: %d x the cost",
+             (int)r->failed, (int)r->history[4].population, (int)r->history[4].population);
+    assert_non_null(strstr(r->message, words));
+    assert_true(r->n_history == 5 && r->history[4].failed == r->failed);
     ec_result_destroy(&r);
+    destroy(&p);
+}
+
+/* ---- the end comes within a generation ---- */
+
+/* y = x0^2; in its call `last` it raises a flag, or fails. */
+typedef struct bomb_config {
+    volatile int *flag; /* NULL: it fails */
+    int calls, last;
+} bomb_config;
+
+typedef struct bomb {
+    ec_evaluator head;
+    bomb_config *config;
+} bomb;
+
+static int bomb_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator)
+{
+    bomb *b = calloc(1, sizeof *b);
+    b->head.def = info->call->def;
+    b->head.backend = backend;
+    b->config = info->call->config;
+    *evaluator = &b->head;
+    return EC_OK;
+}
+
+static int bomb_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
+                    ec_array *const *out, uint8_t *status, size_t n)
+{
+    bomb_config *config = ((bomb *)evaluator)->config;
+
+    (void)exec;
+    (void)status;
+    config->calls++;
+    if (config->calls >= config->last && !config->flag)
+        return ec_fail(EC_ERR_INTERNAL, "the bomb went off");
+    if (config->calls == config->last)
+        *config->flag = 1;
+    for (size_t c = 0; c < n; c++) {
+        double v = ((const double *)in[0]->data)[c];
+        ((double *)out[0]->data)[c] = v * v;
+    }
+    return EC_OK;
+}
+
+static void bomb_destroy(ec_evaluator **evaluator)
+{
+    free(*evaluator);
+    *evaluator = NULL;
+}
+
+static void create_bomb(problem *p, volatile int *flag, int last)
+{
+    static const ec_evaluator_def def = {.name = "bomb",
+                                         .plan = bomb_plan,
+                                         .run = bomb_run,
+                                         .destroy = bomb_destroy,
+                                         .config_destroy = free};
+    ec_call_output output = {.name = "y", .dtype = EC_F64, .range = {0, INFINITY}};
+    bomb_config *config = calloc(1, sizeof *config);
+    ec_call *call = NULL;
+
+    create(p, 1, 1, 2, 1);
+    ec_expr in = ec_graph_slice(p->graph, p->x, 0, 0);
+    config->flag = flag;
+    config->last = last;
+    assert_int_equal(ec_graph_call(p->graph, &def, config, 1, &in, &call), EC_OK);
+    minimize(p, ec_graph_call_output(p->graph, call, &output));
+    assert_int_equal(ec_job_add_record(p->job, "copy", p->x, 0), EC_OK);
+}
+
+enum { BOMB_CHUNKS = 10 };
+
+static ec_result *solve_bomb(problem *p, volatile int *flag, size_t generations, int *status)
+{
+    ec_solve_info info;
+    ec_result *result = NULL;
+
+    ec_solve_info_default(&info);
+    info.method = "rand1bin";
+    info.population = 32 * BOMB_CHUNKS;
+    info.chunk = 32;
+    info.generations = generations;
+    info.interrupt = flag;
+    *status = ec_solve(p->job, p->backend, &info, &result);
+    return result;
+}
+
+/* A generation that is interrupted leaves nothing: the result is that of the generations before. */
+static void test_interrupt_within_a_generation(void **state)
+{
+    volatile int flag = 0, never = 0;
+    problem p, q;
+    int status;
+
+    (void)state;
+    create_bomb(&p, &flag, 2 * BOMB_CHUNKS + 5);
+    create_bomb(&q, &never, -1);
+    ec_result *r = solve_bomb(&p, &flag, 50, &status);
+    assert_int_equal(status, EC_OK);
+    ec_result *two = solve_bomb(&q, &never, 2, &status);
+    assert_int_equal(status, EC_OK);
+    assert_int_equal(r->stop, EC_STOP_INTERRUPT);
+    assert_int_equal(r->generations, 2);
+    assert_int_equal(r->evaluations, 2 * 32 * BOMB_CHUNKS);
+    assert_int_equal(r->n_history, 2);
+    assert_true(r->found && r->objective_final[0] == two->objective_final[0]);
+    assert_true(r->genes[0] == two->genes[0]);
+    ec_result_destroy(&r);
+    ec_result_destroy(&two);
+    destroy(&p);
+    destroy(&q);
+
+    flag = 0;
+    create_bomb(&p, &flag, 5);
+    r = solve_bomb(&p, &flag, 50, &status);
+    assert_int_equal(status, EC_OK);
+    assert_false(r->found);
+    assert_true(r->n_history == 0 && r->evaluations == 0);
+    assert_non_null(strstr(r->message, "the first generation of 320 designs had not been"));
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+static void test_error_keeps_the_best(void **state)
+{
+    problem p;
+    int status;
+
+    (void)state;
+    create_bomb(&p, NULL, 2 * BOMB_CHUNKS + 5);
+    ec_result *r = solve_bomb(&p, NULL, 50, &status);
+    assert_int_equal(status, EC_ERR_INTERNAL);
+    assert_string_equal(ec_error_text(), "the bomb went off");
+    assert_non_null(r);
+    assert_int_equal(r->stop, EC_STOP_ERROR);
+    assert_non_null(strstr(r->message, "the bomb went off"));
+    assert_int_equal(r->n_history, 2);
+    assert_true(r->found && r->variable[0][0] >= 1 && r->variable[0][0] < 1.1);
+    assert_true(r->objective_search[0] == r->variable[0][0] * r->variable[0][0]);
+    assert_true(r->objective_search[0] == r->history[1].best);
+    assert_true(isnan(r->objective_final[0]) && isnan(r->record[0][0]));
+    ec_result_destroy(&r);
+    destroy(&p);
+
+    create_bomb(&p, NULL, 5); /* before there is anything */
+    r = solve_bomb(&p, NULL, 50, &status);
+    assert_int_equal(status, EC_ERR_INTERNAL);
+    assert_null(r);
     destroy(&p);
 }
 
@@ -448,6 +604,8 @@ int main(void)
         cmocka_unit_test(test_spread_and_time_and_interrupt),
         cmocka_unit_test(test_half_nan),
         cmocka_unit_test(test_everything_fails),
+        cmocka_unit_test(test_interrupt_within_a_generation),
+        cmocka_unit_test(test_error_keeps_the_best),
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_refusals),
