@@ -332,6 +332,8 @@ static int array_new(lua_State *L)
     array->call = NULL;
     array->kind = config.kind;
     luaL_setmetatable(L, EC_LUA_ARRAY);
+    /* the call copies the grid, and lives as long as the graph */
+    ec_lua_budget_take(L, (size_t)(config.na + config.nb) * sizeof(double));
     if (ec_array_call(graph_of(L), &config, &in, &array->call) != EC_OK)
         ec_lua_fail_core(L, "ec.array");
     return 1;

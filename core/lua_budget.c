@@ -14,6 +14,9 @@ enum { HOOK_COUNT = 10000 };
  * runs is out of the hook's reach. */
 static const double GRACE_SECONDS = 1.0;
 
+/* A call of a host function may take the script's limit, and this share of it for each design. */
+static const double SHARE_OF_A_DESIGN = 0.1;
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 void *ec_lua_budget_alloc(void *budget, void *memory, size_t old_size, size_t new_size)
@@ -34,9 +37,25 @@ void *ec_lua_budget_alloc(void *budget, void *memory, size_t old_size, size_t ne
     return moved;
 }
 
+void ec_lua_budget_take(lua_State *L, size_t bytes)
+{
+    ec_lua_budget *b = &ec_lua_host_of(L)->budget;
+    if (bytes > b->memory_limit - b->memory_used)
+        lua_gc(L, LUA_GCCOLLECT);
+    if (bytes > b->memory_limit - b->memory_used)
+        ec_lua_fail(L, "not enough memory: the script may hold %.3g GiB (--trust lifts the limit)",
+                    (double)b->memory_limit / (1 << 30));
+    b->memory_used += bytes;
+}
+
+void ec_lua_budget_give(ec_lua_budget *b, size_t bytes)
+{
+    b->memory_used -= bytes;
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static double clock_seconds(const ec_lua_budget *b)
+double ec_lua_budget_clock(const ec_lua_budget *b)
 {
     struct timespec t;
     clock_gettime(b->clock, &t);
@@ -46,34 +65,56 @@ static double clock_seconds(const ec_lua_budget *b)
 void ec_lua_budget_pause(ec_lua_budget *b)
 {
     pthread_mutex_lock(&b->mutex);
-    if (b->paused++ == 0)
-        b->paused_at = clock_seconds(b);
+    b->paused++;
     pthread_mutex_unlock(&b->mutex);
 }
 
 void ec_lua_budget_resume(ec_lua_budget *b)
 {
     pthread_mutex_lock(&b->mutex);
-    if (--b->paused == 0)
-        b->deadline += clock_seconds(b) - b->paused_at;
+    b->paused--;
     pthread_mutex_unlock(&b->mutex);
 }
 
-double ec_lua_budget_renew(ec_lua_budget *b)
+void ec_lua_budget_extend(ec_lua_budget *b, double seconds)
 {
     pthread_mutex_lock(&b->mutex);
-    double now = b->paused ? b->paused_at : clock_seconds(b);
-    double left = b->deadline - now;
-    b->deadline = now + b->seconds;
+    b->deadline += seconds;
     pthread_mutex_unlock(&b->mutex);
-    return left;
 }
 
-void ec_lua_budget_restore(ec_lua_budget *b, double left)
+void ec_lua_budget_renew(ec_lua_budget *b)
 {
     pthread_mutex_lock(&b->mutex);
-    b->deadline = (b->paused ? b->paused_at : clock_seconds(b)) + left;
+    b->deadline = ec_lua_budget_clock(b) + b->seconds;
+    b->allowed = b->seconds;
     pthread_mutex_unlock(&b->mutex);
+}
+
+ec_lua_budget_outer ec_lua_budget_begin_call(ec_lua_budget *b, size_t n, const ec_interrupt *search)
+{
+    ec_lua_budget_outer outer = {b->deadline, b->allowed, b->search};
+    pthread_mutex_lock(&b->mutex);
+    b->allowed = b->seconds * (1 + SHARE_OF_A_DESIGN * (double)n);
+    b->deadline = ec_lua_budget_clock(b) + b->allowed;
+    b->search = search;
+    b->paused--;
+    pthread_mutex_unlock(&b->mutex);
+    return outer;
+}
+
+bool ec_lua_budget_end_call(ec_lua_budget *b, const ec_lua_budget_outer *outer)
+{
+    pthread_mutex_lock(&b->mutex);
+    bool stopped = b->stopping;
+    b->paused++;
+    b->stopping = false;
+    b->search = outer->search;
+    b->deadline = outer->deadline;
+    if (!b->expired) /* else a message is to come */
+        b->allowed = outer->allowed;
+    pthread_mutex_unlock(&b->mutex);
+    return stopped;
 }
 
 void ec_lua_budget_note(lua_State *L)
@@ -94,15 +135,24 @@ static void count_hook(lua_State *L, lua_Debug *ar)
         ec_lua_budget_note(L);
         /* inside a search the signal is the search's to notice: it keeps its best */
         b->interrupted = *host->settings.interrupt && !host->stopped && !host->in_core;
-        if (!b->interrupted && clock_seconds(b) <= b->deadline)
+        b->stopping = b->stopping || (b->search && b->search->asked(b->search->user));
+        if (!b->interrupted && !b->stopping && ec_lua_budget_clock(b) <= b->deadline) {
+            if (lua_gethook(L) == count_hook && lua_gethookcount(L) == 1) /* stopped before */
+                ec_lua_budget_hook(L);
             return;
-        b->expired = true;
-        *host->settings.interrupt = 1; /* a search that waits for a host function ends as well */
+        }
+        b->expired = !b->stopping;
     }
     /* at every instruction from now on: a pcall that catches this gets no further */
     lua_sethook(L, count_hook, LUA_MASKCOUNT, 1);
-    if (b->interrupted)
+    if (b->stopping)
+        ec_lua_fail(L, "the search ends here");
+    if (b->interrupted) {
+        host->ended_by_signal = true;
         ec_lua_fail(L, "interrupted");
+    }
+    if (b->search)
+        ec_lua_fail(L, "the time of the call is used up");
     ec_lua_fail(
         L,
         "the script has run for %g s of its own (searches not counted), which is its limit: "
@@ -133,12 +183,12 @@ static void *watch(void *user)
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
         pthread_cond_timedwait(&b->wake, &b->mutex, &until);
-        if (b->quit || b->paused || clock_seconds(b) <= b->deadline + GRACE_SECONDS)
+        if (b->quit || b->paused || ec_lua_budget_clock(b) <= b->deadline + GRACE_SECONDS)
             continue;
         fprintf(stderr,
                 "%sa function of Lua's own library has run past the script's limit of %g s and "
                 "cannot be stopped otherwise: the program ends here (--trust lifts the limit)\n",
-                b->where, b->seconds);
+                b->where, b->allowed);
         fflush(NULL);
         _exit(1);
     }
@@ -154,8 +204,8 @@ int ec_lua_budget_start(ec_lua_budget *b, size_t memory, double seconds)
     if (pthread_getcpuclockid(pthread_self(), &b->clock) != 0)
         b->clock = CLOCK_MONOTONIC;
     b->paused = 1;
-    b->paused_at = clock_seconds(b);
-    b->deadline = b->paused_at + seconds;
+    b->allowed = seconds;
+    b->deadline = ec_lua_budget_clock(b) + seconds;
     pthread_mutex_init(&b->mutex, NULL);
     pthread_cond_init(&b->wake, NULL);
     if (isfinite(seconds))

@@ -169,7 +169,8 @@ static int call_function(lua_State *L)
     return 0;
 }
 
-static bool run_function(column_evaluator *e, size_t n)
+/* Whether it brought a value for each design; *stopped: the search wants to end. */
+static bool run_function(column_evaluator *e, const ec_exec *exec, size_t n, bool *stopped)
 {
     ec_lua_host *host = e->config->host;
     lua_State *L = host->thread;
@@ -180,23 +181,22 @@ static bool run_function(column_evaluator *e, size_t n)
     size_t outer_n = config->active_n;
     if (!lua_checkstack(L, 8))
         return false;
-    double left = ec_lua_budget_renew(&host->budget);
-    ec_lua_budget_resume(&host->budget);
+    ec_lua_budget_outer allowance = ec_lua_budget_begin_call(&host->budget, n, exec->interrupt);
     config->active = e;
     config->active_n = n;
     lua_pushcfunction(L, call_function);
     lua_pushlightuserdata(L, &call);
     int status = lua_pcall(L, 1, 0, 0);
-    ec_lua_budget_pause(&host->budget);
-    ec_lua_budget_restore(&host->budget, left);
+    *stopped = ec_lua_budget_end_call(&host->budget, &allowance);
     if (status != LUA_OK) {
-        if (!e->reported && !host->budget.expired)
+        bool own = !*stopped && !host->budget.expired;
+        if (!e->reported && own)
             ec_log_write(
                 e->log, EC_LOG_WARNING,
                 "the function of ec.host (line %d) failed, its designs count as failed: %s",
                 e->config->line,
                 lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "not a text");
-        e->reported = true;
+        e->reported = e->reported || own;
         lua_pop(L, 1);
     }
     config->active = outer;
@@ -211,7 +211,6 @@ static bool run_function(column_evaluator *e, size_t n)
 static int column_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
                       ec_array *const *out, uint8_t *status, size_t n)
 {
-    (void)exec;
     column_evaluator *e = (column_evaluator *)evaluator;
     ec_backend *backend = evaluator->backend;
     if (n > e->lanes)
@@ -223,7 +222,15 @@ static int column_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_arr
         code = backend->ops->download(backend, e->status, status, n);
     if (code != EC_OK)
         return code;
-    bool good = !e->config->host->budget.expired && run_function(e, n);
+    const ec_lua_budget *budget = &e->config->host->budget;
+    bool stopped = false, good = !budget->expired && run_function(e, exec, n, &stopped);
+    if (stopped)
+        return EC_STOPPED;
+    if (budget->expired)
+        return ec_fail(EC_ERR_SCRIPT,
+                       "the function of ec.host (line %d) ran longer than %.3g s for %zu designs: "
+                       "is this an endless loop? (--trust lifts the limit)",
+                       e->config->line, budget->allowed, n);
     double *to = e->memory + e->output;
     for (size_t c = 0; c < n; c++) {
         if (good && isfinite(to[c]))

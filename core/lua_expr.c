@@ -194,6 +194,7 @@ bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
     int64_t n = node->elements * samples;
     if (node->dtype == EC_C64 || node->dtype == EC_C128)
         ec_lua_fail(L, "a complex value: take ec.re, ec.im, ec.abs or ec.arg of it");
+    ec_lua_budget_check(L);
     double *to = ec_lua_values_new(L, n);
     uint8_t status = 0;
     ec_log warnings = ec_lua_warnings(host);

@@ -85,14 +85,11 @@ static void count_graph(lua_State *L, ec_lua_host *host)
     for (; host->counted_nodes < count; host->counted_nodes++) {
         const ec_node *node = ec_graph_node(host->graph, host->counted_nodes);
         size_t elements = (size_t)node->elements;
-        host->graph_bytes +=
+        host->graph_due +=
             NODE_BYTES + (node->data ? 8 * elements : 0) + (node->index ? 4 * elements : 0);
     }
-    if (host->graph_bytes > host->budget.memory_limit)
-        ec_lua_fail(L,
-                    "not enough memory: the script's expressions need more than %.3g GiB (--trust "
-                    "lifts the limit)",
-                    (double)host->budget.memory_limit / (1 << 30));
+    ec_lua_budget_take(L, host->graph_due);
+    host->graph_due = 0;
 }
 
 void ec_lua_mark_line(lua_State *L)

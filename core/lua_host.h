@@ -77,10 +77,10 @@ struct ec_lua_host {
     bool closing;                       /* the script has ended; only finalizers still run */
     bool stopped;                       /* a search was ended by the user; the script may finish */
     bool checked;                       /* `eciton check` has printed its page */
-    bool warned_sets;
+    bool ended_by_signal;               /* the error that ends the script is the user's wish */
     int solves;
-    int32_t counted_nodes; /* of the graph, whose bytes are in graph_bytes */
-    size_t graph_bytes;
+    int32_t counted_nodes; /* of the graph: their bytes are in the budget, or due */
+    size_t graph_due;
     int in_core;       /* depth of long calls of the core; a host function may run inside one */
     lua_State *thread; /* the Lua thread that called the core; ec.host runs its function on it */
     char error[1024];  /* the message when run fails */
@@ -106,7 +106,7 @@ int ec_lua_fail_core(lua_State *L, const char *what) __attribute__((noreturn));
 /* Before the graph grows: attributes the nodes that follow to the running script line, and
  * raises when the script's time or its memory, graph included, is used up. */
 void ec_lua_mark_line(lua_State *L);
-/* Around long calls of the core: their time does not count as the script's. Enter returns the
+/* Around long calls of the core, which the watchdog does not end. Enter returns the
  * thread that leave gets: a host function may have called the core on a thread of its own. */
 lua_State *ec_lua_core_enter(lua_State *L);
 void ec_lua_core_leave(lua_State *L, lua_State *caller);

@@ -156,6 +156,13 @@ ec_job *ec_lua_job_at(lua_State *L, const char *method)
     return job->job;
 }
 
+/* The core's memory of a job counts as the script's. */
+static void hold(lua_State *L, ec_lua_job *job, size_t bytes)
+{
+    ec_lua_budget_take(L, bytes);
+    job->bytes += bytes;
+}
+
 static int job_new(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
@@ -166,8 +173,9 @@ static int job_new(lua_State *L)
     ec_lua_check_open(L, "ec.job");
     uint64_t seed = host->settings.seed_given ? host->settings.seed : (uint64_t)keys.seed;
     ec_lua_job *job = lua_newuserdatauv(L, sizeof *job, 0);
-    job->job = NULL;
+    *job = (ec_lua_job){NULL, 0};
     luaL_setmetatable(L, EC_LUA_JOB);
+    hold(L, job, strlen(keys.name));
     if (ec_job_create(host->graph, keys.name, seed, &job->job) != EC_OK)
         ec_lua_fail_core(L, "ec.job");
     return 1;
@@ -177,6 +185,8 @@ static int job_gc(lua_State *L)
 {
     ec_lua_job *job = luaL_checkudata(L, 1, EC_LUA_JOB);
     ec_job_destroy(&job->job);
+    ec_lua_budget_give(&ec_lua_host_of(L)->budget, job->bytes);
+    job->bytes = 0;
     return 0;
 }
 
@@ -258,6 +268,10 @@ static int add_variable(lua_State *L, ec_job *job, const char *what, ec_variable
     if (!keys->name[0])
         ec_lua_fail(L, "%s: key 'name': the text is empty", what);
     ec_lua_mark_line(L);
+    enum { BOUNDS = 4, OVERHEAD = 300 }; /* of genes and values; an entry */
+    hold(L, lua_touserdata(L, 1),
+         (size_t)n * sizeof(double) * (BOUNDS + (size_t)info->n_start) + OVERHEAD +
+             strlen(info->name));
     int number = ec_job_add_variable(job, info);
     if (number < 0)
         ec_lua_fail_core(L, what);
@@ -365,6 +379,7 @@ static ec_expr goal(lua_State *L, const char *what, const char **name)
     snprintf(text, sizeof text, "%s: '%s'", what, *name);
     ec_expr expr = ec_lua_expr_get(L, 3, text);
     ec_lua_mark_line(L);
+    hold(L, lua_touserdata(L, 1), sizeof(ec_constraint) + strlen(*name));
     return expr;
 }
 

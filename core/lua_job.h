@@ -12,10 +12,12 @@
 
 typedef struct ec_lua_job {
     ec_job *job;
+    size_t bytes; /* of the core, in the script's budget */
 } ec_lua_job;
 
 typedef struct ec_lua_result {
     ec_result *result;
+    size_t bytes;
 } ec_lua_result;
 
 /* The job at stack index 1; method names the caller in the message. */
@@ -23,6 +25,8 @@ ec_job *ec_lua_job_at(lua_State *L, const char *method);
 int ec_lua_job_solve(lua_State *L);
 /* Pushes an empty result whose job is at stack index `job`; destroyed by the collector. */
 ec_lua_result *ec_lua_result_new(lua_State *L, int job);
+/* Counts the memory of a result that was put into it. */
+void ec_lua_result_hold(lua_State *L, ec_lua_result *result);
 
 extern const ec_noun ec_noun_job, ec_noun_real, ec_noun_integer, ec_noun_binary, ec_noun_choice,
     ec_noun_spaced, ec_noun_subject_to, ec_noun_solve, ec_noun_over;

@@ -15,7 +15,7 @@ ec_lua_result *ec_lua_result_new(lua_State *L, int job)
 {
     job = lua_absindex(L, job);
     ec_lua_result *r = lua_newuserdatauv(L, sizeof *r, 2);
-    r->result = NULL;
+    *r = (ec_lua_result){NULL, 0};
     luaL_setmetatable(L, EC_LUA_RESULT);
     lua_pushvalue(L, job);
     lua_setiuservalue(L, -2, JOB);
@@ -24,10 +24,26 @@ ec_lua_result *ec_lua_result_new(lua_State *L, int job)
     return r;
 }
 
+void ec_lua_result_hold(lua_State *L, ec_lua_result *result)
+{
+    const ec_result *r = result->result;
+    size_t numbers = 0;
+    for (int32_t i = 0; r->variable && r->variable[i]; i++)
+        numbers += (size_t)r->variable_length[i];
+    for (int32_t i = 0; r->record && r->record[i]; i++)
+        numbers += (size_t)r->record_length[i];
+    numbers += (size_t)r->n_genes + (size_t)r->n_group_genes;
+    size_t bytes = sizeof *r + numbers * sizeof(double) + r->n_history * sizeof *r->history;
+    ec_lua_budget_take(L, bytes);
+    result->bytes = bytes;
+}
+
 static int result_gc(lua_State *L)
 {
     ec_lua_result *r = luaL_checkudata(L, 1, EC_LUA_RESULT);
     ec_result_destroy(&r->result);
+    ec_lua_budget_give(&ec_lua_host_of(L)->budget, r->bytes);
+    r->bytes = 0;
     return 0;
 }
 
@@ -271,6 +287,7 @@ static int result_value(lua_State *L)
     if (node->dtype == EC_C64 || node->dtype == EC_C128)
         ec_lua_fail(L, "best:value: a complex value: take ec.re, ec.im, ec.abs or ec.arg of it");
     bool scalar = node->rank == 0;
+    ec_lua_budget_check(L);
     box *b = lua_newuserdatauv(L, sizeof *b, 0);
     b->data = NULL;
     luaL_setmetatable(L, "eciton.box");

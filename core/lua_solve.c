@@ -206,14 +206,16 @@ static void read_solve(lua_State *L, ec_solve_info *info)
     info->log = host->settings.log;
 }
 
-static void warn_sets(ec_lua_host *host)
+/* A typing mistake should not cost a search. */
+static void check_sets(lua_State *L, const ec_lua_host *host)
 {
-    for (int i = 0; !host->warned_sets && i < host->settings.n_sets; i++)
+    for (int i = 0; i < host->settings.n_sets; i++)
         if (!host->settings.sets[i].asked)
-            ec_log_write(host->settings.log, EC_LOG_WARNING,
-                         "--set %s: no line before this search asked for it with ec.arg",
-                         host->settings.sets[i].name);
-    host->warned_sets = true;
+            ec_lua_fail(L,
+                        "--set %s=%s: no line before this search asked for it with ec.arg(\"%s\", "
+                        "...); arguments are read before the first search",
+                        host->settings.sets[i].name, host->settings.sets[i].value,
+                        host->settings.sets[i].name);
 }
 
 int ec_lua_job_solve(lua_State *L)
@@ -234,7 +236,7 @@ int ec_lua_job_solve(lua_State *L)
     if (ec_job_objective_count(job) == 0)
         ec_lua_fail(L,
                     "job:solve: the job has no objective: call job:minimize or job:maximize first");
-    warn_sets(host);
+    check_sets(L, host);
     if (host->settings.check) {
         lua_State *caller = ec_lua_core_enter(L);
         int status = events->check ? events->check(events->user, job, &info) : EC_OK;
@@ -244,28 +246,33 @@ int ec_lua_job_solve(lua_State *L)
         host->checked = true;
         ec_lua_fail(L, "the check ends here");
     }
-    if (*host->settings.interrupt)
+    if (*host->settings.interrupt) {
+        host->ended_by_signal = true;
         ec_lua_fail(L, "job:solve: interrupted before this search began");
+    }
     ec_lua_result *result = ec_lua_result_new(L, 1);
+    double begun = ec_lua_budget_clock(&host->budget);
     lua_State *caller = ec_lua_core_enter(L);
     if (events->solve)
         events->solve(events->user, job, &info);
     int status = ec_solve(job, host->backend, &info, &result->result);
-    if (status >= 0 && result->result->stop == EC_STOP_INTERRUPT)
-        host->stopped = true;
-    if (status >= 0 && !host->budget.expired && events->result) {
-        int written = events->result(events->user, job, result->result);
-        status = written < 0 ? written : status;
+    char error[1024];
+    snprintf(error, sizeof error, "%s", ec_error_text());
+    if (result->result) {
+        host->solves++;
+        host->stopped = host->stopped || result->result->stop == EC_STOP_INTERRUPT;
+        int written = events->result ? events->result(events->user, job, result->result) : EC_OK;
+        if (written < 0 && status >= 0) {
+            status = written;
+            snprintf(error, sizeof error, "%s", ec_error_text());
+        }
     }
     ec_lua_core_leave(L, caller);
-    if (host->budget.expired)
-        ec_lua_fail(
-            L,
-            "job:solve: a function of ec.host ran longer than %g s in one generation: is this an "
-            "endless loop? (--trust lifts the limit)",
-            host->budget.seconds);
-    if (status < 0)
+    ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    if (status < 0) {
+        ec_fail(status, "%s", error);
         ec_lua_fail_core(L, "job:solve");
-    host->solves++;
+    }
+    ec_lua_result_hold(L, result);
     return 1;
 }
