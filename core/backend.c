@@ -81,6 +81,11 @@ static int parse_cuda(const char *name)
     return atoi(digits);
 }
 
+bool ec_backend_is_name(const char *name)
+{
+    return strcmp(name, "cpu") == 0 || strcmp(name, "auto") == 0 || parse_cuda(name) >= 0;
+}
+
 int ec_backend_create(const ec_backend_info *info, ec_backend **backend)
 {
     static const ec_backend_info automatic = {"auto", 0, NULL, NULL};

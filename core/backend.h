@@ -75,6 +75,8 @@ struct ec_backend {
     char device[128];    /* processor or card, as its vendor names it */
 };
 
+/* Whether a name is one that create knows: cpu, cuda, cuda:N, auto. */
+EC_API bool ec_backend_is_name(const char *name);
 /* ERR_BACKEND with a sentence when there is no such backend, no build support or no device. */
 EC_API int ec_backend_create(const ec_backend_info *info, ec_backend **backend);
 EC_API void ec_backend_destroy(ec_backend **backend);

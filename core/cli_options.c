@@ -62,8 +62,14 @@ static int take_set(ec_cli_options *o, char *text)
 
 static int take_value(ec_cli_options *o, const char *flag, char *value)
 {
+    /* as far as key 'seed' of ec.job goes */
+    static const uint64_t largest_seed = 9000000000000000ull;
     uint64_t n;
+    if (!value[0])
+        return usage_error("%s needs a value%s", flag, "");
     if (strcmp(flag, "--backend") == 0) {
+        if (!ec_backend_is_name(value))
+            return usage_error("--backend wants cpu, cuda, cuda:N or auto, got '%s'%s", value, "");
         o->backend = value;
     } else if (strcmp(flag, "--out") == 0) {
         o->out = value;
@@ -77,8 +83,8 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
                                "");
         o->threads = (int)n;
     } else {
-        if (!parse_whole(value, 9007199254740992ull, &o->seed))
-            return usage_error("--seed wants a whole number from 0 to 2^53, got '%s'%s", value, "");
+        if (!parse_whole(value, largest_seed, &o->seed))
+            return usage_error("--seed wants a whole number from 0 to 9e15, got '%s'%s", value, "");
         o->seed_given = true;
     }
     return EC_EXIT_OK;

@@ -1,6 +1,6 @@
 /* cli_options.h: the command line of the program. Exit statuses: 0 done (also when a signal
- * ended a search and the best so far was reported), 1 an error, 2 wrong usage, 128 + signal when
- * a signal came before there was a result. */
+ * ended a search and the best so far was reported), 1 an error, or a search without a design that
+ * could be scored, 2 wrong usage, 128 + signal when a signal came before there was a result. */
 #ifndef EC_CLI_OPTIONS_H
 #define EC_CLI_OPTIONS_H
 

@@ -247,29 +247,28 @@ static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_resul
     return EC_OK;
 }
 
+/* The tables first: a pattern has to be computed and drawn, which can fail. */
 static int write_files(const ec_cli_report *report, ec_job *job, const ec_result *result)
 {
     ec_call *calls[MOST_PATTERNS];
-    pattern_memory memory[MOST_PATTERNS] = {{NULL}};
-    ec_output_pattern patterns[MOST_PATTERNS];
-    int found = result->found ? find_arrays(job, calls) : 0, n = 0, status = EC_OK;
-    for (int i = 0; status >= 0 && i < found; i++) {
-        status = make_pattern(report, job, result, calls[i], n, &memory[i], &patterns[n]);
-        n += status == EC_OK;
-    }
     char folder[4200];
     snprintf(folder, sizeof folder, report->searches > 1 ? "%s/search_%d" : "%s",
              report->options->out, report->searches);
-    if (status >= 0)
-        status = ec_output_folder(folder);
-    if (status >= 0)
-        status = ec_output_all(job, result, folder, n, patterns, report->log);
-    for (int i = 0; i < found; i++) {
-        free(memory[i].level);
-        free(memory[i].fine[0]);
-        free(memory[i].fine[1]);
-        free(memory[i].axis[0]);
-        free(memory[i].axis[1]);
+    int status = ec_output_all(job, result, folder, 0, NULL, report->log);
+    int found = result->found ? find_arrays(job, calls) : 0, n = 0;
+    for (int i = 0; status >= 0 && i < found; i++) {
+        pattern_memory memory = {NULL};
+        ec_output_pattern pattern;
+        status = make_pattern(report, job, result, calls[i], n, &memory, &pattern);
+        if (status == EC_OK) {
+            n++;
+            status = ec_output_plot(&pattern, folder, NULL, report->log);
+        }
+        free(memory.level);
+        free(memory.fine[0]);
+        free(memory.fine[1]);
+        free(memory.axis[0]);
+        free(memory.axis[1]);
     }
     return status;
 }
@@ -280,16 +279,18 @@ int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *re
 {
     char *text = NULL;
     report->searches++;
+    /* the files first: printing may wait for whoever reads it */
+    int written = report->options->out ? write_files(report, job, result) : EC_OK;
+    char error[1024];
+    snprintf(error, sizeof error, "%s", ec_error_text());
+    int status = report->options->json ? ec_output_json(job, result, &text)
+                                       : ec_output_table(job, result, &text);
+    if (status < 0)
+        return status;
     if (report->options->json) {
-        int status = ec_output_json(job, result, &text);
-        if (status < 0)
-            return status;
         free(report->json);
         report->json = text;
     } else {
-        int status = ec_output_table(job, result, &text);
-        if (status < 0)
-            return status;
         fputs(text, stdout);
         free(text);
         print_definitions(job);
@@ -297,7 +298,7 @@ int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *re
     }
     if (result->found)
         warn_look(report, job, result);
-    return report->options->out ? write_files(report, job, result) : EC_OK;
+    return written < 0 ? ec_fail(written, "%s", error) : EC_OK;
 }
 
 /* ---- check ----------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "cli_progress.h"
 #include "cli_report.h"
 #include "output.h"
+#include "utf8.h"
 
 /* Processor time of a script outside searches, and its memory; ample for building a graph. */
 static const double SCRIPT_SECONDS = 10;
@@ -24,7 +25,8 @@ static void on_signal(int signal)
     interrupted = 1;
 }
 
-/* The first signal ends the search, a second one the program. */
+/* The first signal ends the search, a second one the program. Whoever reads the output may go
+ * away: the search goes on for the files, and the write that fails is told at the end. */
 static void catch_signals(void)
 {
     struct sigaction action;
@@ -33,6 +35,7 @@ static void catch_signals(void)
     action.sa_flags = SA_RESETHAND | SA_RESTART;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
 }
 
 /* The Lua library lies at a fixed place seen from the program, installed or in the build folder. */
@@ -60,6 +63,7 @@ static double script_seconds(void)
 typedef struct run_state {
     ec_cli_progress progress;
     ec_cli_report report;
+    bool missed; /* a search ended without a design that could be scored */
 } run_state;
 
 static void on_solve(void *user, const ec_job *job, const ec_solve_info *info)
@@ -77,9 +81,10 @@ static int on_result(void *user, ec_job *job, const ec_result *result)
     run_state *state = user;
     ec_cli_progress_clear(&state->progress);
     /* the table, where there is one, begins with the message */
-    bool bad = result->found && (result->status || result->violation > 0);
-    if ((bad && state->report.options->json) || result->stop == EC_STOP_INTERRUPT ||
-        result->stop == EC_STOP_DEVICE)
+    bool failed = !result->found || result->status;
+    bool bad = (failed || result->violation > 0) && state->report.options->json;
+    state->missed = state->missed || failed;
+    if (bad || result->stop == EC_STOP_INTERRUPT || result->stop == EC_STOP_DEVICE)
         ec_log_write(&state->progress.log, EC_LOG_WARNING, "%s", result->message);
     return ec_cli_report_result(&state->report, job, result);
 }
@@ -104,10 +109,14 @@ static void print_json(const ec_cli_report *report, const char *script)
     }
     printf("{\"name\":\"");
     for (const char *c = script; *c; c++) {
+        int n = ec_utf8_length(c);
         if (*c == '"' || *c == '\\')
             putchar('\\');
-        if ((unsigned char)*c >= 32)
-            putchar(*c);
+        if (n == 0 || (unsigned char)*c < ' ')
+            fputs("\\ufffd", stdout);
+        else
+            fwrite(c, 1, (size_t)n, stdout);
+        c += n > 1 ? n - 1 : 0;
     }
     printf("\",\"stop\":\"no search\",\"best\":null}\n");
 }
@@ -140,12 +149,15 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
     ec_cli_progress_clear(&state->progress);
     if (status < 0) {
         exit_status = print_error(host->error);
-        if (caught)
+        if (host->ended_by_signal)
             exit_status = host->solves ? EC_EXIT_OK : 128 + (int)caught;
     } else if (o->check && status != EC_STOPPED) {
         printf("%s: no job:solve is reached\n", host->script_name);
     }
-    if (exit_status == EC_EXIT_OK && o->json && !o->check)
+    if (exit_status == EC_EXIT_OK && state->missed)
+        exit_status = caught ? 128 + (int)caught : EC_EXIT_ERROR;
+    /* what a search found is not lost with what the script does afterwards */
+    if (o->json && !o->check && (exit_status == EC_EXIT_OK || state->report.json))
         print_json(&state->report, host->script_name);
     ec_lua_host_destroy(&host);
     return exit_status;
@@ -153,7 +165,7 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
 
 int ec_cli_run(const ec_cli_options *o)
 {
-    run_state state;
+    run_state state = {.missed = false};
     ec_cli_progress_begin(&state.progress, o->quiet);
     if (o->out && ec_output_folder(o->out) != EC_OK)
         return print_error(ec_error_text());
@@ -166,7 +178,5 @@ int ec_cli_run(const ec_cli_options *o)
     int exit_status = run_script(o, &state, backend);
     free(state.report.json);
     ec_backend_destroy(&backend);
-    if (fflush(stdout) != 0)
-        exit_status = print_error("the output cannot be written");
     return exit_status;
 }

@@ -1,6 +1,7 @@
 /* job.c: variables as graph nodes, and what is asked of them. */
 #include "job.h"
 #include "job_internal.h"
+#include "utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,10 +9,26 @@
 
 enum { ELEMENTS_MAX = 1 << 20 };
 
+/* Names go into JSON, tables and files. */
+static int check_text(const char *what, const char *name)
+{
+    bool control = false;
+
+    for (const char *c = name; *c; c++)
+        control = control || (unsigned char)*c < ' ' || *c == 127;
+    if (control || !ec_utf8_valid(name))
+        return ec_fail(EC_ERR_ARGUMENT, "the name of a %s must be text in UTF-8%s", what,
+                       control ? " without control characters" : "");
+    return EC_OK;
+}
+
 int ec_job_create(ec_graph *graph, const char *name, uint64_t seed, ec_job **job)
 {
     if (!graph || !job)
         return ec_fail(EC_ERR_ARGUMENT, "job: a graph and a place for the job are needed");
+    int status = name ? check_text("job", name) : EC_OK;
+    if (status < 0)
+        return status;
     ec_job *fresh = (ec_job *)calloc(1, sizeof *fresh);
     if (!fresh)
         return ec_fail(EC_ERR_MEMORY, "job: no memory");
@@ -160,7 +177,7 @@ static int check_name(const ec_job *job, const char *what, const char *name)
     if (job->searching)
         return ec_fail(EC_ERR_ARGUMENT, "%s '%s': job '%s' cannot be changed during its own search",
                        what, name, job->name);
-    return EC_OK;
+    return check_text(what, name);
 }
 
 static int check_variable(const ec_job *job, const ec_variable_info *info)

@@ -1,5 +1,8 @@
 #include "lua_files.h"
 
+#include "output.h"
+#include "output_file.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -89,40 +92,40 @@ int ec_lua_files_target(lua_State *L, const char *name, char *path, size_t size)
     return EC_OK;
 }
 
-/* A link at the end of the path could lead out of the folder. */
-static FILE *open_target(const char *path)
+/* A regular file, or NULL with a sentence: what else there is may never end, or not even open. */
+static FILE *open_regular(const char *path, struct stat *info)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    FILE *stream = file < 0 ? NULL : fdopen(file, "wb");
-    if (!stream) {
-        ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
-        if (file >= 0)
-            close(file);
-    }
-    return stream;
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    bool regular = file >= 0 && fstat(file, info) == 0 && S_ISREG(info->st_mode);
+    FILE *stream = regular ? fdopen(file, "rb") : NULL;
+    if (stream)
+        return stream;
+    ec_fail(EC_ERR_FILE, "the file cannot be read: %s",
+            file < 0 || regular      ? strerror(errno)
+            : S_ISDIR(info->st_mode) ? "it is a folder, not a file"
+                                     : "not a file that can be read twice (a pipe or a device)");
+    if (file >= 0)
+        close(file);
+    return NULL;
 }
 
 const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
     struct stat info;
-    if (!file || fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode)) {
-        ec_fail(EC_ERR_FILE, "the file cannot be read: %s", file ? "not a file" : strerror(errno));
-        if (file)
-            fclose(file);
+    FILE *file = open_regular(path, &info);
+    if (!file)
         return NULL;
-    }
+    fclose(file); /* no file is open while Lua may raise an error for memory */
     enum { LARGEST = 512 << 20 };
     if (info.st_size > LARGEST) {
-        fclose(file);
         ec_fail(EC_ERR_FILE, "the file has %lld bytes, at most %d are read",
                 (long long)info.st_size, LARGEST);
         return NULL;
     }
-    fclose(file); /* no file is open while Lua may raise an error for memory */
-    char *text = lua_newuserdatauv(L, (size_t)info.st_size + 1, 0);
-    file = fopen(path, "rb");
-    *size = file ? fread(text, 1, (size_t)info.st_size, file) : 0;
+    size_t length = (size_t)info.st_size;
+    char *text = lua_newuserdatauv(L, length + 1, 0);
+    file = open_regular(path, &info);
+    *size = file ? fread(text, 1, length, file) : 0;
     bool failed = !file || ferror(file);
     if (file)
         fclose(file);
@@ -336,6 +339,13 @@ static void write_double(FILE *file, double value)
     fwrite(&value, sizeof value, 1, file); /* little-endian, as every machine Eciton runs on */
 }
 
+static void write_name(FILE *file, const char *name, const char *end)
+{
+    char *field = ec_output_csv_field(name);
+    fprintf(file, "%s%s", field ? field : name, end);
+    free(field);
+}
+
 static double element(const ec_lua_values *v, int64_t i)
 {
     return i < v->length ? v->data[i * v->stride] : NAN;
@@ -351,9 +361,11 @@ int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns,
     int status = ec_lua_files_target(L, name, path, sizeof path);
     if (status != EC_OK)
         return status;
-    FILE *file = open_target(path);
-    if (!file)
-        return EC_ERR_FILE;
+    ec_output_file out;
+    status = ec_output_file_open(path, &out);
+    if (status != EC_OK)
+        return status;
+    FILE *file = out.stream;
     int64_t rows = 0;
     for (int32_t i = 0; i < columns; i++)
         rows = column[i].length > rows ? column[i].length : rows;
@@ -361,7 +373,7 @@ int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns,
         write_npy_header(file, rows, names ? columns : 0);
     else if (names)
         for (int32_t i = 0; i < columns; i++)
-            fprintf(file, "%s%s", names[i], i + 1 < columns ? "," : "\n");
+            write_name(file, names[i], i + 1 < columns ? "," : "\n");
     for (int64_t row = 0; row < rows; row++)
         for (int32_t i = 0; i < columns; i++) {
             double value = element(&column[i], row);
@@ -373,10 +385,7 @@ int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns,
                 fputs(i + 1 < columns ? "," : "\n",
                       file); /* shorter columns leave their field empty */
         }
-    bool failed = ferror(file);
-    failed = fclose(file) != 0 || failed;
-    return failed ? ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(errno))
-                  : EC_OK;
+    return ec_output_file_close(&out);
 }
 
 int ec_lua_files_save_values(lua_State *L, const char *name, const ec_lua_values *values)

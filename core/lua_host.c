@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 ec_lua_host *ec_lua_host_of(lua_State *L)
 {
@@ -210,10 +211,14 @@ static int panic(lua_State *L)
 
 static int real_folder(const char *flag, const char *path, char *to)
 {
+    struct stat info;
     char *real = realpath(path, NULL);
-    if (!real || strlen(real) >= PATH_MAX) {
+    bool folder = real && stat(real, &info) == 0 && S_ISDIR(info.st_mode);
+    if (!folder || strlen(real) >= PATH_MAX) {
+        bool file = real && !folder;
         free(real);
-        return ec_fail(EC_ERR_FILE, "%s '%s': there is no such folder", flag, path);
+        return ec_fail(EC_ERR_FILE, "%s '%s': %s", flag, path,
+                       file ? "it is a file, not a folder" : "there is no such folder");
     }
     strcpy(to, real);
     free(real);

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lua_expr.h"
 #include "lua_files.h"
@@ -67,10 +68,8 @@ static int search_module(lua_State *L)
     const char *folders[2] = {host->settings.library, host->script_dir};
     for (int i = 0; i < 2; i++) {
         const char *path = lua_pushfstring(L, "%s/%s.lua", folders[i], relative);
-        FILE *file = fopen(path, "rb");
-        if (!file)
+        if (access(path, R_OK) != 0)
             continue;
-        fclose(file);
         char real[PATH_MAX];
         if (i == 1 && ec_lua_files_resolve(L, path, real, sizeof real) != EC_OK)
             ec_lua_fail_core(L, "require");

@@ -241,6 +241,7 @@ int ec_lua_job_solve(lua_State *L)
         lua_State *caller = ec_lua_core_enter(L);
         int status = events->check ? events->check(events->user, job, &info) : EC_OK;
         ec_lua_core_leave(L, caller);
+        host->ended_by_signal = status < 0 && *host->settings.interrupt;
         if (status < 0)
             ec_lua_fail_core(L, "job:solve");
         host->checked = true;

@@ -1,4 +1,6 @@
 /* The program eciton: run, check, info, help. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,9 +62,18 @@ static void shorten_spin(char **argv)
 #endif
 }
 
-int main(int argc, char **argv)
+/* A closed standard stream would be the number of the next file that is opened. Writing to a closed
+ * stdout stays an error. */
+static void hold_streams(void)
 {
-    shorten_spin(argv);
+    static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+    for (int i = 0; i < 3; i++)
+        if (fcntl(i, F_GETFD) < 0 && errno == EBADF)
+            open("/dev/null", modes[i]);
+}
+
+static int run_command(int argc, char **argv)
+{
     const char *command = argc > 1 ? argv[1] : "";
     if (strcmp(command, "run") == 0 || strcmp(command, "check") == 0)
         return command_run(argc - 2, argv + 2, command[0] == 'c');
@@ -80,4 +91,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "eciton: unknown command '%s'\n", command);
     ec_cli_usage(stderr);
     return EC_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    hold_streams();
+    shorten_spin(argv);
+    int status = run_command(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "eciton: the output cannot be written\n");
+    return status == EC_EXIT_OK ? EC_EXIT_ERROR : status;
 }

@@ -1,5 +1,6 @@
 /* output.c: writers of results: JSON by cJSON, a table, CSV files and plots by gnuplot. */
 #include "output.h"
+#include "output_file.h"
 
 #include <cJSON.h>
 #include <errno.h>
@@ -166,6 +167,7 @@ int ec_output_json(const ec_job *job, const ec_result *result, char **text)
               cJSON_AddStringToObject(root, "device", result->device) &&
               json_count(root, "seed", result->seed) &&
               cJSON_AddStringToObject(root, "stop", ec_stop_name(result->stop)) &&
+              cJSON_AddStringToObject(root, "message", result->message) &&
               json_count(root, "generations", result->generations) &&
               json_count(root, "evaluations", result->evaluations) &&
               json_count(root, "failed", result->failed) &&
@@ -298,64 +300,50 @@ int ec_output_folder(const char *folder)
     return EC_OK;
 }
 
-static int write_bytes(int file, const char *bytes, size_t size)
+int ec_output_write(const char *folder, const char *name, const char *bytes, size_t size)
 {
-    while (size > 0) {
-        ssize_t written = write(file, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return -1;
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return 0;
-}
-
-int ec_output_write(const char *folder, const char *file, const char *bytes, size_t size)
-{
-    char path[4400], fresh[4500];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, file);
+    char path[4400];
+    ec_output_file file;
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
 
     if (length < 0 || (size_t)length >= sizeof path)
-        return ec_fail(EC_ERR_ARGUMENT, "out: the name of '%s' is too long", file);
-    snprintf(fresh, sizeof fresh, "%s.part-%ld", path, (long)getpid());
-    int handle = open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (handle < 0 && errno == EEXIST && unlink(fresh) == 0) /* left by a process that died */
-        handle = open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (handle < 0)
-        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
-    bool ok = write_bytes(handle, bytes, size) == 0;
-    ok = close(handle) == 0 && ok;
-    ok = ok && rename(fresh, path) == 0;
-    if (!ok) {
-        int reason = errno;
-        unlink(fresh);
-        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", path, strerror(reason));
-    }
-    return EC_OK;
+        return ec_fail(EC_ERR_ARGUMENT, "out: the name of '%s' is too long", name);
+    int status = ec_output_file_open(path, &file);
+    if (status < 0)
+        return status;
+    fwrite(bytes, 1, size, file.stream);
+    return ec_output_file_close(&file);
 }
 
-/* A name as a CSV field. */
-static void csv_name(text_buffer *text, const char *name)
+char *ec_output_csv_field(const char *name)
 {
-    if (!strpbrk(name, ",\"\r\n")) {
-        text_add(text, "%s", name);
-        return;
+    char *field = (char *)malloc(2 * strlen(name) + 3), *to = field;
+    bool quotes = strpbrk(name, ",\"\r\n") != NULL;
+
+    if (!field)
+        return NULL;
+    if (quotes)
+        *to++ = '"';
+    for (; *name; name++) {
+        if (*name == '"')
+            *to++ = '"';
+        *to++ = *name;
     }
-    text_add(text, "\"");
-    for (; *name; name++)
-        text_add(text, *name == '"' ? "\"\"" : "%c", *name);
-    text_add(text, "\"");
+    if (quotes)
+        *to++ = '"';
+    *to = '\0';
+    return field;
 }
 
 static void csv_values(text_buffer *text, const char *kind, const char *name, const double *values,
                        int32_t n)
 {
-    for (int32_t i = 0; i < n; i++) {
-        csv_name(text, name);
-        text_add(text, ",%d,%.17g,%s\n", (int)i + 1, values[i], kind);
-    }
+    char *field = ec_output_csv_field(name);
+
+    text->failed = text->failed || !field;
+    for (int32_t i = 0; i < n && field; i++)
+        text_add(text, "%s,%d,%.17g,%s\n", field, (int)i + 1, values[i], kind);
+    free(field);
 }
 
 int ec_output_best(const ec_job *job, const ec_result *result, const char *folder)
@@ -559,6 +547,7 @@ static bool run_gnuplot(const char *folder, const char *file)
         if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 ||
             chdir(folder) != 0)
             _exit(127);
+        signal(SIGPIPE, SIG_DFL); /* a program may ignore it */
         execlp("gnuplot", "gnuplot", file, (char *)NULL);
         _exit(127);
     }

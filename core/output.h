@@ -15,7 +15,7 @@ EC_C_BEGIN
 
 /* One JSON object on one line, malloc'ed: name, backend, device, seed, stop, generations,
  * evaluations, failed, seconds, best { status, objectives, search, constraints, violation,
- * variables, recorded }. best.status is "feasible", "infeasible", "failed" or "none"; a
+ * variables, recorded }, and message says what ended the search. best.status is "feasible", "infeasible", "failed" or "none"; a
  * constraint's value is how far its worst element lies beyond its limit (<= 0: met); variables and
  * recorded quantities are lists. */
 EC_API int ec_output_json(const ec_job *job, const ec_result *result, char **text);
@@ -37,7 +37,9 @@ typedef struct ec_output_pattern {
 /* Creates the folder (and those above it) where it is missing; an error says why it cannot be
  * written. */
 EC_API int ec_output_folder(const char *folder);
-/* Writes folder/file in one step. */
+/* A name as a field of a CSV file (RFC 4180), malloc'ed; NULL: no memory. */
+EC_API char *ec_output_csv_field(const char *name);
+/* Writes folder/file in one step (output_file.h). */
 EC_API int ec_output_write(const char *folder, const char *file, const char *bytes, size_t size);
 /* best.csv (name,index,value,kind) and history.csv. */
 EC_API int ec_output_best(const ec_job *job, const ec_result *result, const char *folder);

@@ -109,8 +109,13 @@ if wanted cli "$@"; then
     cli threads 2 "--threads wants a whole number" run "$good" --threads none
     cli seed 2 "--seed wants a whole number" run "$good" --seed -1
     cli set 2 "--set wants NAME=VALUE" run "$good" --set 3
-    cli backend 1 "backend 'gpu'" run "$good" --backend gpu
+    cli seed_too_large 2 "--seed wants a whole number from 0 to 9e15" run "$good" --seed 9007199254740992
+    cli seed_largest 0 "feasible" run "$good" --json --seed 9000000000000000
+    cli backend 2 "--backend wants cpu, cuda, cuda:N or auto, got 'gpu'" run "$good" --backend gpu
+    cli backend_empty 2 "--backend needs a value" run "$good" --backend=
+    cli out_empty 2 "--out needs a value" run "$good" --out=
     cli data 1 "there is no such folder" run "$good" --data "$work/nowhere"
+    cli data_file 1 "it is a file, not a folder" run "$good" --data "$good"
     if ! "$program" info | grep -q '^  cuda:0'; then
         cli no_cuda 1 "cuda" run "$good" --backend cuda
     fi
@@ -125,6 +130,19 @@ if wanted cli "$@"; then
     cli check_without_search 0 "no job:solve is reached" check "$here/good/expressions.lua"
     cli info 0 "libraries" info
     cli help 0 "topics of eciton help NOUN" help
+    mkfifo "$work/pipe.lua" "$work/pipe_module.lua"
+    printf 'require "pipe_module"\n' >"$work/pipe_require.lua"
+    cli pipe_as_script 1 "a pipe or a device" run "$work/pipe.lua"
+    cli pipe_as_module 1 "pipe_module.lua' is not a file" run "$work/pipe_require.lua"
+    cp "$here/good/expressions.lua" "$work/$(printf 'n\377"q').lua"
+    cli json_name 0 '{"name":"n\ufffd\"q.lua","stop":"no search"' run "$work/$(printf 'n\377"q').lua" --json
+    # a search without a design: its numbers, its history, its exit status
+    cli all_failed 1 '"stop":"generations","message":"all 4 generations were run; every design failed' \
+        run "$here/all_failed.lua" --json --quiet --out "$work/failed"
+    cli all_failed_causes 1 "x the cost or a constraint is not a finite number" run "$here/all_failed.lua"
+    [ "$(wc -l <"$work/failed/history.csv")" -eq 5 ] || fail cli/all_failed_history "history.csv is not kept"
+    # the result stays when the script fails behind it
+    cli json_then_error 1 '"best":{"status":"feasible"' run "$here/error_after.lua" --json
     cli help_array 0 "exclude_u" help sll_db
     cli help_method 0 "smallest population" help lshade
     cli help_unknown 2 "no help on 'antena'" help antena
@@ -134,6 +152,74 @@ if wanted cli "$@"; then
     cli run_help 0 "usage: eciton COMMAND" run --help
     cli check_help 0 "usage: eciton COMMAND" check "$good" --help
     cli markdown 0 "# Reference of the Lua module" help --markdown
+fi
+
+# ---- output that cannot be written ---------------------------------------------------------------------
+
+# written NAME WANTED_STATUS EXPECTED_TEXT: of a command whose status is in $status
+written() {
+    printf -- '-- expect: %s\n' "$3" >"$work/expected"
+    report "output/$1" "$status" "$2" "$work/expected"
+}
+
+if wanted output "$@"; then
+    good=$here/good/small.lua
+    slow="$here/good/interrupt.lua --set seconds=1"
+    gone="the output cannot be written"
+    for command in "help" "info" "help --markdown" "run $good --quiet" "check $good"; do
+        # shellcheck disable=SC2086 # a list
+        "$program" $command >/dev/full 2>"$work/output" </dev/null
+        status=$?
+        written "full: ${command% *}" 1 "$gone"
+        # shellcheck disable=SC2086 # a list
+        "$program" $command >&- 2>"$work/output" </dev/null
+        status=$?
+        written "closed: ${command% *}" 1 "$gone"
+    done
+    # a reader that goes away does not cost the files, nor the closed output a file's content
+    for reader in gone closed; do
+        rm -rf "$work/out"
+        # shellcheck disable=SC2086 # a list
+        if [ $reader = closed ]; then
+            "$program" run $slow --out "$work/out" >&- 2>"$work/output" </dev/null
+            status=$?
+        else
+            {
+                "$program" run $slow --out "$work/out" 2>"$work/output" </dev/null
+                echo $? >"$work/status"
+            } | true
+            status=$(cat "$work/status")
+        fi
+        written "reader $reader" 1 "$gone"
+        if ! grep -q '^f,1,' "$work/out/best.csv" || ! grep -q '^1,' "$work/out/history.csv"; then
+            fail "output/reader $reader" "files are missing or spoilt"
+        fi
+    done
+    # what a killed run has left is taken over; a link of that name is not followed
+    rm -rf "$work/out"
+    mkdir "$work/out"
+    echo left >"$work/out/best.csv.part"
+    echo mine >"$work/mine"
+    ln -s "$work/mine" "$work/out/history.csv.part"
+    ln -s "$work/mine" "$work/out/saved.csv"
+    "$program" run "$here/good/save.lua" --out "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    written left 0 ""
+    if [ -n "$(find "$work/out" -name '*.part')" ] || [ "$(cat "$work/mine")" != mine ]; then
+        fail output/left "a part is left, or a link was followed"
+    fi
+    [ "$(head -n 1 "$work/out/saved.csv")" = '"x,""1""",f' ] || fail output/left "names are not quoted"
+    # a folder that cannot take a file whole keeps the old one
+    "$program" run "$here/save_large.lua" --out "$work/out" >"$work/output" 2>&1 </dev/null
+    cp "$work/out/large.csv" "$work/large"
+    (
+        ulimit -f 100
+        trap '' XFSZ
+        "$program" run "$here/save_large.lua" --out "$work/out" >"$work/output" 2>&1 </dev/null
+    )
+    status=$?
+    written whole 1 "large.csv' cannot be written: File too large"
+    cmp -s "$work/large" "$work/out/large.csv" || fail output/whole "the old file is not whole"
 fi
 
 # ---- the same seed gives the same bits ---------------------------------------------------------------

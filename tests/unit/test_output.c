@@ -101,8 +101,9 @@ static char *read_file(const char *folder, const char *file)
 
 static void test_json(void **state)
 {
-    static const char *const keys[] = {"name",        "backend",     "device", "seed",    "stop",
-                                       "generations", "evaluations", "failed", "seconds", "best"};
+    static const char *const keys[] = {"name",   "backend", "device",      "seed",
+                                       "stop",   "message", "generations", "evaluations",
+                                       "failed", "seconds", "best"};
     static const char *const best_keys[] = {"status",    "objectives", "search",  "constraints",
                                             "violation", "variables",  "recorded"};
     run *r = *state;
