@@ -3,12 +3,12 @@
 #include "job_internal.h"
 #include "polish.h"
 #include "solve_kernels.h"
+#include "wall_clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 EC_KERNEL_DECLARE(score, ec_score_args)
 EC_KERNEL_DECLARE(stop_rules, ec_stop_rules_args)
@@ -44,14 +44,6 @@ void ec_solve_info_default(ec_solve_info *info)
 {
     memset(info, 0, sizeof *info);
     info->target = NAN;
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- messages ---- */
@@ -314,7 +306,7 @@ static ec_stop host_stop(const solve_run *run)
 {
     if (run->info->interrupt && *run->info->interrupt)
         return EC_STOP_INTERRUPT;
-    if (now() - run->start >= run->limit)
+    if (ec_wall_seconds() - run->start >= run->limit)
         return EC_STOP_TIME;
     return EC_STOP_NONE;
 }
@@ -666,7 +658,7 @@ static void describe_row(const solve_run *run, double median, ec_history_row *ro
     row->generation = stats->generation;
     row->evaluations = stats->evaluations;
     row->failed = stats->failed;
-    row->seconds = now() - run->start;
+    row->seconds = ec_wall_seconds() - run->start;
     row->best = stats->best_class < 2 ? seen(run, stats->best_cost) : NAN;
     row->median = isnan(median) ? NAN : seen(run, median);
     row->spread = stats->spread;
@@ -698,7 +690,7 @@ static int history_append(solve_run *run, const ec_history_row *row)
 static double seconds_left(const solve_run *run)
 {
     const ec_solve_info *info = run->info;
-    double used = now() - run->start, left = INFINITY;
+    double used = ec_wall_seconds() - run->start, left = INFINITY;
 
     if (info->evaluations && run->stats.evaluations)
         left = used * ((double)info->evaluations / (double)run->stats.evaluations - 1);
@@ -765,9 +757,9 @@ static int look(solve_run *run, bool kept, bool last, int32_t *flag)
     if (kept)
         status = history_append(run, &row);
     if (status == EC_OK && run->info->progress &&
-        (last || now() - run->told_when >= look_seconds)) {
+        (last || ec_wall_seconds() - run->told_when >= look_seconds)) {
         run->info->progress(run->info->progress_user, &row, seconds_left(run));
-        run->told_when = now();
+        run->told_when = ec_wall_seconds();
     }
     return status;
 }
@@ -781,7 +773,7 @@ static bool look_is_due(const solve_run *run)
         return true;
     if (run->backend->host_memory || since < run->look_step)
         return since >= LOOK_GENERATIONS ||
-               (run->backend->host_memory && now() - run->looked_when >= look_seconds);
+               (run->backend->host_memory && ec_wall_seconds() - run->looked_when >= look_seconds);
     return true;
 }
 
@@ -790,12 +782,12 @@ static int look_and_pace(solve_run *run, bool kept, bool last, int32_t *flag)
     uint32_t since = run->generation - run->looked_at;
 
     int status = look(run, kept, last, flag);
-    double seconds = now() - run->looked_when;
+    double seconds = ec_wall_seconds() - run->looked_when;
     double pace = since > 0 ? seconds / since : look_seconds;
     double step = pace > 0 ? look_seconds / pace : LOOK_GENERATIONS;
     run->look_step = step < 1 ? 1 : step > LOOK_GENERATIONS ? LOOK_GENERATIONS : (uint32_t)step;
     run->looked_at = run->generation;
-    run->looked_when = now();
+    run->looked_when = ec_wall_seconds();
     return status;
 }
 
@@ -863,7 +855,7 @@ static int search(solve_run *run)
 /* Its own limit, and what is left of the run's. */
 static double polish_time(const solve_run *run)
 {
-    double used = now() - run->start;
+    double used = ec_wall_seconds() - run->start;
     double own = run->info->polish_seconds > 0 ? run->info->polish_seconds
                                                : fmax(used, polish_least_seconds);
 
@@ -909,7 +901,7 @@ static int polish(solve_run *run, int threads, double *designs, size_t *n)
         memcpy(genes + i * n_genes, row, n_genes * sizeof(double));
         memcpy(group_genes + i * n_group, row + n_genes, n_group * sizeof(double));
     }
-    double start = now();
+    double start = ec_wall_seconds();
     bool out_of_time = false;
     ec_polish_info info = {
         .max_evaluations = run->info->polish_evaluations,
@@ -930,7 +922,7 @@ static int polish(solve_run *run, int threads, double *designs, size_t *n)
     if (status == EC_OK) {
         run->result->polish_designs = (int32_t)count;
         run->result->polish_evaluations = evaluations;
-        run->result->polish_seconds = now() - start;
+        run->result->polish_seconds = ec_wall_seconds() - start;
         run->result->polish_capped = out_of_time;
         note_polish(run, info.seconds);
     }
@@ -1451,7 +1443,7 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (status < 0)
         return status;
     memset(&run, 0, sizeof run);
-    run.start = run.looked_when = now();
+    run.start = run.looked_when = ec_wall_seconds();
     run.look_step = 1;
     double reserved = info->polish ? info->seconds * polish_share : 0;
     if (info->polish_seconds > 0 && info->polish_seconds < reserved)
@@ -1478,7 +1470,7 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
         run.result->generations = run.stats.generation;
         run.result->evaluations = run.stats.evaluations;
         run.result->failed = run.stats.failed;
-        run.result->seconds = now() - run.start;
+        run.result->seconds = ec_wall_seconds() - run.start;
         write_message(&run);
         *result = run.result;
         if (run.result->stop == EC_STOP_ERROR)
@@ -1551,13 +1543,13 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
     }
     if (status == EC_OK)
         status = backend->ops->sync(backend);
-    double start = now();
+    double start = ec_wall_seconds();
     if (status == EC_OK)
         status = enqueue(&run, 0, &n);
     if (status == EC_OK)
         status = backend->ops->sync(backend);
     if (status == EC_OK && n > 0)
-        check->seconds_per_evaluation = (now() - start) / (double)n;
+        check->seconds_per_evaluation = (ec_wall_seconds() - start) / (double)n;
     if (status == EC_STOPPED)
         status = ec_fail(EC_ERR_SCRIPT, "solve: interrupted");
     if (run.backend)

@@ -4,6 +4,7 @@
 #include "polish.h"
 #include "job_internal.h"
 #include "polish_problem.h"
+#include "wall_clock.h"
 
 #include <nlopt.h>
 #include <pthread.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { EVALUATIONS_DEFAULT = 1500, ROUND_EVALUATIONS = 200, ROUNDS_MAX = 24 };
@@ -21,14 +21,6 @@ static const double first_region = 0.25; /* trust region: share of a gene's rang
 static const double least_region = 2e-4;
 static const double first_margin = 1e-9, last_margin = 1e-5; /* kept from the limits */
 static const double feasible = 1e-7; /* excess of a scaled row that the record accepts */
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- progress ---- */
 
@@ -45,7 +37,7 @@ typedef struct polish_progress {
 
 static void tell(polish_progress *p)
 {
-    double t = now();
+    double t = ec_wall_seconds();
     char violation[60] = "";
 
     if (t - p->told < tell_seconds)
@@ -575,7 +567,7 @@ static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_no
         polished *d = &designs[i];
         ec_polish_problem_destroy(&d->problem);
         d->has_trial = false;
-        if (!d->active || now() >= deadline)
+        if (!d->active || ec_wall_seconds() >= deadline)
             continue;
         tell(progress);
         int status =
@@ -603,8 +595,8 @@ static void share_round(round_work *work, bool tells)
 {
     for (int32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->n;)
         if (work->designs[i].problem)
-            solve_round(work->job, &work->designs[i], work->info, work->deadline - now(),
-                        work->progress, tells);
+            solve_round(work->job, &work->designs[i], work->info,
+                        work->deadline - ec_wall_seconds(), work->progress, tells);
 }
 
 static void *work_on_round(void *data)
@@ -652,7 +644,8 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
                          judge *j, int threads, double deadline)
 {
     ec_polish_notes notes = {{0}, 0};
-    polish_progress progress = {.log = info->log, .n = n, .start = now(), .told = now()};
+    polish_progress progress = {
+        .log = info->log, .n = n, .start = ec_wall_seconds(), .told = ec_wall_seconds()};
     double *cost = (double *)malloc(sizeof *cost * 2 * (size_t)n), *violation = cost + n;
     uint8_t *bytes = (uint8_t *)malloc((size_t)n);
     int32_t n_active = n,
@@ -661,7 +654,7 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
 
     atomic_init(&progress.evaluations, 0);
     if (deadline < INFINITY)
-        snprintf(limit, sizeof limit, ", %.3g s", deadline - now());
+        snprintf(limit, sizeof limit, ", %.3g s", deadline - ec_wall_seconds());
     ec_log_write(info->log, EC_LOG_INFO, "%s: polishing %d design%s, at most %d evaluations each%s",
                  ec_job_name(job), (int)n, n == 1 ? "" : "s", (int)most, limit);
     int status = cost && bytes ? judge_run(j, designs, false, cost, violation, bytes)
@@ -702,7 +695,7 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
     }
     count_progress(job, designs, n, &progress);
     if (info->out_of_time)
-        *info->out_of_time = status == EC_OK && progress.done < n && now() >= deadline;
+        *info->out_of_time = status == EC_OK && progress.done < n && ec_wall_seconds() >= deadline;
     free(cost);
     free(bytes);
     return status;
@@ -711,7 +704,7 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
 int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double *genes,
               double *group_genes, uint64_t *evaluations)
 {
-    double deadline = info->seconds > 0 ? now() + info->seconds : INFINITY;
+    double deadline = info->seconds > 0 ? ec_wall_seconds() + info->seconds : INFINITY;
     polished *designs =
         (polished *)calloc((size_t)(n_designs > 0 ? n_designs : 1), sizeof *designs);
     int threads = info->threads;

@@ -279,7 +279,7 @@ static int run(ec_backend *backend, problem *p, ec_mode mode, ec_fidelity fideli
                          .log = &quiet};
     ec_evaluator *evaluator = NULL;
     EC_CHECK_CALL(p->call->def->plan(backend, &info, &evaluator));
-    ec_exec exec = {0, NULL, false};
+    ec_exec exec = {.status_undefined = false};
     EC_CHECK_CALL(
         evaluator->def->run(evaluator, &exec, in_pointer, out_pointer, (uint8_t *)status.data, n));
     EC_CHECK_CALL(backend->ops->sync(backend));

@@ -8,7 +8,7 @@ job:minimize("f", ec.host(function(c)
     calls = calls + 1
     local f = {}
     for k = 1, #c[1] do f[k] = c[1][k] ^ 2 + c.both[2][k] ^ 2 end
-    f[1] = 0 / 0 -- a failed design
+    if #f > 1 then f[1] = 0 / 0 end -- a failed design
     return f
 end, { x[1], both = x }) + 1)
 local best = job:solve{ population = 30, generations = 40, keep = 1 }
