@@ -3,14 +3,11 @@
 #ifndef EC_WALL_CLOCK_H
 #define EC_WALL_CLOCK_H
 
-#include <time.h>
+#include "base.h"
 
-static inline double ec_wall_seconds(void)
-{
-    struct timespec t;
+EC_C_BEGIN
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+EC_API double ec_wall_seconds(void);
 
+EC_C_END
 #endif

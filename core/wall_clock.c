@@ -1,0 +1,11 @@
+#include "wall_clock.h"
+
+#include <time.h>
+
+double ec_wall_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
