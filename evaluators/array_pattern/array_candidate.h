@@ -49,26 +49,6 @@ EC_PATTERN_FN void ec_pattern_lay_out(const ec_pattern_args *args, char *memory,
     work->adjoint.turn = base + 4 * stride;
 }
 
-EC_PATTERN_FN void ec_pattern_set_status(const ec_team *team, const ec_pattern_args *args, size_t c,
-                                         int bits)
-{
-    uint8_t *status = args->status;
-
-    if (team->rank != 0)
-        return;
-    if (args->fresh)
-        status[c] = (uint8_t)bits;
-    if (args->fresh || bits == 0)
-        return;
-#ifdef __CUDA_ARCH__
-    /* the aligned word that holds the byte; allocations end on such a boundary */
-    size_t address = (size_t)(status + c);
-    atomicOr((unsigned *)(address & ~(size_t)3), (unsigned)bits << 8 * (address & 3));
-#else
-    __atomic_fetch_or(&status[c], (uint8_t)bits, __ATOMIC_RELAXED);
-#endif
-}
-
 /* A metric's value and the directions that its derivative comes from. */
 typedef struct ec_pattern_figure {
     double value;   /* NAN: it does not exist */
@@ -620,7 +600,7 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
         for (int32_t k = 0; k < args->n_metrics; k++)
             ec_metric_fail(team, args, &args->metric[k], c, s);
         ec_pattern_fail_gradient(team, args, c, s);
-        ec_pattern_set_status(team, args, c, bad);
+        ec_team_set_status(team, args->status, args->fresh, c, bad);
         return;
     }
     if (args->vjp)
@@ -645,7 +625,7 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
         else
             ec_adjoint_finish(team, args, c, s, &work.el, &work.adjoint);
     }
-    ec_pattern_set_status(team, args, c, status);
+    ec_team_set_status(team, args->status, args->fresh, c, status);
 }
 
 #endif

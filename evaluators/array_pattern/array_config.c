@@ -270,75 +270,82 @@ static int copy_config(const ec_array_config *config, ec_pattern_setup **setup)
 
 /* ---- inputs ---- */
 
-static int check_input(const ec_graph *graph, const char *name, ec_expr e, int32_t elements,
-                       bool scalar)
+int ec_pattern_check_input(const ec_graph *graph, const char *noun, const char *name, ec_expr e,
+                           int32_t elements, bool scalar)
 {
     const ec_node *node = ec_graph_node(graph, e);
 
     if (!node)
-        return ec_fail(EC_ERR_ARGUMENT, "array: %s is not an expression of this graph", name);
+        return ec_fail(EC_ERR_ARGUMENT, "%s: %s is not an expression of this graph", noun, name);
     if (node->dtype == EC_C64 || node->dtype == EC_C128)
-        return ec_fail(EC_ERR_TYPE, "array: %s is complex, it must be real%s", name,
+        return ec_fail(EC_ERR_TYPE, "%s: %s is complex, it must be real%s", noun, name,
                        strcmp(name, "amplitude") == 0 ? " (the angle goes into phase)" : "");
     if (node->elements == 1 && node->rank <= 1)
         return EC_OK;
     if (scalar)
-        return ec_fail(EC_ERR_SHAPE, "array: %s has %d elements, it must be one number", name,
+        return ec_fail(EC_ERR_SHAPE, "%s: %s has %d elements, it must be one number", noun, name,
                        node->elements);
     if (node->rank != 1 || node->elements != elements)
-        return ec_fail(EC_ERR_SHAPE, "array: %s has %d elements, the array has %d", name,
+        return ec_fail(EC_ERR_SHAPE, "%s: %s has %d elements, the array has %d", noun, name,
                        node->elements, elements);
     return EC_OK;
 }
 
-/* sqrt(1 - u0^2 - v0^2) where w0 is not given. */
-static ec_expr forward(ec_graph *graph, ec_expr u0, ec_expr v0)
+ec_expr ec_pattern_forward(ec_graph *graph, ec_expr u, ec_expr v)
 {
-    ec_expr u = ec_graph_unary(graph, EC_OP_SQUARE, u0),
-            v = ec_graph_unary(graph, EC_OP_SQUARE, v0);
-    ec_expr flat = ec_graph_binary(graph, EC_OP_ADD, u, v);
+    ec_expr flat = ec_graph_binary(graph, EC_OP_ADD, ec_graph_unary(graph, EC_OP_SQUARE, u),
+                                   ec_graph_unary(graph, EC_OP_SQUARE, v));
     ec_expr rest = ec_graph_binary(graph, EC_OP_SUB, ec_graph_number(graph, 1.0), flat);
 
     return ec_graph_unary(graph, EC_OP_SQRT,
                           ec_graph_binary(graph, EC_OP_MAX, rest, ec_graph_number(graph, 0.0)));
 }
 
-/* Steering that no design can bring into the visible region. */
-static int check_steering(const ec_graph *graph, const ec_expr *in)
+int ec_pattern_check_look(const ec_graph *graph, const char *noun, const char *key, ec_expr u,
+                          ec_expr v)
 {
-    static const char *const names[2] = {"steer_u", "steer_v"};
+    const ec_expr given[2] = {u, v};
     double least[2];
 
     for (int k = 0; k < 2; k++) {
-        const ec_interval *r = &ec_graph_node(graph, in[EC_PATTERN_U0 + k])->range;
+        const ec_interval *r = &ec_graph_node(graph, given[k])->range;
         least[k] = r->lo > 0.0 ? r->lo : r->hi < 0.0 ? r->hi : 0.0;
         if (fabs(least[k]) > 1.0 + 1e-9)
-            return ec_fail(EC_ERR_RANGE, "array: %s is %g, allowed is -1 to 1", names[k], least[k]);
+            return ec_fail(EC_ERR_RANGE, "%s: %s_%c is %g, allowed is -1 to 1", noun, key,
+                           k ? 'v' : 'u', least[k]);
     }
     if (least[0] * least[0] + least[1] * least[1] > 1.0 + 1e-9)
         return ec_fail(EC_ERR_RANGE,
-                       "array: steer_u is %g and steer_v %g, outside the visible region: u^2 + v^2 "
-                       "must be at most 1",
-                       least[0], least[1]);
+                       "%s: %s_u is %g and %s_v %g, outside the visible region: u^2 + v^2 must be "
+                       "at most 1",
+                       noun, key, least[0], key, least[1]);
+    return EC_OK;
+}
+
+int ec_pattern_check_wavelength(const ec_graph *graph, const char *noun, ec_expr wavelength)
+{
+    const double shortest = 1e-12, longest = 1e12;
+    const ec_node *node = ec_graph_node(graph, wavelength);
+
+    if (!(node->range.hi > 0.0) || (node->op == EC_OP_CONSTANT && !(node->range.lo > 0.0)))
+        return ec_fail(EC_ERR_RANGE, "%s: wavelength is %g to %g, it must be above 0", noun,
+                       node->range.lo, node->range.hi);
+    if (node->range.hi < shortest || node->range.lo > longest)
+        return ec_fail(EC_ERR_RANGE, "%s: wavelength is %g m, allowed is %g to %g m", noun,
+                       node->range.lo, shortest, longest);
     return EC_OK;
 }
 
 static int check_values(const ec_graph *graph, const ec_expr *in)
 {
-    const double shortest = 1e-12, longest = 1e12;
-    const ec_node *wavelength = ec_graph_node(graph, in[EC_PATTERN_WAVELENGTH]);
     const ec_node *amplitude = ec_graph_node(graph, in[EC_PATTERN_AMPLITUDE]);
+    int status = ec_pattern_check_wavelength(graph, "array", in[EC_PATTERN_WAVELENGTH]);
 
-    if (!(wavelength->range.hi > 0.0) ||
-        (wavelength->op == EC_OP_CONSTANT && !(wavelength->range.lo > 0.0)))
-        return ec_fail(EC_ERR_RANGE, "array: wavelength is %g to %g, it must be above 0",
-                       wavelength->range.lo, wavelength->range.hi);
-    if (wavelength->range.hi < shortest || wavelength->range.lo > longest)
-        return ec_fail(EC_ERR_RANGE, "array: wavelength is %g m, allowed is %g to %g m",
-                       wavelength->range.lo, shortest, longest);
+    if (status < 0)
+        return status;
     if (amplitude->range.lo == 0.0 && amplitude->range.hi == 0.0)
         return ec_fail(EC_ERR_RANGE, "array: all amplitudes are zero");
-    return check_steering(graph, in);
+    return ec_pattern_check_look(graph, "array", "steer", in[EC_PATTERN_U0], in[EC_PATTERN_V0]);
 }
 
 /* A constant of one or `elements` numbers as `elements` of them; false: it is no constant. */
@@ -403,9 +410,10 @@ int ec_array_call(ec_graph *graph, const ec_array_config *config, const ec_array
     for (int i = 0; i < EC_PATTERN_INPUTS; i++) {
         if (in[i] < 0)
             in[i] = i == EC_PATTERN_W0 && steered
-                        ? forward(graph, in[EC_PATTERN_U0], in[EC_PATTERN_V0])
+                        ? ec_pattern_forward(graph, in[EC_PATTERN_U0], in[EC_PATTERN_V0])
                         : ec_graph_number(graph, absent[i]);
-        status = check_input(graph, names[i], in[i], config->elements, i >= EC_PATTERN_WAVELENGTH);
+        status = ec_pattern_check_input(graph, "array", names[i], in[i], config->elements,
+                                        i >= EC_PATTERN_WAVELENGTH);
         if (status < 0)
             return status;
     }

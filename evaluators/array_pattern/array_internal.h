@@ -44,6 +44,42 @@ int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes,
 int ec_pattern_reserve(ec_pattern_memory *memory, size_t bytes, void **to);
 void ec_pattern_forget(ec_pattern_memory *memory);
 
+/* How a kernel finds an input, and an output or (NULL) none. */
+static inline size_t ec_pattern_lane_stride(const ec_array *array)
+{
+    return array->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP) ? 1 : 0;
+}
+
+static inline void ec_pattern_bind_view(const ec_array *array, ec_pattern_view *view)
+{
+    view->data = (const double *)array->data;
+    view->element = array->elements > 1 ? array->ld : 0;
+    view->lane = ec_pattern_lane_stride(array);
+    view->sample = array->sample_stride;
+}
+
+static inline void ec_pattern_bind_target(const ec_array *array, ec_pattern_target *target)
+{
+    target->data = array ? (double *)array->data : NULL;
+    target->element = array ? array->ld : 0;
+    target->lane = array ? ec_pattern_lane_stride(array) : 0;
+    target->sample = array ? array->sample_stride : 0;
+}
+
+/* Workspaces of `bytes` each: as many as the machine keeps busy, there is work for, and the budget
+ * allows. */
+int32_t ec_pattern_count_teams(const ec_plan_info *info, const ec_backend *backend, size_t bytes);
+
+/* Checks of a call's inputs, with a sentence that begins with the noun: shape and type; a look or
+ * steering direction (key_u, key_v) that some design can bring into the visible region; wavelength. */
+int ec_pattern_check_input(const ec_graph *graph, const char *noun, const char *name, ec_expr e,
+                           int32_t elements, bool scalar);
+int ec_pattern_check_look(const ec_graph *graph, const char *noun, const char *key, ec_expr u,
+                          ec_expr v);
+int ec_pattern_check_wavelength(const ec_graph *graph, const char *noun, ec_expr wavelength);
+/* w = sqrt(1 - u^2 - v^2) of the forward half; 0 outside the visible region. */
+ec_expr ec_pattern_forward(ec_graph *graph, ec_expr u, ec_expr v);
+
 /* Extents of the array over all designs, in wavelengths; INFINITY when a range is unbounded. */
 typedef struct ec_pattern_extent {
     double x, y, z;

@@ -141,8 +141,7 @@ static size_t lay_out(ec_pattern_args *args, bool flood, bool cuda)
     return at + ec_round_up(tables, ROW_ALIGNMENT);
 }
 
-/* Workspaces: as many as the machine keeps busy, there is work for, and the budget allows. */
-static int32_t count_teams(const ec_plan_info *info, const ec_backend *backend, size_t bytes)
+int32_t ec_pattern_count_teams(const ec_plan_info *info, const ec_backend *backend, size_t bytes)
 {
     size_t samples = 1;
     size_t teams = backend->is_cuda ? (size_t)backend->multiprocessors * CUDA_TEAMS_PER_PROCESSOR
@@ -276,7 +275,7 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
         return status;
     const ec_backend *backend = ev->memory.backend;
     args->workspace_bytes = lay_out(args, batch_floods(state, output, count), backend->is_cuda);
-    args->teams = count_teams(state->info, backend, args->workspace_bytes);
+    args->teams = ec_pattern_count_teams(state->info, backend, args->workspace_bytes);
     status = ec_pattern_reserve(&ev->memory, (size_t)args->teams * args->workspace_bytes,
                                 (void **)&args->workspace);
     if (status >= 0)
@@ -397,27 +396,6 @@ void ec_pattern_memory_needs(const ec_plan_info *info, size_t *per_candidate, si
 
 /* ---- run ---- */
 
-static size_t lane_stride(const ec_array *array)
-{
-    return array->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP) ? 1 : 0;
-}
-
-static void bind_view(const ec_array *array, ec_pattern_view *view)
-{
-    view->data = (const double *)array->data;
-    view->element = array->elements > 1 ? array->ld : 0;
-    view->lane = lane_stride(array);
-    view->sample = array->sample_stride;
-}
-
-static void bind_target(const ec_array *array, ec_pattern_target *target)
-{
-    target->data = array ? (double *)array->data : NULL;
-    target->element = array ? array->ld : 0;
-    target->lane = array ? lane_stride(array) : 0;
-    target->sample = array ? array->sample_stride : 0;
-}
-
 static size_t count_samples(const ec_pattern_evaluator *ev, const ec_array *const *in)
 {
     size_t samples = 1;
@@ -459,14 +437,14 @@ int ec_pattern_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array 
         args.fresh = fresh;
         args.stop = exec ? exec->stop : NULL;
         for (int32_t i = 0; i < EC_PATTERN_INPUTS; i++)
-            bind_view(in[i], &args.in[i]);
+            ec_pattern_bind_view(in[i], &args.in[i]);
         for (int32_t k = 0; k < args.n_metrics; k++) {
-            bind_target(ev->vjp ? NULL : out[output[k]], &args.metric[k].out);
+            ec_pattern_bind_target(ev->vjp ? NULL : out[output[k]], &args.metric[k].out);
             if (ev->vjp)
-                bind_view(in[adjoint_input(ev, output[k])], &args.metric[k].seed);
+                ec_pattern_bind_view(in[adjoint_input(ev, output[k])], &args.metric[k].seed);
         }
         for (int32_t i = 0; i < EC_PATTERN_INPUTS; i++)
-            bind_target(ev->vjp ? out[i] : NULL, &args.grad[i]);
+            ec_pattern_bind_target(ev->vjp ? out[i] : NULL, &args.grad[i]);
         if (args.row == EC_ROW_NUFFT && backend->is_cuda)
             result = ec_pattern_nufft_run(&ev->memory, &ec_kernel_array_pattern, &args);
         else

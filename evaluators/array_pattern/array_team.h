@@ -98,4 +98,22 @@ EC_FN bool ec_team_any(const ec_team *team, bool value)
 #endif
 }
 
+/* The candidate's status bits: written where the byte is fresh, OR-ed into it elsewhere. */
+EC_FN void ec_team_set_status(const ec_team *team, uint8_t *status, bool fresh, size_t c, int bits)
+{
+    if (team->rank != 0)
+        return;
+    if (fresh)
+        status[c] = (uint8_t)bits;
+    if (fresh || bits == 0)
+        return;
+#ifdef __CUDA_ARCH__
+    /* the aligned word that holds the byte; allocations end on such a boundary */
+    size_t address = (size_t)(status + c);
+    atomicOr((unsigned *)(address & ~(size_t)3), (unsigned)bits << 8 * (address & 3));
+#else
+    __atomic_fetch_or(&status[c], (uint8_t)bits, __ATOMIC_RELAXED);
+#endif
+}
+
 #endif
