@@ -13,7 +13,7 @@ typedef struct array_keys {
     ec_expr x, y, z, amplitude, phase, phase_deg, wavelength, frequency;
     ec_expr steer_u, steer_v, steer_theta, steer_phi;
     ec_lua_list u, v, theta, phi;
-    int element, precision, method, integrate, expansion;
+    int element, precision, method, integrate, expansion, weights;
     double q, tolerance;
     int64_t terms, parts;
     ec_lua_list part;
@@ -33,6 +33,10 @@ static const ec_key array_table[] = {
         amplitude),
     ROW("phase", EC_KEY_EXPR, 0, NAN, 0, 0, "rad", NULL, "phase of each element, or of all", phase),
     ROW("phase_deg", EC_KEY_EXPR, 0, NAN, 0, 0, "deg", NULL, "the same in degrees", phase_deg),
+    ROW("weights", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+        "what ec.optimal{ ... } gives, instead of amplitude and phase; positions, wavelength and "
+        "steering are its own where they are not given",
+        weights),
     ROW("wavelength", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL,
         "wavelength; with 1, positions are in wavelengths", wavelength),
     ROW("frequency", EC_KEY_EXPR, 0, NAN, 0, 0, "Hz", NULL, "frequency, instead of wavelength",
@@ -200,79 +204,99 @@ static void choose_grid(lua_State *L, const array_keys *k, ec_array_config *c)
     }
 }
 
-static int32_t count_elements(lua_State *L, const array_keys *k)
+int32_t ec_lua_array_count(lua_State *L, const char *noun, const ec_lua_elements *inputs, size_t n)
 {
-    const struct {
-        const char *key;
-        ec_expr expr;
-    } inputs[] = {{"x", k->x},         {"y", k->y},
-                  {"z", k->z},         {"amplitude", k->amplitude},
-                  {"phase", k->phase}, {"phase_deg", k->phase_deg}};
     const char *first = NULL;
-    int32_t n = 1;
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+    int32_t elements = 1;
+    for (size_t i = 0; i < n; i++) {
         const ec_node *node = inputs[i].expr < 0 ? NULL : ec_lua_expr_node(L, inputs[i].expr);
         if (!node || node->rank == 0)
             continue;
-        if (first && node->elements != n)
-            ec_lua_fail(L, "ec.array: key '%s': %d values, but %s has %d", inputs[i].key,
-                        (int)node->elements, first, (int)n);
+        if (first && node->elements != elements)
+            ec_lua_fail(L, "%s: key '%s': %d values, but %s has %d", noun, inputs[i].key,
+                        (int)node->elements, first, (int)elements);
         if (!first)
             first = inputs[i].key;
-        n = node->elements;
+        elements = node->elements;
     }
-    return n;
+    return elements;
 }
 
-/* Steering as direction cosines; w is that of the forward hemisphere. */
-static void choose_steering(lua_State *L, const array_keys *k, ec_array_inputs *in)
+void ec_lua_array_direction(lua_State *L, const char *noun, const char *key, ec_expr u, ec_expr v,
+                            ec_expr theta_deg, ec_expr phi_deg, ec_expr direction[3])
 {
-    bool cosines = k->steer_u >= 0 || k->steer_v >= 0,
-         angles = k->steer_theta >= 0 || k->steer_phi >= 0;
+    bool cosines = u >= 0 || v >= 0, angles = theta_deg >= 0 || phi_deg >= 0;
     if (cosines && angles)
-        ec_lua_fail(
-            L,
-            "ec.array: give steer_u and steer_v, or steer_theta_deg and steer_phi_deg, not both");
+        ec_lua_fail(L, "%s: give %s_u and %s_v, or %s_theta_deg and %s_phi_deg, not both", noun,
+                    key, key, key, key);
     if (angles) {
-        ec_expr theta =
-            scaled(L, k->steer_theta >= 0 ? k->steer_theta : number(L, 90), EC_LUA_RADIANS);
-        ec_expr phi = scaled(L, k->steer_phi >= 0 ? k->steer_phi : number(L, 0), EC_LUA_RADIANS);
+        ec_expr theta = scaled(L, theta_deg >= 0 ? theta_deg : number(L, 90), EC_LUA_RADIANS);
+        ec_expr phi = scaled(L, phi_deg >= 0 ? phi_deg : number(L, 0), EC_LUA_RADIANS);
         ec_expr s = unary(L, EC_OP_SIN, theta);
-        in->u0 = binary(L, EC_OP_MUL, s, unary(L, EC_OP_COS, phi));
-        in->v0 = binary(L, EC_OP_MUL, s, unary(L, EC_OP_SIN, phi));
-        in->w0 = unary(L, EC_OP_COS, theta);
+        direction[0] = binary(L, EC_OP_MUL, s, unary(L, EC_OP_COS, phi));
+        direction[1] = binary(L, EC_OP_MUL, s, unary(L, EC_OP_SIN, phi));
+        direction[2] = unary(L, EC_OP_COS, theta);
         return;
     }
-    in->u0 = k->steer_u >= 0 ? k->steer_u : number(L, 0);
-    in->v0 = k->steer_v >= 0 ? k->steer_v : number(L, 0);
-    in->w0 = number(L, 1);
+    direction[0] = u >= 0 ? u : number(L, 0);
+    direction[1] = v >= 0 ? v : number(L, 0);
+    direction[2] = number(L, 1);
     if (cosines) {
-        ec_expr uv =
-            binary(L, EC_OP_ADD, unary(L, EC_OP_SQUARE, in->u0), unary(L, EC_OP_SQUARE, in->v0));
+        ec_expr uv = binary(L, EC_OP_ADD, unary(L, EC_OP_SQUARE, direction[0]),
+                            unary(L, EC_OP_SQUARE, direction[1]));
         ec_expr ww = binary(L, EC_OP_MAX, binary(L, EC_OP_SUB, number(L, 1), uv), number(L, 0));
-        in->w0 = unary(L, EC_OP_SQRT, ww);
+        direction[2] = unary(L, EC_OP_SQRT, ww);
     }
 }
 
-static ec_expr choose_wavelength(lua_State *L, const array_keys *k)
+ec_expr ec_lua_array_wavelength(lua_State *L, const char *noun, ec_expr wavelength,
+                                ec_expr frequency)
 {
-    if ((k->wavelength >= 0) == (k->frequency >= 0))
-        ec_lua_fail(L, "ec.array: one of the keys wavelength and frequency is needed (wavelength = "
-                       "1: positions in "
-                       "wavelengths)");
-    ec_expr given = k->wavelength >= 0 ? k->wavelength : k->frequency;
-    const char *key = k->wavelength >= 0 ? "wavelength" : "frequency";
+    if ((wavelength >= 0) == (frequency >= 0))
+        ec_lua_fail(L,
+                    "%s: one of the keys wavelength and frequency is needed (wavelength = 1: "
+                    "positions in wavelengths)",
+                    noun);
+    ec_expr given = wavelength >= 0 ? wavelength : frequency;
+    const char *key = wavelength >= 0 ? "wavelength" : "frequency";
     const ec_node *node = ec_lua_expr_node(L, given);
     if (node->elements != 1)
         ec_lua_fail(L,
-                    "ec.array: key '%s': a list of %d; for several at once use %s = ec.over{ "
+                    "%s: key '%s': a list of %d; for several at once use %s = ec.over{ "
                     "values = ... }",
-                    key, (int)node->elements, key);
+                    noun, key, (int)node->elements, key);
     if (!(node->range.lo > 0))
-        ec_lua_fail(L, "ec.array: key '%s': it can be %.14g, it must be above 0", key,
+        ec_lua_fail(L, "%s: key '%s': it can be %.14g, it must be above 0", noun, key,
                     node->range.lo);
-    return k->wavelength >= 0 ? k->wavelength
-                              : binary(L, EC_OP_DIV, number(L, LIGHT_SPEED), k->frequency);
+    return wavelength >= 0 ? wavelength : binary(L, EC_OP_DIV, number(L, LIGHT_SPEED), frequency);
+}
+
+/* What the weights say: amplitude and phase, and where the script does not, the geometry that they
+ * were made for. */
+static void take_weights(lua_State *L, uint64_t given, array_keys *k, ec_array_inputs *in)
+{
+    static const char *const own[] = {"amplitude", "phase", "phase_deg"};
+    const ec_lua_weights *w = luaL_testudata(L, k->weights, EC_LUA_WEIGHTS);
+    if (!w)
+        ec_lua_fail(L, "ec.array: key 'weights': wants what ec.optimal{ ... } gives, got a %s",
+                    luaL_typename(L, k->weights));
+    for (int i = 0; i < 3; i++)
+        if (ec_lua_keys_given(&ec_noun_array, given, own[i]))
+            ec_lua_fail(L, "ec.array: give weights or %s, not both", own[i]);
+    if (k->x < 0 && k->y < 0 && k->z < 0) {
+        k->x = w->x;
+        k->y = w->y;
+        k->z = w->z;
+    }
+    if (k->wavelength < 0 && k->frequency < 0)
+        k->wavelength = w->wavelength;
+    if (k->steer_u < 0 && k->steer_v < 0 && k->steer_theta < 0 && k->steer_phi < 0) {
+        in->u0 = w->look[0];
+        in->v0 = w->look[1];
+        in->w0 = w->look[2];
+    }
+    k->amplitude = w->amplitude;
+    k->phase = w->phase;
 }
 
 /* The list as whole numbers, owned by the stack. */
@@ -297,6 +321,9 @@ static int array_new(lua_State *L)
 {
     array_keys k;
     uint64_t given = ec_lua_keys_parse(L, 1, &ec_noun_array, &k, NULL);
+    ec_array_inputs in = {.u0 = -1, .v0 = -1, .w0 = -1};
+    if (k.weights)
+        take_weights(L, given, &k, &in);
     if (k.x < 0 && k.y < 0 && k.z < 0)
         ec_lua_fail(L, "ec.array: no positions: give x, y or z");
     if (k.phase >= 0 && k.phase_deg >= 0)
@@ -306,7 +333,14 @@ static int array_new(lua_State *L)
     ec_array_config config;
     ec_array_config_default(&config);
     choose_grid(L, &k, &config);
-    config.elements = count_elements(L, &k);
+    const ec_lua_elements lists[] = {{"weights", k.weights ? k.amplitude : -1},
+                                     {"x", k.x},
+                                     {"y", k.y},
+                                     {"z", k.z},
+                                     {"amplitude", k.amplitude},
+                                     {"phase", k.phase},
+                                     {"phase_deg", k.phase_deg}};
+    config.elements = ec_lua_array_count(L, "ec.array", lists, sizeof lists / sizeof *lists);
     config.element = (ec_array_element)k.element;
     config.q = k.q;
     config.precision = (ec_array_precision)k.precision;
@@ -319,15 +353,22 @@ static int array_new(lua_State *L)
     config.planes = k.plane;
     config.integrate = (ec_array_integrate)k.integrate;
     ec_lua_mark_line(L);
-    ec_array_inputs in = {.x = k.x >= 0 ? k.x : number(L, 0),
-                          .y = k.y >= 0 ? k.y : number(L, 0),
-                          .z = k.z >= 0 ? k.z : number(L, 0),
-                          .amplitude = k.amplitude};
+    in.x = k.x >= 0 ? k.x : number(L, 0);
+    in.y = k.y >= 0 ? k.y : number(L, 0);
+    in.z = k.z >= 0 ? k.z : number(L, 0);
+    in.amplitude = k.amplitude;
     in.phase = k.phase_deg >= 0 ? scaled(L, k.phase_deg, EC_LUA_RADIANS)
                : k.phase >= 0   ? k.phase
                                 : number(L, 0);
-    in.wavelength = choose_wavelength(L, &k);
-    choose_steering(L, &k, &in);
+    in.wavelength = ec_lua_array_wavelength(L, "ec.array", k.wavelength, k.frequency);
+    if (in.u0 < 0) {
+        ec_expr steer[3];
+        ec_lua_array_direction(L, "ec.array", "steer", k.steer_u, k.steer_v, k.steer_theta,
+                               k.steer_phi, steer);
+        in.u0 = steer[0];
+        in.v0 = steer[1];
+        in.w0 = steer[2];
+    }
     ec_lua_array *array = lua_newuserdatauv(L, sizeof *array, 0);
     array->call = NULL;
     array->kind = config.kind;
@@ -344,6 +385,7 @@ static int array_new(lua_State *L)
 void ec_lua_array_open(lua_State *L)
 {
     ec_lua_metric_open(L);
+    ec_lua_weights_open(L);
     lua_pushcfunction(L, array_new);
     lua_setfield(L, -2, "array");
 }

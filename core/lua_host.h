@@ -13,8 +13,8 @@
  * lua_job      jobs, variables, goals             lua_solve      job:solve
  * lua_result   what a solve found                 lua_module     ec.arg, value, range, over
  * lua_array    ec.array                           lua_metric     the methods of arrays
- * lua_column   ec.host                            lua_patterns   patterns of elements, S-matrices
- * lua_help     eciton help, the reference page
+ * lua_weights  ec.optimal                         lua_column     ec.host
+ * lua_patterns patterns of elements, S-matrices    lua_help       eciton help, the reference page
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H
