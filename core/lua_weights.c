@@ -13,10 +13,10 @@ typedef struct weights_keys {
     ec_expr x, y, z, wavelength, frequency;
     ec_expr look_u, look_v, look_theta, look_phi;
     ec_expr null_u, null_v, null_theta, null_phi;
-    ec_expr interference_u, interference_v, interference_db;
+    ec_expr interference_u, interference_v, interference_db, start;
     ec_lua_list u, v;
     double exclude_u, flat_u, sll_db, loading;
-    int64_t iterations;
+    int64_t iterations, filled;
 } weights_keys;
 
 #define ROW(key, kind, flags, initial, min, max, unit, words, help, field)                         \
@@ -25,9 +25,11 @@ typedef struct weights_keys {
     }
 
 static const ec_key weights_table[] = {
-    ROW("method", EC_KEY_WORD, 0, 0, 0, 0, NULL, "lcmv|least_squares|minimum_sll",
+    ROW("method", EC_KEY_WORD, 0, 0, 0, 0, NULL, "lcmv|least_squares|minimum_sll|thinning",
         "lcmv: least noise power with unit gain in the look direction; least_squares: to a main "
-        "beam and a side-lobe level over a grid; minimum_sll: lowest side lobes on a grid",
+        "beam and a side-lobe level over a grid; minimum_sll: lowest side lobes on a grid; "
+        "thinning: "
+        "0 or 1 for each element",
         method),
     ROW("x", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL, "x of each element, or of all", x),
     ROW("y", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL, "y of each element, or of all", y),
@@ -59,7 +61,7 @@ static const ec_key weights_table[] = {
     ROW("interference_db", EC_KEY_EXPR, 0, NAN, 0, 0, "dB", NULL,
         "lcmv: power of each interferer, or of all, over the noise of one element (default 30)",
         interference_db),
-    ROW("u", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL, "least_squares, minimum_sll: grid of u", u),
+    ROW("u", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL, "all but lcmv: grid of u", u),
     ROW("v", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
         "grid of v; a number is the v of all directions (default 0)", v),
     ROW("exclude_u", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, 2, NULL, NULL,
@@ -70,11 +72,16 @@ static const ec_key weights_table[] = {
         "exclude_u as cos^2",
         flat_u),
     ROW("sll_db", EC_KEY_NUMBER, 0, NAN, -200, 0, "dB", NULL,
-        "least_squares: a side lobe of this level weighs as much as an error of 1 in the main beam "
-        "(default -30)",
+        "least_squares: a side lobe of this level weighs as much as an error of 1 in the main "
+        "beam; thinning: side lobes above it are clipped to it (default -30)",
         sll_db),
     ROW("iterations", EC_KEY_INTEGER, 0, NAN, 1, 1000, NULL, NULL,
-        "minimum_sll: rounds of reweighted least squares (default 20)", iterations),
+        "minimum_sll: rounds of reweighted least squares; thinning: rounds at most (default 20)",
+        iterations),
+    ROW("start", EC_KEY_EXPR, 0, NAN, 0, 0, NULL, NULL,
+        "thinning: a first value for each element, most often variables from 0 to 1", start),
+    ROW("filled", EC_KEY_INTEGER, 0, NAN, 1, 2048, NULL, NULL,
+        "thinning: how many elements stay, those with the largest values", filled),
     ROW("loading", EC_KEY_NUMBER, 0, NAN, 0, 1e6, NULL, NULL,
         "added to the covariance's diagonal, times its mean: smaller weights (default: lcmv 0, "
         "else 1e-6)",
@@ -116,13 +123,20 @@ static void check_method(lua_State *L, uint64_t given, int method)
                 {"interference_u", 1},
                 {"interference_v", 1},
                 {"interference_db", 1},
-                {"u", 6},
-                {"v", 6},
-                {"exclude_u", 6},
+                {"u", 14},
+                {"v", 14},
+                {"exclude_u", 14},
                 {"flat_u", 2},
-                {"sll_db", 2},
-                {"iterations", 4}};
-    static const char *const words[] = {"lcmv", "least_squares", "minimum_sll"};
+                {"sll_db", 10},
+                {"iterations", 12},
+                {"start", 8},
+                {"filled", 8},
+                {"loading", 7},
+                {"null_u", 7},
+                {"null_v", 7},
+                {"null_theta_deg", 7},
+                {"null_phi_deg", 7}};
+    static const char *const words[] = {"lcmv", "least_squares", "minimum_sll", "thinning"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (ec_lua_keys_given(&ec_noun_optimal, given, rows[i].key) &&
             !(rows[i].methods & 1 << method))
@@ -137,6 +151,10 @@ static void check_method(lua_State *L, uint64_t given, int method)
                     words[method]);
     if (!ec_lua_keys_given(&ec_noun_optimal, given, "exclude_u"))
         ec_lua_fail(L, "ec.optimal: key 'exclude_u' is missing (half width of the main beam)");
+    if (method == EC_WEIGHTS_THINNING && (!ec_lua_keys_given(&ec_noun_optimal, given, "start") ||
+                                          !ec_lua_keys_given(&ec_noun_optimal, given, "filled")))
+        ec_lua_fail(L, "ec.optimal: method = 'thinning' needs start (a value for each element) and "
+                       "filled (how many stay)");
 }
 
 /* All directions of the grid; the memory stays on the stack. */
@@ -207,14 +225,15 @@ static int weights_new(lua_State *L)
     check_method(L, given, k.method);
     if (k.x < 0 && k.y < 0 && k.z < 0)
         ec_lua_fail(L, "ec.optimal: no positions: give x, y or z");
-    const ec_lua_elements lists[] = {{"x", k.x}, {"y", k.y}, {"z", k.z}};
+    const ec_lua_elements lists[] = {{"x", k.x}, {"y", k.y}, {"z", k.z}, {"start", k.start}};
     ec_weights_config config;
     ec_weights_config_default(&config);
     config.method = (ec_weights_method)k.method;
     config.noise = (ec_weights_noise)k.noise;
-    config.elements = ec_lua_array_count(L, "ec.optimal", lists, 3);
-    config.loading = !isnan(k.loading) ? k.loading : config.method == EC_WEIGHTS_LCMV ? 0 : 1e-6;
-    if (config.method != EC_WEIGHTS_LCMV)
+    config.elements = ec_lua_array_count(L, "ec.optimal", lists, 4);
+    bool grid = config.method != EC_WEIGHTS_LCMV;
+    config.loading = !isnan(k.loading) ? k.loading : grid ? 1e-6 : 0;
+    if (grid)
         choose_grid(L, &k, &config);
     config.exclude = k.exclude_u;
     config.flat = isnan(k.flat_u) ? 0 : k.flat_u;
@@ -222,9 +241,12 @@ static int weights_new(lua_State *L)
         config.sll_db = k.sll_db;
     if (k.iterations > 0)
         config.iterations = (int32_t)k.iterations;
+    if (k.filled > 0)
+        config.filled = (int32_t)k.filled;
     ec_lua_mark_line(L);
     ec_weights_inputs in;
     ec_weights_inputs_default(&in);
+    in.start = k.start;
     ec_lua_weights made = {.elements = config.elements};
     made.x = in.x = k.x >= 0 ? k.x : number(L, 0);
     made.y = in.y = k.y >= 0 ? k.y : number(L, 0);

@@ -36,7 +36,7 @@ void ec_weights_config_default(ec_weights_config *config)
 
 void ec_weights_inputs_default(ec_weights_inputs *inputs)
 {
-    ec_weights_inputs none = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    ec_weights_inputs none = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
     *inputs = none;
 }
@@ -55,14 +55,16 @@ static int check_grid_method(const ec_weights_config *config)
         return ec_fail(EC_ERR_RANGE,
                        "optimal: exclude_u, half of the main beam, is %g, allowed is above 0 to 2",
                        config->exclude);
-    if (config->method == EC_WEIGHTS_LEAST_SQUARES) {
+    bool target = config->method == EC_WEIGHTS_LEAST_SQUARES;
+    bool level = target || config->method == EC_WEIGHTS_THINNING;
+    if (level && !(config->sll_db < 0.0 && config->sll_db >= -200.0))
+        return ec_fail(EC_ERR_RANGE, "optimal: sll_db is %g, allowed is -200 to below 0",
+                       config->sll_db);
+    if (target) {
         if (!(config->flat >= 0.0 && config->flat < config->exclude))
             return ec_fail(EC_ERR_RANGE,
                            "optimal: flat_u is %g, allowed is 0 to below exclude_u, %g",
                            config->flat, config->exclude);
-        if (!(config->sll_db < 0.0 && config->sll_db >= -200.0))
-            return ec_fail(EC_ERR_RANGE, "optimal: sll_db is %g, allowed is -200 to below 0",
-                           config->sll_db);
     } else if (config->iterations < 1 || config->iterations > 1000) {
         return ec_fail(EC_ERR_RANGE, "optimal: iterations is %d, allowed is 1 to 1000",
                        config->iterations);
@@ -95,6 +97,13 @@ static int check_config(const ec_weights_config *config)
         return EC_OK;
     case EC_WEIGHTS_LEAST_SQUARES:
     case EC_WEIGHTS_MINIMUM_SLL:
+        return check_grid_method(config);
+    case EC_WEIGHTS_THINNING:
+        if (config->nulls > 0)
+            return ec_fail(EC_ERR_ARGUMENT, "optimal: thinning has no nulls");
+        if (config->filled < 1 || config->filled > n)
+            return ec_fail(EC_ERR_RANGE, "optimal: filled is %d, allowed is 1 to %d, the elements",
+                           config->filled, n);
         return check_grid_method(config);
     }
     return ec_fail(EC_ERR_ARGUMENT, "optimal: method %d is unknown", (int)config->method);
@@ -200,6 +209,9 @@ static int check_inputs(const ec_graph *graph, const ec_weights_config *config, 
     if (status >= 0)
         status =
             ec_pattern_check_look(graph, "optimal", "look", in[EC_WEIGHTS_U0], in[EC_WEIGHTS_V0]);
+    if (status >= 0)
+        status = ec_pattern_check_input(graph, "optimal", "start", in[EC_WEIGHTS_START],
+                                        config->elements, config->method != EC_WEIGHTS_THINNING);
     if (status >= 0 && config->nulls > 0)
         status = check_directions(graph, "null", in[EC_WEIGHTS_NULL_U], in[EC_WEIGHTS_NULL_V],
                                   config->nulls);
@@ -240,7 +252,8 @@ int ec_weights_call(ec_graph *graph, const ec_weights_config *config,
                                      inputs->interference_u,
                                      inputs->interference_v,
                                      -1,
-                                     inputs->interference_power};
+                                     inputs->interference_power,
+                                     inputs->start};
     const int thirds[] = {EC_WEIGHTS_W0, EC_WEIGHTS_NULL_W, EC_WEIGHTS_NOISE_W};
     ec_weights_setup *setup = NULL;
     ec_call *call = NULL;
@@ -250,6 +263,8 @@ int ec_weights_call(ec_graph *graph, const ec_weights_config *config,
         return status;
     if (in[EC_WEIGHTS_WAVELENGTH] < 0)
         return ec_fail(EC_ERR_ARGUMENT, "optimal: wavelength is missing");
+    if (config->method == EC_WEIGHTS_THINNING && in[EC_WEIGHTS_START] < 0)
+        return ec_fail(EC_ERR_ARGUMENT, "optimal: start is missing (a value for each element)");
     for (int i = 0; i < EC_WEIGHTS_INPUTS; i++)
         if (in[i] < 0 && i != EC_WEIGHTS_W0 && i != EC_WEIGHTS_NULL_W && i != EC_WEIGHTS_NOISE_W)
             in[i] = ec_graph_number(graph, 0.0);

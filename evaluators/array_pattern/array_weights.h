@@ -22,6 +22,15 @@
  *   `iterations` times; each round multiplies q_i by (|F_i| / max |F| + 0.3)^2 (Lawson's iteration
  *   for the Chebyshev norm, with a floor so that no direction is lost); the best round counts.
  *
+ * THINNING: 0 or 1 for each element, `filled` of them 1, and a phase of 0; no constraints. Keizer's
+ *   iteration (IEEE Trans. Antennas Propag. 56, 2008): the elements with the largest values are
+ *   filled, side lobes above sll_db of F(look) are clipped to it, F'_i = F_i min(1, limit / |F_i|),
+ *   and each element's value becomes w_m + Re mean_i conj(e_im) (F'_i - F_i), which for a lattice and
+ *   a grid of its whole period is the inverse transform of F'; until nothing changes, `iterations`
+ *   times at most. Values move by less the closer the limit is to the side lobes that there are; it
+ *   must be far below them (about 10 dB) to change which elements are filled. The round with the lowest side lobes counts. The first values are an input, so
+ *   that a search over them tries many starts.
+ *
  * loading adds loading * mean(diagonal of R) to the diagonal: less gain against smaller weights.
  * Elements are isotropic here: a common element factor scales F in every direction alike.
  * All float64; Cholesky's factor of R and modified Gram-Schmidt of the constraints.
@@ -36,7 +45,8 @@ EC_C_BEGIN
 typedef enum ec_weights_method {
     EC_WEIGHTS_LCMV,
     EC_WEIGHTS_LEAST_SQUARES,
-    EC_WEIGHTS_MINIMUM_SLL
+    EC_WEIGHTS_MINIMUM_SLL,
+    EC_WEIGHTS_THINNING
 } ec_weights_method;
 typedef enum ec_weights_noise { EC_NOISE_WHITE, EC_NOISE_ISOTROPIC } ec_weights_noise;
 
@@ -45,18 +55,19 @@ enum { EC_WEIGHTS_ELEMENTS_MAX = 2048, EC_WEIGHTS_ITERATIONS = 20 };
 typedef struct ec_weights_config {
     ec_weights_method method;
     int32_t elements;
-    int32_t nulls;          /* directions with F = 0 */
-    double loading;         /* >= 0; default 0 */
+    int32_t nulls;          /* directions with F = 0; 0 for THINNING */
+    double loading;         /* >= 0; default 0; not THINNING */
     ec_weights_noise noise; /* LCMV */
     int32_t interferers;    /* LCMV */
-    /* LEAST_SQUARES and MINIMUM_SLL: u and v [directions] of the grid, copied; those with
+    /* All but LCMV: u and v [directions] of the grid, copied; those with
      * u^2 + v^2 > 1 do not count. */
     int32_t directions;
     const double *u, *v;
     double exclude;     /* half width of the main beam in (u, v), > 0 */
     double flat;        /* LEAST_SQUARES: half width of its flat top, 0 <= flat < exclude */
-    double sll_db;      /* LEAST_SQUARES: < 0 */
-    int32_t iterations; /* MINIMUM_SLL: 1 to 1000 */
+    double sll_db;      /* LEAST_SQUARES, THINNING: < 0 */
+    int32_t iterations; /* MINIMUM_SLL, THINNING: 1 to 1000 */
+    int32_t filled;     /* THINNING: 1 to elements */
 } ec_weights_config;
 
 EC_API void ec_weights_config_default(ec_weights_config *config);
@@ -69,6 +80,7 @@ EC_API void ec_weights_config_default(ec_weights_config *config);
 typedef struct ec_weights_inputs {
     ec_expr x, y, z, wavelength, u0, v0, w0;
     ec_expr null_u, null_v, null_w, interference_u, interference_v, interference_power;
+    ec_expr start; /* THINNING: [elements], the largest are filled first */
 } ec_weights_inputs;
 
 EC_API void ec_weights_inputs_default(ec_weights_inputs *inputs);

@@ -47,6 +47,9 @@ EC_PATTERN_FN int ec_weights_gather(const ec_team *team, const ec_weights_args *
     bad |= ec_pattern_check(&in[EC_WEIGHTS_U0], work->u0);
     bad |= ec_pattern_check(&in[EC_WEIGHTS_V0], work->v0);
     bad |= ec_pattern_check(&in[EC_WEIGHTS_W0], work->w0);
+    for (int32_t m = team->rank; m < n; m += team->size)
+        bad |= ec_pattern_check(&in[EC_WEIGHTS_START],
+                                ec_pattern_read(&in[EC_WEIGHTS_START], c, s, m));
     for (int k = 0; k < 3; k++) {
         const ec_pattern_view *view = &in[EC_WEIGHTS_X + k];
         double mean = 0.0;
@@ -134,7 +137,7 @@ EC_PATTERN_FN int ec_weights_illuminate(const ec_team *team, const ec_weights_ar
             d.u = args->u[i], d.v = args->v[i], d.w = args->w[i];
             double a = d.u - work->u0, b = d.v - work->v0, r = sqrt(a * a + b * b);
             bool inside = r < args->exclude - 1e-9; /* a direction on the edge is outside */
-            if (args->method == EC_WEIGHTS_MINIMUM_SLL) {
+            if (args->method != EC_WEIGHTS_LEAST_SQUARES) {
                 q = inside ? 0.0 : share;
                 wanted = inside ? 0.0 : 1.0;
             } else {
@@ -420,23 +423,57 @@ EC_PATTERN_FN bool ec_weights_solve(const ec_team *team, const ec_weights_args *
 
 /* ---- the methods ---- */
 
+/* to_m = sum of conj(e_im) (re_i + j im_i) over the directions; im may be NULL. Members take 8
+ * elements, a cache line, at a time. */
+EC_PATTERN_FN void ec_weights_gather_field(const ec_team *team, const ec_weights_args *args,
+                                           const ec_weights_work *work, const double *field_re,
+                                           const double *field_im, ec_weights_rows to)
+{
+    for (int32_t first = 8 * team->rank; first < work->stride; first += 8 * team->size) {
+        double re[8] = {0.0}, im[8] = {0.0};
+        for (int32_t i = 0; i < args->directions; i++) {
+            ec_weights_rows e = ec_weights_row(work->phasor, i, work->stride);
+            double a = field_re[i], b = field_im ? field_im[i] : 0.0;
+            if (a == 0.0 && b == 0.0)
+                continue;
+            EC_PATTERN_SIMD
+            for (int k = 0; k < 8; k++) {
+                re[k] += e.re[first + k] * a + e.im[first + k] * b;
+                im[k] += e.re[first + k] * b - e.im[first + k] * a;
+            }
+        }
+        for (int k = 0; k < 8; k++) {
+            to.re[first + k] = re[k];
+            to.im[first + k] = im[k];
+        }
+    }
+}
+
 /* b of the least squares, after the constraints: mean of q_i D_i conj(e_i). */
 EC_PATTERN_FN void ec_weights_aim(const ec_team *team, const ec_weights_args *args,
                                   ec_weights_work *work)
 {
-    ec_weights_rows b = ec_weights_row(work->fixed, work->constraints, work->stride);
+    ec_team_sync(team);
+    for (int32_t i = team->rank; i < args->directions; i += team->size)
+        work->field[i] = work->q[i] * work->wanted[i];
+    ec_team_sync(team);
+    ec_weights_gather_field(team, args, work, work->field, NULL,
+                            ec_weights_row(work->fixed, work->constraints, work->stride));
+}
 
-    for (int32_t m = team->rank; m < work->n; m += team->size) {
-        double re = 0.0, im = 0.0;
-        for (int32_t i = 0; i < args->directions; i++) {
-            size_t at = (size_t)i * (size_t)work->stride + (size_t)m;
-            double part = work->q[i] * work->wanted[i];
-            re += part * work->phasor.re[at];
-            im -= part * work->phasor.im[at];
-        }
-        b.re[m] = re;
-        b.im[m] = im;
+/* F of trial towards direction i. */
+EC_PATTERN_FN ec_c128 ec_weights_field(const ec_weights_work *work, int32_t i)
+{
+    const ec_weights_rows x = work->trial, e = ec_weights_row(work->phasor, i, work->stride);
+    double re = 0.0, im = 0.0;
+
+    EC_PATTERN_SIMD_SUM(re, im)
+    for (int32_t m = 0; m < work->n; m++) {
+        re += e.re[m] * x.re[m] - e.im[m] * x.im[m];
+        im += e.re[m] * x.im[m] + e.im[m] * x.re[m];
     }
+    ec_c128 f = {re, im};
+    return f;
 }
 
 /* |F| of trial in the side-lobe directions (0 elsewhere); every member gets the highest. */
@@ -444,16 +481,10 @@ EC_PATTERN_FN double ec_weights_side_lobes(const ec_team *team, const ec_weights
                                            ec_weights_work *work)
 {
     ec_pattern_best best = {-1.0, 0.0, 0.0, 0, 0};
-    const ec_weights_rows x = work->trial;
 
     for (int32_t i = team->rank; i < args->directions; i += team->size) {
-        ec_weights_rows e = ec_weights_row(work->phasor, i, work->stride);
-        double re = 0.0, im = 0.0;
-        EC_PATTERN_SIMD_SUM(re, im)
-        for (int32_t m = 0; m < work->n; m++) {
-            re += e.re[m] * x.re[m] - e.im[m] * x.im[m];
-            im += e.re[m] * x.im[m] + e.im[m] * x.re[m];
-        }
+        ec_c128 f = ec_weights_field(work, i);
+        double re = f.re, im = f.im;
         work->field[i] = work->wanted[i] > 0.0 ? sqrt(re * re + im * im) : 0.0;
         if (work->field[i] > best.score) {
             best.score = work->field[i];
@@ -492,6 +523,81 @@ EC_PATTERN_FN bool ec_weights_round(const ec_team *team, const ec_weights_args *
             return false;
     }
     return ec_weights_solve(team, args, work);
+}
+
+/* ---- thinning ---- */
+
+/* The `filled` largest of the values in column become 1 in trial, the others 0; of equal values the
+ * first. True when that changes trial. */
+EC_PATTERN_FN bool ec_weights_fill_largest(const ec_team *team, const ec_weights_args *args,
+                                           ec_weights_work *work)
+{
+    const double *value = work->column.re;
+    bool changed = false;
+
+    ec_team_sync(team);
+    for (int32_t m = team->rank; m < work->n; m += team->size) {
+        int32_t before = 0;
+        for (int32_t k = 0; k < work->n; k++)
+            before += value[k] > value[m] || (value[k] == value[m] && k < m);
+        double filled = before < args->filled ? 1.0 : 0.0;
+        changed = changed || filled != work->trial.re[m];
+        work->trial.re[m] = filled;
+        work->trial.im[m] = 0.0;
+    }
+    return ec_team_any(team, changed);
+}
+
+/* F' - F of the clipped side lobes over the number of directions, into q and field; every member
+ * gets the highest |F|. */
+EC_PATTERN_FN double ec_weights_clip(const ec_team *team, const ec_weights_args *args,
+                                     ec_weights_work *work)
+{
+    ec_pattern_best best = {-1.0, 0.0, 0.0, 0, 0};
+    double limit = args->clip * args->filled, share = 1.0 / args->directions;
+
+    for (int32_t i = team->rank; i < args->directions; i += team->size) {
+        ec_c128 f = ec_weights_field(work, i);
+        double size = work->wanted[i] > 0.0 ? sqrt(f.re * f.re + f.im * f.im) : 0.0;
+        double less = size > limit ? share * (limit / size - 1.0) : 0.0;
+        work->q[i] = f.re * less;
+        work->field[i] = f.im * less;
+        if (size > best.score) {
+            best.score = size;
+            best.a = i;
+        }
+    }
+    ec_team_best(team, &best);
+    ec_team_sync(team);
+    return best.score;
+}
+
+EC_PATTERN_FN void ec_weights_thin(const ec_team *team, const ec_weights_args *args, size_t c,
+                                   size_t s, ec_weights_work *work)
+{
+    double least = 0.0;
+
+    ec_team_sync(team);
+    for (int32_t m = team->rank; m < work->n; m += team->size) {
+        work->column.re[m] = ec_pattern_read(&args->in[EC_WEIGHTS_START], c, s, m);
+        work->trial.re[m] = 0.0;
+    }
+    for (int32_t round = 0; round < args->iterations; round++) {
+        if (!ec_weights_fill_largest(team, args, work))
+            return;
+        double highest = ec_weights_clip(team, args, work);
+        if (round == 0 || highest < least) {
+            least = highest;
+            for (int32_t m = team->rank; m < work->n; m += team->size) {
+                work->best.re[m] = work->trial.re[m];
+                work->best.im[m] = 0.0;
+            }
+        }
+        ec_weights_gather_field(team, args, work, work->q, work->field, work->column);
+        ec_team_sync(team);
+        for (int32_t m = team->rank; m < work->n; m += team->size)
+            work->column.re[m] += work->trial.re[m];
+    }
 }
 
 /* Weights into best. */
@@ -542,7 +648,9 @@ EC_PATTERN_FN void ec_weights_candidate(const ec_team *team, const ec_weights_ar
     int status =
         (ec_team_any(team, bad & EC_CANDIDATE_EVALUATOR) ? EC_CANDIDATE_EVALUATOR : 0) |
         (ec_team_any(team, bad & EC_CANDIDATE_OUT_OF_RANGE) ? EC_CANDIDATE_OUT_OF_RANGE : 0);
-    if (!status && !ec_weights_find(team, args, &work))
+    if (!status && args->method == EC_WEIGHTS_THINNING)
+        ec_weights_thin(team, args, c, s, &work);
+    else if (!status && !ec_weights_find(team, args, &work))
         status = EC_CANDIDATE_EVALUATOR;
     bool wrong = status != 0;
     for (int32_t m = team->rank; m < work.n && !wrong; m += team->size) {

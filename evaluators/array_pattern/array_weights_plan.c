@@ -29,11 +29,16 @@ void ec_weights_fill(const ec_weights_config *config, ec_weights_args *args)
     args->interferers = config->interferers;
     args->directions = config->directions;
     args->isotropic = config->noise == EC_NOISE_ISOTROPIC;
-    args->matrix = config->method != EC_WEIGHTS_LCMV || args->isotropic || args->interferers > 0;
+    if (config->method == EC_WEIGHTS_LCMV)
+        args->matrix = args->isotropic || args->interferers > 0;
+    else
+        args->matrix = config->method != EC_WEIGHTS_THINNING;
     args->iterations = config->iterations;
     args->loading = config->loading;
     args->exclude = config->exclude;
     args->flat = config->flat;
+    args->filled = config->filled;
+    args->clip = pow(10.0, 0.05 * config->sll_db);
     args->side_weight = pow(10.0, -0.1 * config->sll_db);
 }
 
@@ -61,6 +66,11 @@ static void describe_path(const ec_weights_config *config, char *text, size_t si
                  "minimum side lobes, %d iterations, %d elements, %d directions, "
                  "%d nulls",
                  config->iterations, config->elements, config->directions, config->nulls);
+        return;
+    case EC_WEIGHTS_THINNING:
+        snprintf(text, size,
+                 "thinning, %d of %d elements filled, %d directions, at most %d iterations",
+                 config->filled, config->elements, config->directions, config->iterations);
         return;
     }
 }

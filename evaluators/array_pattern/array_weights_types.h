@@ -24,6 +24,7 @@ enum {
     EC_WEIGHTS_NOISE_V,
     EC_WEIGHTS_NOISE_W,
     EC_WEIGHTS_NOISE_POWER,
+    EC_WEIGHTS_START,
     EC_WEIGHTS_INPUTS
 };
 
@@ -35,7 +36,9 @@ typedef struct ec_weights_args {
     int32_t isotropic; /* the noise is; else white */
     int32_t matrix;    /* R is not the identity */
     int32_t iterations;
+    int32_t filled;
     double loading, exclude, flat, side_weight;
+    double clip;             /* THINNING: limit of |F| over F(look) */
     const double *u, *v, *w; /* [directions] */
     ec_pattern_target amplitude, phase;
     uint8_t *status;
@@ -62,7 +65,7 @@ typedef struct ec_weights_work {
     ec_weights_rows matrix;   /* R, then L */
     ec_weights_rows phasor;   /* e of every source */
     double *q;                /* weight of every source in R */
-    double *wanted;           /* D; minimum SLL: 1 in a side-lobe direction */
+    double *wanted;           /* D; without a target: 1 in a side-lobe direction */
     double *field;            /* |F| */
 } ec_weights_work;
 

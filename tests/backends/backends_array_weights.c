@@ -50,7 +50,9 @@ static int build(ec_graph *graph, ec_weights_method method, ec_expr out[2])
     ec_weights_config_default(&config);
     config.method = method;
     config.elements = ELEMENTS;
-    config.nulls = 1;
+    config.nulls = method == EC_WEIGHTS_THINNING ? 0 : 1;
+    config.filled = 8;
+    config.sll_db = -25.0;
     config.noise = EC_NOISE_ISOTROPIC;
     config.interferers = 2;
     config.loading = 1e-4;
@@ -68,6 +70,8 @@ static int build(ec_graph *graph, ec_weights_method method, ec_expr out[2])
     in.interference_u = ec_graph_constant(graph, 1, &two, jam_u);
     in.interference_v = ec_graph_constant(graph, 1, &two, jam_v);
     in.interference_power = ec_graph_constant(graph, 1, &two, power);
+    if (method == EC_WEIGHTS_THINNING)
+        in.start = ec_graph_binary(graph, EC_OP_MUL, in.x, in.null_u);
     EC_CHECK_CALL(ec_weights_call(graph, &config, &in, &amplitude, &phase));
     out[0] = ec_graph_binary(graph, EC_OP_MUL, amplitude, ec_graph_unary(graph, EC_OP_COS, phase));
     out[1] = ec_graph_binary(graph, EC_OP_MUL, amplitude, ec_graph_unary(graph, EC_OP_SIN, phase));
@@ -75,8 +79,9 @@ static int build(ec_graph *graph, ec_weights_method method, ec_expr out[2])
     return 0;
 }
 
-/* Design 5 has an element out of range, design 6 its null in the look direction. */
-static void fill_designs(const ec_array *x, double *host)
+/* Design 5 has an element out of range, design 6 its null in the look direction or, thinned, no
+ * start. */
+static void fill_designs(const ec_array *x, bool thins, double *host)
 {
     for (size_t g = 0; g < GENES; g++)
         for (size_t c = 0; c < x->ld; c++) {
@@ -85,7 +90,7 @@ static void fill_designs(const ec_array *x, double *host)
                 g < ELEMENTS ? 0.5 * (double)g - 0.15 + 0.3 * part : 0.1 + 0.4 * part;
         }
     host[3 * x->ld + 5] = 1e3;
-    host[ELEMENTS * x->ld + 6] = 0.0;
+    host[ELEMENTS * x->ld + 6] = thins ? (double)NAN : 0.0;
 }
 
 static int run(ec_backend *backend, ec_weights_method method, size_t chunk, answers *a)
@@ -111,7 +116,7 @@ static int run(ec_backend *backend, ec_weights_method method, size_t chunk, answ
     EC_CHECK_CALL(ec_array_create(backend, &x, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, DESIGNS, 1));
     double *host = (double *)malloc(ec_array_bytes(&x));
     EC_CHECK(host, "out of memory");
-    fill_designs(&x, host);
+    fill_designs(&x, method == EC_WEIGHTS_THINNING, host);
     EC_CHECK_CALL(backend->ops->upload(backend, x.data, host, ec_array_bytes(&x)));
     free(host);
     EC_CHECK_CALL(backend->ops->alloc(backend, ec_lane_ld(DESIGNS), (void **)&status));
@@ -175,9 +180,15 @@ static int case_minimum_sll(ec_backend *backend)
     return check_method(backend, EC_WEIGHTS_MINIMUM_SLL);
 }
 
+static int case_thinning(ec_backend *backend)
+{
+    return check_method(backend, EC_WEIGHTS_THINNING);
+}
+
 const ec_case ec_cases_array_weights[] = {
     {"weights/lcmv", case_lcmv},
     {"weights/least_squares", case_least_squares},
     {"weights/minimum_sll", case_minimum_sll},
+    {"weights/thinning", case_thinning},
     {NULL, NULL},
 };

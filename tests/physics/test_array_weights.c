@@ -97,7 +97,7 @@ typedef struct problem {
     double null_u[MOST], null_v[MOST];
     double jam_u[MOST], jam_v[MOST], power[MOST];
     double grid_u[MOST_DIRECTIONS], grid_v[MOST_DIRECTIONS];
-    double amplitude[MOST], phase[MOST];
+    double start[MOST], amplitude[MOST], phase[MOST];
 } problem;
 
 static uint64_t seed = 4711;
@@ -247,6 +247,7 @@ static int open_scene(scene *s, problem *p)
     s->in.interference_u = list(s, p->jam_u, p->config.interferers);
     s->in.interference_v = list(s, p->jam_v, p->config.interferers);
     s->in.interference_power = list(s, p->power, p->config.interferers);
+    s->in.start = p->config.method == EC_WEIGHTS_THINNING ? list(s, p->start, p->n) : -1;
     p->config.u = p->grid_u;
     p->config.v = p->grid_v;
     return ec_weights_call(s->graph, &p->config, &s->in, &s->amplitude, &s->phase);
@@ -468,6 +469,95 @@ static void minimum_sll_is_chebyshev(void **state)
     }
 }
 
+/* ---- thinning ---- */
+
+static void fill_largest(int n, int filled, const double *value, double *weight)
+{
+    for (int m = 0; m < n; m++) {
+        int before = 0;
+        for (int k = 0; k < n; k++)
+            before += value[k] > value[m] || (value[k] == value[m] && k < m);
+        weight[m] = before < filled;
+    }
+}
+
+/* Keizer's iteration as published: transform, clip, transform back. The lattice is half a wavelength
+ * wide, so `points` steps of u from -1 are the transform's period. Returns the best side lobe. */
+static double keizer(const problem *p, int points, double *best)
+{
+    double value[MOST], weight[MOST], last[MOST] = {0}, least = 1e300;
+    complex_number f[MOST_DIRECTIONS];
+
+    memcpy(value, p->start, sizeof value);
+    for (int round = 0; round < p->config.iterations; round++) {
+        double highest = 0, limit = p->config.filled * pow(10, p->config.sll_db / 20);
+        fill_largest(p->n, p->config.filled, value, weight);
+        if (memcmp(weight, last, (size_t)p->n * sizeof *weight) == 0)
+            break;
+        memcpy(last, weight, (size_t)p->n * sizeof *last);
+        for (int i = 0; i < points; i++) {
+            f[i].re = f[i].im = 0;
+            for (int m = 0; m < p->n; m++) {
+                complex_number e = phasor(p, p->grid_u[i], 0, m);
+                f[i].re += weight[m] * e.re;
+                f[i].im += weight[m] * e.im;
+            }
+            double size = hypot(f[i].re, f[i].im);
+            if (fabs(p->grid_u[i]) < p->config.exclude - 1e-9)
+                continue;
+            highest = fmax(highest, size);
+            if (size > limit) {
+                f[i].re *= limit / size;
+                f[i].im *= limit / size;
+            }
+        }
+        if (highest < least) {
+            least = highest;
+            memcpy(best, weight, (size_t)p->n * sizeof *weight);
+        }
+        for (int m = 0; m < p->n; m++) {
+            value[m] = 0;
+            for (int i = 0; i < points; i++)
+                value[m] += product(conjugate(phasor(p, p->grid_u[i], 0, m)), f[i]).re / points;
+        }
+    }
+    return 20 * log10(least / p->config.filled);
+}
+
+static void thinning_is_keizers(void **state)
+{
+    enum { POINTS = 256, STARTS = 12 };
+    double found = 0, random = 0; /* means over the starts */
+
+    (void)state;
+    for (int start = 0; start < STARTS; start++) {
+        problem p;
+        double best[MOST], one[MOST];
+        open_problem(&p, 60, EC_WEIGHTS_THINNING);
+        p.config.filled = 44;
+        p.config.sll_db = -30;
+        p.config.exclude = 0.045;
+        p.config.directions = POINTS;
+        for (int m = 0; m < p.n; m++) {
+            p.x[m] = 0.5 * m;
+            p.start[m] = draw(0, 1);
+        }
+        for (int i = 0; i < POINTS; i++)
+            p.grid_u[i] = -1 + 2.0 * i / POINTS;
+        p.config.iterations = 1;
+        random += keizer(&p, POINTS, one) / STARTS;
+        p.config.iterations = 30;
+        found += keizer(&p, POINTS, best) / STARTS;
+        assert_int_equal(find_weights(&p), 0);
+        for (int m = 0; m < p.n; m++) {
+            assert_true(p.amplitude[m] == best[m]);
+            assert_true(p.phase[m] == 0);
+        }
+    }
+    if (!(found < random - 2))
+        fail_msg("%g dB, the starts themselves have %g dB", found, random);
+}
+
 /* ---- what nulls do in a pattern, and what has none ---- */
 
 static void nulls_are_nulls(void **state)
@@ -560,6 +650,11 @@ static void mistakes_get_sentences(void **state)
     p.config.method = EC_WEIGHTS_LEAST_SQUARES;
     p.config.flat = 0.2;
     refused(&p, "flat_u is 0.2, allowed is 0 to below exclude_u, 0.1");
+    p.config.method = EC_WEIGHTS_THINNING;
+    p.config.filled = 5;
+    refused(&p, "filled is 5, allowed is 1 to 4");
+    p.config.nulls = 1;
+    refused(&p, "thinning has no nulls");
 }
 
 static void gradient_names_the_node(void **state)
@@ -585,9 +680,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lcmv_equals_dense),        cmocka_unit_test(least_squares_equals_dense),
         cmocka_unit_test(one_null_is_a_projection), cmocka_unit_test(two_close_elements),
-        cmocka_unit_test(minimum_sll_is_chebyshev), cmocka_unit_test(nulls_are_nulls),
-        cmocka_unit_test(failures_are_data),        cmocka_unit_test(mistakes_get_sentences),
-        cmocka_unit_test(gradient_names_the_node),
+        cmocka_unit_test(minimum_sll_is_chebyshev), cmocka_unit_test(thinning_is_keizers),
+        cmocka_unit_test(nulls_are_nulls),          cmocka_unit_test(failures_are_data),
+        cmocka_unit_test(mistakes_get_sentences),   cmocka_unit_test(gradient_names_the_node),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

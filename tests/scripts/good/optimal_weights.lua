@@ -60,6 +60,26 @@ close(lowest:sll_db{ exclude_u = edge }, level, 0.15, "side lobes beside Chebysh
 local sll = ec.value(squares:sll_db{ exclude_u = edge })
 assert(sll > level and sll < level + 15, "least squares: " .. sll .. " dB, the lowest is " .. level)
 
+-- thinning: 0 or 1 each, as many as asked for, better than the start
+local lattice = ec.geometry.line{ count = 60, spacing = 0.5 }
+local start = {}
+for i = 1, 60 do start[i] = (i * 7919 % 61) / 61 end
+local period = ec.range(-1, 1 - 1 / 128, 256)
+local function thinned(rounds)
+    local keys = { method = "thinning", x = lattice, wavelength = 1, u = period, exclude_u = 0.045,
+        start = start, filled = 44, sll_db = -30, iterations = rounds }
+    local t = ec.optimal(keys)
+    local on = ec.value(t.amplitude)
+    local count = 0
+    for i = 1, #on do
+        assert(on[i] == 0 or on[i] == 1)
+        count = count + on[i]
+    end
+    assert(count == 44)
+    return ec.value(ec.array{ weights = t, u = ec.range(-1, 1, 801) }:sll_db{ exclude_u = 0.045 })
+end
+assert(thinned(30) < thinned(1) - 1)
+
 -- weights follow the positions of each design, and several frequencies
 local job = ec.job{ name = "weights", seed = 3 }
 local x = job:real{ name = "x", count = 8, min = 0, max = 6 }
@@ -82,6 +102,10 @@ refuses("one of the keys wavelength and frequency", ec.optimal, { x = line })
 refuses("null 1, u = 1.2 and v = 0, is not visible", ec.optimal, { x = line, wavelength = 1, null_u = 1.2 })
 refuses("its constraints depend on each other (a null twice", ec.value,
     ec.optimal{ x = line, wavelength = 1, null_u = { 0.3, 0.3 } }.amplitude)
+refuses("method = 'thinning' needs start", ec.optimal,
+    { method = "thinning", x = line, wavelength = 1, u = grid, exclude_u = 0.1 })
+refuses("key 'null_u' does not belong to method = 'thinning'", ec.optimal, { method = "thinning", x = line,
+    wavelength = 1, u = grid, exclude_u = 0.1, start = line, filled = 8, null_u = 0.3 })
 refuses("give weights or phase, not both", ec.array, { weights = w, phase = 0, u = grid })
 refuses("key 'x': 8 values, but weights has 16", ec.array, { weights = w, x = dense, u = grid })
 refuses("wants what ec.optimal{ ... } gives, got a number", ec.array, { weights = 1, u = grid })
