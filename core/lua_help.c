@@ -7,6 +7,7 @@
 #include "lua_array.h"
 #include "lua_expr.h"
 #include "lua_job.h"
+#include "lua_library.h"
 #include "lua_patterns.h"
 #include "optimizer.h"
 
@@ -56,68 +57,9 @@ static const ec_noun host = {
     "each design. A NaN or an error counts the designs as failed.",
     NULL, 0};
 
-/* ---- the Lua library's tables ---------------------------------------------------------------- */
-
-typedef struct taper_keys {
-    int64_t count, nbar, count_x, count_y;
-    double sll_db, spacing, spacing_x, spacing_y, radius;
-} taper_keys;
-
-#define ROW(key, kind, flags, initial, min, max, unit, help)                                       \
-    {                                                                                              \
-#key, kind, flags, initial, min, max, unit, NULL, help, offsetof(taper_keys, key)          \
-    }
-
-static const ec_key uniform_table[] = {
-    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e6, NULL, "number of elements")};
-static const ec_key chebyshev_table[] = {
-    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 2, 1000, NULL, "number of elements"),
-    ROW(sll_db, EC_KEY_NUMBER, EC_KEY_REQUIRED, NAN, -200, -1, "dB", "side-lobe level, below 0")};
-static const ec_key taylor_table[] = {
-    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 2, 1e6, NULL, "number of elements"),
-    ROW(sll_db, EC_KEY_NUMBER, EC_KEY_REQUIRED, NAN, -200, -1, "dB", "side-lobe level, below 0"),
-    ROW(nbar, EC_KEY_INTEGER, 0, 4, 2, 100, NULL, "number of nearly equal side lobes, plus one")};
-static const ec_key line_table[] = {
-    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e6, NULL, "number of positions"),
-    ROW(spacing, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m",
-        "distance of neighbours")};
-static const ec_key rectangle_table[] = {
-    ROW(count_x, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e4, NULL, "columns"),
-    ROW(count_y, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e4, NULL, "rows"),
-    ROW(spacing_x, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", "along x"),
-    ROW(spacing_y, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m",
-        "along y")};
-static const ec_key circle_table[] = {
-    ROW(count, EC_KEY_INTEGER, EC_KEY_REQUIRED, NAN, 1, 1e6, NULL, "number of positions"),
-    ROW(radius, EC_KEY_NUMBER, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m",
-        "of the circle")};
-
-static const ec_noun uniform = {"ec.taper.uniform", "ec.taper.uniform{ count = 20 }",
-                                "Weights of 1.", EC_KEYS(uniform_table)};
-static const ec_noun chebyshev = {
-    "ec.taper.chebyshev", "ec.taper.chebyshev{ count = 20, sll_db = -30 }",
-    "Dolph-Chebyshev weights: every side lobe of a half-wave line at sll_db, the largest "
-    "weight 1.",
-    EC_KEYS(chebyshev_table)};
-static const ec_noun taylor = {
-    "ec.taper.taylor", "ec.taper.taylor{ count = 40, sll_db = -30, nbar = 5 }",
-    "Taylor weights: the first side lobes near sll_db, the others falling off, the largest "
-    "weight 1.",
-    EC_KEYS(taylor_table)};
-static const ec_noun line = {"ec.geometry.line", "ec.geometry.line{ count = 20, spacing = 0.5 }",
-                             "Evenly spaced positions centred at 0, a list.", EC_KEYS(line_table)};
-static const ec_noun rectangle = {
-    "ec.geometry.rectangle",
-    "ec.geometry.rectangle{ count_x = 8, count_y = 8, spacing_x = 0.5, spacing_y = 0.5 }",
-    "A centred rectangular grid: two lists, x and y.", EC_KEYS(rectangle_table)};
-static const ec_noun circle = {
-    "ec.geometry.circle", "ec.geometry.circle{ count = 12, radius = 1 }",
-    "Positions on a circle, the first one on the x axis: two lists, x and y.",
-    EC_KEYS(circle_table)};
-
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-const ec_noun *const ec_lua_nouns[] = {&ec_noun_job,
+static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &ec_noun_real,
                                        &ec_noun_integer,
                                        &ec_noun_binary,
@@ -148,16 +90,17 @@ const ec_noun *const ec_lua_nouns[] = {&ec_noun_job,
                                        &load_touchstone,
                                        &host,
                                        &constant_value,
-                                       &uniform,
-                                       &chebyshev,
-                                       &taylor,
-                                       &line,
-                                       &rectangle,
-                                       &circle,
                                        &ec_noun_min_distance,
                                        &ec_noun_row,
-                                       &ec_noun_mirror,
-                                       NULL};
+                                       &ec_noun_mirror};
+enum { NOUNS = sizeof nouns / sizeof *nouns };
+
+const ec_noun *ec_lua_noun(int i)
+{
+    if (i < NOUNS)
+        return nouns[i];
+    return i - NOUNS < ec_lua_library_count ? &ec_lua_library[i - NOUNS] : NULL;
+}
 
 /* The units of the module (scripts/eciton/units.lua). */
 static const char *const units[][2] = {{"length", "m, km, cm, mm, um, inch, mil"},
@@ -189,6 +132,8 @@ static const char *kind_word(const ec_key *key)
         return "number or list";
     case EC_KEY_EXPR:
         return "number, list or expression";
+    case EC_KEY_QUANTITY:
+        return key->flags & EC_KEY_SINGLE ? "number or expression" : "number, list or expression";
     default:
         return "value";
     }
@@ -202,8 +147,8 @@ static void type_text(const ec_key *key, char *text, size_t size)
         n += (size_t)snprintf(text + n, size - n, ", %s", key->unit);
     if (key->words && n < size)
         n += (size_t)snprintf(text + n, size - n, ": %s", key->words);
-    bool bounded =
-        key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER || key->kind == EC_KEY_LIST;
+    bool bounded = key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER ||
+                   key->kind == EC_KEY_LIST || key->kind == EC_KEY_QUANTITY;
     if (!bounded || n >= size)
         return;
     if (isfinite(key->min) && isfinite(key->max) && key->max < 1e4)
@@ -224,7 +169,7 @@ static void default_text(const ec_key *key, char *text, size_t size)
     else if (key->kind == EC_KEY_WORD && !isnan(key->initial))
         snprintf(text, size, "%.*s", (int)strcspn(key->words, "|"), key->words);
     else if ((key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER ||
-              key->kind == EC_KEY_EXPR) &&
+              key->kind == EC_KEY_EXPR || key->kind == EC_KEY_QUANTITY) &&
              !isnan(key->initial) && fabs(key->initial) < 1e100 &&
              !(key->initial == 0 && (key->min > 0 || key->flags & EC_KEY_ABOVE)))
         snprintf(text, size, "%g", key->initial);
@@ -257,9 +202,9 @@ static void option_texts(const ec_option_def *o, char *type, char *initial, size
 void ec_lua_help_list(FILE *to)
 {
     fprintf(to, "topics of eciton help NOUN:\n\n");
-    for (int i = 0; ec_lua_nouns[i]; i++)
-        if (!strchr(ec_lua_nouns[i]->name, ' '))
-            fprintf(to, "  %-22s %s\n", ec_lua_nouns[i]->name, ec_lua_nouns[i]->usage);
+    for (int i = 0; ec_lua_noun(i); i++)
+        if (!strchr(ec_lua_noun(i)->name, ' '))
+            fprintf(to, "  %-22s %s\n", ec_lua_noun(i)->name, ec_lua_noun(i)->usage);
     fprintf(to, "  %-22s %s\n", "functions", "ec.sin(x), x:sum(), ec.concat(a, b), ...");
     fprintf(to, "  %-22s %s\n", "units", "3.5*ec.GHz, 0.5*ec.mm, ...");
     fprintf(to, "\nsearch methods: ");
@@ -277,9 +222,9 @@ static void print_see_also(FILE *to, const ec_noun *noun)
         if (strcmp(noun->name, follows[i][0]) != 0)
             continue;
         fprintf(to, "\nsee also:");
-        for (int k = 0, n = 0; ec_lua_nouns[k]; k++)
-            if (strncmp(ec_lua_nouns[k]->name, follows[i][1], strlen(follows[i][1])) == 0)
-                fprintf(to, n++ ? ", %s" : " %s", ec_lua_nouns[k]->name);
+        for (int k = 0, n = 0; ec_lua_noun(k); k++)
+            if (strncmp(ec_lua_noun(k)->name, follows[i][1], strlen(follows[i][1])) == 0)
+                fprintf(to, n++ ? ", %s" : " %s", ec_lua_noun(k)->name);
         for (int k = 0; strcmp(noun->name, "job:solve") == 0 && ec_optimizer_table()[k]; k++)
             fprintf(to, ", %s", ec_optimizer_table()[k]->name);
         fprintf(to, "\n");
@@ -373,9 +318,9 @@ void ec_lua_help_near(const char *topic, char *text, size_t size)
     enum { MOST = 256, ALIKE = 3, SHOWN = 6 };
     const char *names[MOST], *word = last_part(topic), *near[SHOWN];
     int n = 0, shown = 0;
-    for (int i = 0; ec_lua_nouns[i] && n < MOST; i++)
-        if (!strchr(ec_lua_nouns[i]->name, ' '))
-            names[n++] = last_part(ec_lua_nouns[i]->name);
+    for (int i = 0; ec_lua_noun(i) && n < MOST; i++)
+        if (!strchr(ec_lua_noun(i)->name, ' '))
+            names[n++] = last_part(ec_lua_noun(i)->name);
     for (const ec_lua_function *f = ec_lua_functions; f->name && n < MOST; f++)
         names[n++] = f->name;
     for (int i = 0; ec_optimizer_table()[i] && n < MOST; i++)
@@ -386,11 +331,11 @@ void ec_lua_help_near(const char *topic, char *text, size_t size)
                 memmove(names + i, names + i + 1, (size_t)(--n - i) * sizeof *names);
         shown++;
     }
-    for (int i = 0; strlen(word) >= 4 && ec_lua_nouns[i] && shown < SHOWN; i++)
-        if (!strchr(ec_lua_nouns[i]->name, ' ') &&
-            (has_key(ec_lua_nouns[i], word) || strcasestr(ec_lua_nouns[i]->name, word) ||
-             strcasestr(ec_lua_nouns[i]->help, word)))
-            near[shown++] = ec_lua_nouns[i]->name;
+    for (int i = 0; strlen(word) >= 4 && ec_lua_noun(i) && shown < SHOWN; i++)
+        if (!strchr(ec_lua_noun(i)->name, ' ') &&
+            (has_key(ec_lua_noun(i), word) || strcasestr(ec_lua_noun(i)->name, word) ||
+             strcasestr(ec_lua_noun(i)->help, word)))
+            near[shown++] = ec_lua_noun(i)->name;
     text[0] = 0;
     size_t used = 0;
     for (int i = 0; i < shown && used < size; i++)
@@ -407,9 +352,9 @@ bool ec_lua_help_topic(FILE *to, const char *topic)
         print_functions(to);
         return true;
     }
-    for (int i = 0; ec_lua_nouns[i]; i++)
-        if (names_noun(topic, ec_lua_nouns[i])) {
-            print_noun(to, ec_lua_nouns[i]);
+    for (int i = 0; ec_lua_noun(i); i++)
+        if (names_noun(topic, ec_lua_noun(i))) {
+            print_noun(to, ec_lua_noun(i));
             return true;
         }
     const ec_optimizer_def *def = ec_optimizer_find(topic);
@@ -478,11 +423,12 @@ static bool starts(const char *text, const char *with)
 void ec_lua_help_markdown(FILE *to)
 {
     static const struct {
-        const char *title, *prefix[4];
+        const char *title, *prefix[4]; /* ended by NULL */
     } sections[] = {{"Jobs", {"ec.job", "job:", NULL}},
                     {"Results", {"best:", NULL}},
                     {"Antenna arrays", {"ec.array", "array:", NULL}},
-                    {"Tapers and geometries", {"ec.taper", "ec.geometry", NULL}}};
+                    {"Geometries and steering", {"ec.geometry", "ec.steering", NULL}},
+                    {"Tapers, bases and element errors", {"ec.taper", "ec.basis", "ec.errors"}}};
     enum { SECTIONS = sizeof sections / sizeof *sections };
     fprintf(to, "# Reference of the Lua module\n\n"
                 "Generated by `eciton help --markdown` from the tables that the parser uses. Keys "
@@ -492,10 +438,10 @@ void ec_lua_help_markdown(FILE *to)
     bool done[128] = {false};
     for (int s = 0; s < SECTIONS; s++) {
         fprintf(to, "\n## %s\n", sections[s].title);
-        for (int i = 0; ec_lua_nouns[i]; i++)
+        for (int i = 0; ec_lua_noun(i); i++)
             for (int p = 0; sections[s].prefix[p]; p++)
-                if (!done[i] && starts(ec_lua_nouns[i]->name, sections[s].prefix[p])) {
-                    markdown_noun(to, ec_lua_nouns[i]);
+                if (!done[i] && starts(ec_lua_noun(i)->name, sections[s].prefix[p])) {
+                    markdown_noun(to, ec_lua_noun(i));
                     done[i] = true;
                 }
     }
@@ -517,7 +463,7 @@ void ec_lua_help_markdown(FILE *to)
     for (int i = 0; i < UNITS; i++)
         fprintf(to, "| %s | %s |\n", units[i][0], units[i][1]);
     fprintf(to, "\n## More of the module\n");
-    for (int i = 0; ec_lua_nouns[i]; i++)
+    for (int i = 0; ec_lua_noun(i); i++)
         if (!done[i])
-            markdown_noun(to, ec_lua_nouns[i]);
+            markdown_noun(to, ec_lua_noun(i));
 }

@@ -182,7 +182,7 @@ const char *ec_lua_nearest(const char *word, const char *const *names, int n)
 static void open_core(lua_State *L)
 {
     lua_newtable(L);
-    ec_lua_keys_open(L);
+    ec_lua_library_open(L);
     ec_lua_values_open(L);
     ec_lua_expr_open(L);
     ec_lua_files_open(L);

@@ -14,7 +14,8 @@
  * lua_result   what a solve found                 lua_module     ec.arg, value, range, over
  * lua_array    ec.array                           lua_metric     the methods of arrays
  * lua_weights  ec.optimal                         lua_column     ec.host
- * lua_patterns patterns of elements, S-matrices   lua_help       eciton help, the reference page
+ * lua_patterns patterns of elements, S-matrices   lua_library    what the modules in scripts/ use
+ * lua_help     eciton help, the reference page
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H
@@ -127,7 +128,7 @@ int ec_lua_sandbox_load(lua_State *L, const char *path, const char *chunk_name);
 /* Each adds its functions to the module table on top of the stack. */
 void ec_lua_values_open(lua_State *L);
 void ec_lua_expr_open(lua_State *L);
-void ec_lua_keys_open(lua_State *L);
+void ec_lua_library_open(lua_State *L);
 void ec_lua_module_open(lua_State *L);
 void ec_lua_job_open(lua_State *L);
 void ec_lua_result_open(lua_State *L);

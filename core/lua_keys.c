@@ -14,6 +14,13 @@ int32_t ec_lua_list_length(lua_State *L, int index, const char *what)
     int64_t count = 0, largest = 0;
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
         if (!lua_isinteger(L, -2)) {
+            lua_pushliteral(L, "x");
+            if (lua_rawget(L, index) != LUA_TNIL)
+                ec_lua_fail(L,
+                            "%s: wants a list, got a table of the lists x, y, ...: give one of "
+                            "them, as in g.x",
+                            what);
+            lua_pop(L, 1);
             const char *key = luaL_tolstring(L, -2, NULL);
             ec_lua_fail(L, "%s: wants a plain list of values, but this table has the key '%s'",
                         what, key);
@@ -94,11 +101,20 @@ void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *lis
         ec_lua_fail(L, "%s: the list is empty", what);
 }
 
+void ec_lua_list_push(lua_State *L, const ec_lua_list *list)
+{
+    lua_createtable(L, list->n, 0);
+    for (int32_t i = 0; i < list->n; i++) {
+        lua_pushnumber(L, list->v[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+}
+
 /* ---- one value ------------------------------------------------------------------------------- */
 
-static const char *kind_text(ec_key_kind kind)
+static const char *kind_text(const ec_key *key)
 {
-    switch (kind) {
+    switch (key->kind) {
     case EC_KEY_NUMBER:
         return "a number";
     case EC_KEY_INTEGER:
@@ -113,6 +129,9 @@ static const char *kind_text(ec_key_kind kind)
         return "a number or a list of numbers";
     case EC_KEY_EXPR:
         return "a number, a list or an expression";
+    case EC_KEY_QUANTITY:
+        return key->flags & EC_KEY_SINGLE ? "a number or an expression"
+                                          : "a number, a list or an expression";
     default:
         return "a value";
     }
@@ -131,7 +150,7 @@ static const char *type_text(lua_State *L, int index)
 
 static void wrong_type(lua_State *L, const char *what, const ec_key *key, int index)
 {
-    ec_lua_fail(L, "%s: wants %s, got %s", what, kind_text(key->kind), type_text(L, index));
+    ec_lua_fail(L, "%s: wants %s, got %s", what, kind_text(key), type_text(L, index));
 }
 
 static void check_range(lua_State *L, const char *what, const ec_key *key, double value)
@@ -160,6 +179,59 @@ static int read_word(lua_State *L, const char *what, const ec_key *key, int inde
         at += n + (at[n] == '|');
     }
     ec_lua_fail(L, "%s: unknown word '%s', allowed are %s", what, word, key->words);
+}
+
+/* The range of an expression is known from the variables' bounds. */
+static void check_expression(lua_State *L, const char *what, const ec_key *key, ec_expr expr)
+{
+    const ec_node *node = ec_lua_expr_node(L, expr);
+    if (node->dtype == EC_C64 || node->dtype == EC_C128)
+        ec_lua_fail(L, "%s: wants a real value, got a complex expression", what);
+    if ((key->flags & EC_KEY_SINGLE) && node->elements != 1)
+        ec_lua_fail(L, "%s: wants a single number, got an expression of %d", what,
+                    (int)node->elements);
+    bool low =
+        node->range.lo < key->min || ((key->flags & EC_KEY_ABOVE) && node->range.lo == key->min);
+    if (low || node->range.hi > key->max)
+        ec_lua_fail(L, "%s: the expression can be %.14g, it must be %s %.14g%s%.14g", what,
+                    low ? node->range.lo : node->range.hi,
+                    key->flags & EC_KEY_ABOVE ? "above" : "at least", key->min, " and at most ",
+                    key->max);
+}
+
+static bool has_expressions(lua_State *L, int index)
+{
+    bool found = false;
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1))
+        found = found || luaL_testudata(L, -1, EC_LUA_EXPR);
+    return found;
+}
+
+/* Pushes what the library computes with. */
+static void read_quantity(lua_State *L, const char *what, const ec_key *key, int index)
+{
+    const ec_lua_expr *expr = luaL_testudata(L, index, EC_LUA_EXPR);
+    bool list = lua_istable(L, index) || luaL_testudata(L, index, EC_LUA_VALUES);
+    if (lua_type(L, index) == LUA_TNUMBER) {
+        check_finite(L, lua_tonumber(L, index), what, -1);
+        check_range(L, what, key, lua_tonumber(L, index));
+        lua_pushvalue(L, index);
+    } else if (expr) {
+        check_expression(L, what, key, expr->expr);
+        lua_pushvalue(L, index);
+    } else if (!list || (key->flags & EC_KEY_SINGLE)) {
+        wrong_type(L, what, key, index);
+    } else if (lua_istable(L, index) && has_expressions(L, index)) {
+        ec_expr joined = ec_lua_expr_get(L, index, what);
+        check_expression(L, what, key, joined);
+        ec_lua_expr_push(L, joined);
+    } else {
+        ec_lua_list numbers;
+        ec_lua_list_get(L, index, what, &numbers);
+        for (int32_t i = 0; i < numbers.n; i++)
+            check_range(L, what, key, numbers.v[i]);
+        ec_lua_list_push(L, &numbers);
+    }
 }
 
 /* The value at index into its field. What has to live on is on the stack afterwards. */
@@ -211,6 +283,10 @@ static void read_value(lua_State *L, const ec_noun *noun, const ec_key *key, int
     case EC_KEY_EXPR:
         *(ec_expr *)field = ec_lua_expr_get(L, index, what);
         return;
+    case EC_KEY_QUANTITY:
+        read_quantity(L, what, key, index);
+        *(int *)field = lua_gettop(L);
+        return;
     case EC_KEY_ANY:
         lua_pushvalue(L, index);
         *(int *)field = lua_gettop(L);
@@ -248,6 +324,7 @@ static void set_initial(lua_State *L, const ec_key *key, void *to)
                 ec_lua_fail_core(L, NULL);
         }
         return;
+    case EC_KEY_QUANTITY:
     case EC_KEY_ANY:
         *(int *)field = 0;
         return;
@@ -330,63 +407,4 @@ bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key)
 {
     int i = find_key(noun, key);
     return i >= 0 && (given >> i & 1);
-}
-
-/* ---- for the Lua library --------------------------------------------------------------------- */
-
-/* parse(name, table): the checked keys as a new table with defaults, for library functions whose
- * keys are numbers, whole numbers, flags and lists. */
-static int parse(lua_State *L)
-{
-    const char *name = luaL_checkstring(L, 1);
-    const ec_noun *noun = NULL;
-    for (int i = 0; ec_lua_nouns[i]; i++)
-        if (strcmp(ec_lua_nouns[i]->name, name) == 0)
-            noun = ec_lua_nouns[i];
-    if (!noun)
-        ec_lua_fail(L, "there is no key table '%s'", name);
-    char fields[512];
-    ec_lua_keys_parse(L, 2, noun, fields, NULL);
-    lua_newtable(L);
-    for (int i = 0; i < noun->n_keys; i++) {
-        const void *field = fields + noun->keys[i].offset;
-        if (noun->keys[i].kind == EC_KEY_INTEGER)
-            lua_pushinteger(L, *(const int64_t *)field);
-        else if (noun->keys[i].kind == EC_KEY_FLAG)
-            lua_pushboolean(L, *(const bool *)field);
-        else
-            lua_pushnumber(L, *(const double *)field);
-        lua_setfield(L, -2, noun->keys[i].key);
-    }
-    return 1;
-}
-
-/* nearest(word, names): the name that was probably meant, or nil. */
-static int nearest(lua_State *L)
-{
-    enum { MOST = 256 };
-    const char *names[MOST], *word = luaL_checkstring(L, 1);
-    int n = 0;
-    luaL_checktype(L, 2, LUA_TTABLE);
-    while (n < MOST && lua_rawgeti(L, 2, n + 1) == LUA_TSTRING) {
-        names[n++] = lua_tostring(L, -1); /* the table keeps the text alive */
-        lua_pop(L, 1);
-    }
-    lua_pushstring(L, ec_lua_nearest(word, names, n));
-    return 1;
-}
-
-static int fail(lua_State *L)
-{
-    ec_lua_fail(L, "%s", luaL_checkstring(L, 1));
-}
-
-void ec_lua_keys_open(lua_State *L)
-{
-    lua_pushcfunction(L, parse);
-    lua_setfield(L, -2, "parse");
-    lua_pushcfunction(L, nearest);
-    lua_setfield(L, -2, "nearest");
-    lua_pushcfunction(L, fail);
-    lua_setfield(L, -2, "fail");
 }

@@ -18,12 +18,16 @@ typedef enum ec_key_kind {
     EC_KEY_STRING,  /* const char * */
     EC_KEY_LIST,    /* ec_lua_list: numbers; a single number is a list of one */
     EC_KEY_EXPR,    /* ec_expr: a number, a list or an expression */
-    EC_KEY_ANY      /* int: the value's stack index, 0 when absent */
+    /* int: stack index of a number, of a plain table of numbers, or of a real expression, 0 when
+     * absent: what library functions compute with. min and max hold for an expression's range. */
+    EC_KEY_QUANTITY,
+    EC_KEY_ANY /* int: the value's stack index, 0 when absent */
 } ec_key_kind;
 
 enum {
     EC_KEY_REQUIRED = 1,
-    EC_KEY_ABOVE = 2 /* min itself is not allowed */
+    EC_KEY_ABOVE = 2, /* min itself is not allowed */
+    EC_KEY_SINGLE = 4 /* of a quantity: no list */
 };
 
 typedef struct ec_lua_list {
@@ -37,7 +41,7 @@ typedef struct ec_key {
     ec_key_kind kind;
     int flags;
     double initial;  /* default; NAN: none (numbers NAN, integers -1, expressions -1) */
-    double min, max; /* of numbers, integers and each element of a list */
+    double min, max; /* of numbers, integers, and each element of a list or a quantity */
     const char *unit;
     const char *words; /* "a|b|c" */
     const char *help;
@@ -72,11 +76,13 @@ bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key);
 /* The value at index as a list of numbers; pushes the userdata that holds them. what: "ec.array:
  * key 'u'". */
 void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *list);
+/* Pushes the numbers as a plain table. */
+void ec_lua_list_push(lua_State *L, const ec_lua_list *list);
 /* Length of the table at index when it is a proper list (keys 1 .. n, no holes); an error
  * otherwise. */
 int32_t ec_lua_list_length(lua_State *L, int index, const char *what);
 
-/* Every noun with a table, ended by NULL (lua_help.c). */
-extern const ec_noun *const ec_lua_nouns[];
+/* The i-th noun of all, NULL behind the last one (lua_help.c). */
+const ec_noun *ec_lua_noun(int i);
 
 #endif

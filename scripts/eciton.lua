@@ -5,13 +5,16 @@ local ec = {}
 for name, value in pairs(core) do
     ec[name] = value
 end
-ec.parse, ec.fail, ec.nearest = nil, nil, nil -- for the library only
+for _, name in ipairs{ "parse", "fail", "nearest", "kind", "values", "random" } do
+    ec[name] = nil -- for the library only
+end
 
 for name, value in pairs(require "eciton.units") do
     ec[name] = value
 end
-ec.taper = require "eciton.taper"
-ec.geometry = require "eciton.geometry"
+for _, name in ipairs{ "basis", "errors", "geometry", "steering", "taper" } do
+    ec[name] = require("eciton." .. name)
+end
 
 -- A mistyped name is an error with a suggestion, not a nil that fails somewhere else.
 return setmetatable(ec, {

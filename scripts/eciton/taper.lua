@@ -91,4 +91,23 @@ function taper.taylor(keys)
     return normalized(w)
 end
 
+-- R. W. Hamming's window: the ends of its period are the outer elements.
+function taper.hamming(keys)
+    local w, n = {}, core.parse("ec.taper.hamming", keys).count
+    for i = 1, n do
+        w[i] = 0.54 + 0.46 * math.cos(2 * math.pi * ((i - 1) / (n - 1) - 0.5))
+    end
+    return w
+end
+
+function taper.cosine(keys)
+    local k = core.parse("ec.taper.cosine", keys)
+    local w = {}
+    for i = 1, k.count do
+        local x = (i - (k.count + 1) / 2) / k.count
+        w[i] = k.pedestal + (1 - k.pedestal) * math.cos(math.pi * x) ^ k.power
+    end
+    return w
+end
+
 return taper
