@@ -136,7 +136,11 @@ static const ec_key phase[] = {
     SINGLE("u", 0, NAN, -1, 1, NULL, "sin(theta) cos(phi) of the beam (default 0)"),
     SINGLE("v", 0, NAN, -1, 1, NULL, "sin(theta) sin(phi) of the beam (default 0)"),
     SINGLE("theta_deg", 0, NAN, -360, 360, "deg", "theta of the beam, instead of u and v"),
-    SINGLE("phi_deg", 0, NAN, -360, 720, "deg", "phi of the beam (default 0)")};
+    SINGLE("phi_deg", 0, NAN, -360, 720, "deg", "phi of the beam (default 0)"),
+    {"total", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
+     "with the phase -k z that ec.array itself adds: what phase shifters behind curved or stepped "
+     "elements are set to",
+     0}};
 
 /* ---- ec.taper -------------------------------------------------------------------------------- */
 
@@ -253,9 +257,8 @@ const ec_noun ec_lua_library[] = {
      EC_KEYS(quantiles)},
     {"ec.steering.phase",
      "ec.steering.phase{ x = g.x, y = g.y, z = g.z, wavelength = 1, theta_deg = 30, phi_deg = 0 }",
-     "The phase of each element in rad, -k (u x + v y + w z), that points the beam into a "
-     "direction "
-     "of the upper half space.",
+     "The phase of each element in rad that points the beam into a direction: -k (u x + v y + (w - "
+     "1) z), to be given to ec.array as phase.",
      EC_KEYS(phase)},
     {"ec.taper.uniform", "ec.taper.uniform{ count = 20 }", "Weights of 1.", EC_KEYS(uniform)},
     {"ec.taper.chebyshev", "ec.taper.chebyshev{ count = 20, sll_db = -30 }",

@@ -18,7 +18,7 @@ print(row:format("array", "SLL dB", "HPBW deg", "FNBW deg", "D dBi"))
 for _, c in ipairs(cases) do
     local n, d, level = c[1], c[2], c[3]
     local weights = level and ec.taper.chebyshev{ count = n, sll_db = level } or ec.taper.uniform{ count = n }
-    local array = ec.array{ x = ec.geometry.line{ count = n, spacing = d }, amplitude = weights, wavelength = 1,
+    local array = ec.array{ x = ec.geometry.line{ count = n, spacing = d }.x, amplitude = weights, wavelength = 1,
         u = ec.range(-1, 1, 40 * n + 1) }
     local found = { ec.value(array:sll_db()), ec.value(array:hpbw_deg()), ec.value(array:fnbw_deg()),
         ec.value(array:directivity_db()) }

@@ -6,7 +6,7 @@ local job = ec.job{ name = "sector_null", seed = ec.arg("seed", 1) }
 
 local amplitude = job:real{ name = "amplitude", count = 24, min = 0.2, max = 1 }
 local phase = job:real{ name = "phase_deg", count = 24, min = -30, max = 30 }
-local x = ec.geometry.line{ count = 24, spacing = 0.5 }
+local x = ec.geometry.line{ count = 24, spacing = 0.5 }.x
 local array = ec.array{ x = x, amplitude = amplitude, phase_deg = phase, wavelength = 1, u = ec.range(-1, 1, 601) }
 
 job:minimize("excess_db", array:excess_db{ mask = {

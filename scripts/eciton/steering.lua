@@ -36,7 +36,10 @@ function steering.phase(keys)
             .. "in wavelengths)")
     end
     local u, v, w = direction(k)
-    local path, n = 0, nil -- the sum of u x + v y + w z
+    if not k.total then
+        w = w - 1 -- ec.array subtracts k z itself
+    end
+    local n
     for axis, cosine in pairs{ x = u, y = v, z = w } do
         local kind, length = core.kind(k[axis])
         if length and n and length ~= n then
@@ -45,9 +48,8 @@ function steering.phase(keys)
         n = n or length
         k[axis] = (kind == "list" and core.values(k[axis]) or k[axis]) * cosine
     end
-    path = k.x + k.y + k.z
     local wavelength = k.wavelength or 299792458.0 / k.frequency
-    local phase = path * (-2 * math.pi) / wavelength
+    local phase = (k.x + k.y + k.z) * (-2 * math.pi) / wavelength
     return core.kind(phase) == "list" and phase:table() or phase
 end
 

@@ -7,7 +7,7 @@ local function close(expr, wanted, limit, what)
 end
 
 -- half-wave line, 15 elements, a cut in steps of 1 deg
-local line = ec.geometry.line{ count = 15, spacing = 0.5 }
+local line = ec.geometry.line{ count = 15, spacing = 0.5 }.x
 local a = ec.array{ x = line, wavelength = 1, theta_deg = ec.range(-90, 90, 181) }
 close(a:hpbw_deg(), 6.7849, 1e-3, "hpbw")
 close(a:fnbw_deg(), 15.3244, 1e-3, "fnbw")
@@ -46,7 +46,8 @@ local one = ec.array{ x = { 0 }, wavelength = 1, element = "cosq", q = 1, theta_
 close(one:directivity_db(), 10 * math.log(6, 10), 1e-3, "directivity of cos")
 
 -- a u-v grid of 8 x 8: the principal planes of the line of 8
-local x, y = ec.geometry.rectangle{ count_x = 8, count_y = 8, spacing_x = 0.5, spacing_y = 0.5 }
+local square = ec.geometry.rectangle{ count_x = 8, count_y = 8, spacing_x = 0.5, spacing_y = 0.5 }
+local x, y = square.x, square.y
 local plane = ec.array{ x = x, y = y, wavelength = 1, u = ec.range(-1, 1, 101), v = ec.range(-1, 1, 101) }
 close(plane:sll_db{ exclude_u = 0.25 }, -12.7973, 2e-3, "sll of the plane")
 close(plane:level_db{ u = 0, v = 0 }, 0, 1e-6, "level of the plane")

@@ -10,7 +10,9 @@ local y = job:real{ name = "y", min = 0, max = 1 }
 local names = { "name", "count", "min", "max", "start", "x", "y", "z", "u", "v", "theta_deg", "phi_deg", "wavelength",
     "frequency", "amplitude", "phase", "q", "element", "mask", "values", "from", "method", "population", "evaluations",
     "generations", "circular", "fill", "look_u", "exclude_u", "aperture", "min_gap", "sum", "distinct", "relative",
-    "sll_db", "nbar", "spacing", "radius", "odd", "centre", "limit", "direction", "group", "symmetric" }
+    "sll_db", "nbar", "spacing", "radius", "odd", "centre", "limit", "direction", "group", "symmetric",
+    "spacing_x", "count_x", "columns", "rows", "radii", "counts", "half_angle_deg", "diameter", "f_over_d", "facets",
+    "coefficients", "degree", "terms", "at", "bits", "elements", "random", "nx", "ny", "nz", "density", "seed" }
 local pool
 local function any() return pool[math.random(#pool)] end
 local function keys()
@@ -24,7 +26,7 @@ pool = { function() return 1 end, function() return any() end, 0, 1, -1, 2.5, 1e
     ec.range(0, 1, 5), ec.range(-1, 1, 21), ec.over{ 1, 2 }, ec.complex(x, x), { x, y }, { x[1], 1 }, "table.csv",
     ec.array{ x = x, wavelength = 1, u = ec.range(-1, 1, 41) } }
 local functions = {}
-for _, module in ipairs{ ec, ec.taper, ec.geometry } do
+for _, module in ipairs{ ec, ec.taper, ec.geometry, ec.steering, ec.basis, ec.errors } do
     for _, f in pairs(module) do
         if type(f) == "function" then functions[#functions + 1] = f end
     end

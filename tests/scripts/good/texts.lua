@@ -9,5 +9,6 @@ print(ec.job{ name = "j" }:real{ name = "x", min = 0, max = 1 })
 for word in ("m km cm mm um inch mil Hz kHz MHz GHz THz s ms us ns ps rad deg pi c0"):gmatch("%w+") do
     assert(type(ec[word]) == "number", word)
 end
-local x, y = ec.geometry.rectangle{ count_x = 2, count_y = 2, spacing_x = 1, spacing_y = 1 }
-assert(#x == 4 and #y == 4 and x[5] == nil and #table.pack(table.unpack(x)) == 4)
+local square = ec.geometry.rectangle{ count_x = 2, count_y = 2, spacing_x = 1, spacing_y = 1 }
+local x = square.x
+assert(#x == 4 and #square.y == 4 and x[5] == nil and #table.pack(table.unpack(x)) == 4)
