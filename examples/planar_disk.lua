@@ -8,11 +8,7 @@ local job = ec.job{ name = "planar_disk", seed = ec.arg("seed", 1) }
 local count, radius, gap = ec.arg("count", 30), ec.arg("radius", 3), ec.arg("gap", 0.7)
 
 -- the sunflower: turned by the golden angle from one element to the next, equal areas
-local sunflower = { x = {}, y = {} }
-for i = 1, count do
-    local r, angle = radius * math.sqrt((i - 0.5) / count), i * math.pi * (3 - math.sqrt(5))
-    sunflower.x[i], sunflower.y[i] = r * math.cos(angle), r * math.sin(angle)
-end
+local sunflower = ec.geometry.spiral{ count = count, radius = radius }
 
 local x = job:real{ name = "x", count = count, min = -radius, max = radius, start = sunflower.x }
 local y = job:real{ name = "y", count = count, min = -radius, max = radius, start = sunflower.y }
