@@ -64,7 +64,7 @@ for s in $steps; do
         for tool in memcheck racecheck; do
             step sanitize_$tool compute-sanitizer --tool $tool --error-exitcode 9 \
                 --report-api-errors no $b/bin/backends_test --backend cuda \
-                ops/ math/philox math/turns graph/ de/ array
+                ops/ math/philox math/turns graph/ de/ array/ weights/ element/
         done
         ;;
     search) step search search ;;
