@@ -200,8 +200,7 @@ const ec_noun ec_lua_library[] = {
     {"ec.geometry.line", "ec.geometry.line{ count = 20, spacing = 0.5 }",
      "Evenly spaced elements centred at 0. Like every geometry it has lists x, y, z, the number of "
      "elements n, and extent.x, .y, .z = { from, to }; surfaces have unit normals nx, ny, nz. "
-     "Where "
-     "a key is an expression, so are the positions that depend on it.",
+     "Where a key is an expression, so are the positions that depend on it.",
      EC_KEYS(line)},
     {"ec.geometry.rectangle",
      "ec.geometry.rectangle{ count_x = 8, count_y = 8, spacing_x = 0.5, spacing_y = 0.5 }",
@@ -284,8 +283,7 @@ const ec_noun ec_lua_library[] = {
      EC_KEYS(legendre_matrix)},
     {"ec.basis.bspline", "ec.basis.bspline{ coefficients = c, count = 100 }",
      "Many values from few: a spline with clamped even knots, which begins at the first "
-     "coefficient "
-     "and ends at the last one; a coefficient acts near its place only.",
+     "coefficient and ends at the last one; a coefficient acts near its place only.",
      EC_KEYS(bspline)},
     {"ec.basis.bspline_matrix", "ec.basis.bspline_matrix{ terms = 8, count = 100 }",
      "The matrix of the B-splines, a row for each position: for ec.matvec.",

@@ -34,11 +34,13 @@ local best = job:solve{ population = 64, evaluations = 20000, polish = true, pol
 local function report(name, positions)
     local gaps = positions:slice(2, n) - positions:slice(1, n - 1)
     local whole = ec.array{ x = positions, wavelength = 1, u = ec.range(0, 1, 20001), precision = "double" }
-    local beam = ec.array{ x = positions, wavelength = 1, u = ec.range(-4 * null, 4 * null, 4001), precision = "double" }
+    local beam = ec.array{ x = positions, wavelength = 1, u = ec.range(-4 * null, 4 * null, 4001),
+        precision = "double" }
     local found = { sll_db = ec.value(whole:sll_db{ look_u = 0, exclude_u = edge }),
-        null = math.sin(ec.value(beam:fnbw_deg()) / 2 * ec.deg), least = ec.value(gaps:min()), most = ec.value(gaps:max()) }
-    print(("%-10s side lobes %.3f dB, first null at u = %.4e (%.3f of Chebyshev's), spacings %.3f to %.3f"):format(name,
-        found.sll_db, found.null, found.null / null, found.least, found.most))
+        null = math.sin(ec.value(beam:fnbw_deg()) / 2 * ec.deg),
+        least = ec.value(gaps:min()), most = ec.value(gaps:max()) }
+    print(("%-10s side lobes %.3f dB, first null at u = %.4e (%.3f of Chebyshev's), spacings %.3f to %.3f")
+        :format(name, found.sll_db, found.null, found.null / null, found.least, found.most))
     return found
 end
 report("quantiles", ec.constant(start.x))

@@ -26,4 +26,5 @@ local best = job:solve{ population = 200, evaluations = 3e5, polish = true, poli
     polish_seconds = 300 }
 
 print("side lobes " .. best.objectives.sll_db .. " dB, smallest distance "
-    .. best:value(ec.min_distance{ x = g.x, y = g.y }) .. ", directivity " .. best:value(array:directivity_db()) .. " dB")
+    .. best:value(ec.min_distance{ x = g.x, y = g.y }) .. ", directivity "
+    .. best:value(array:directivity_db()) .. " dB")

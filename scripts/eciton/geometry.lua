@@ -291,8 +291,8 @@ function geometry.paraboloid(keys)
     else
         spacing = k.spacing
         if not (k.diameter / spacing <= 1100) then
-            core.fail(("ec.geometry.paraboloid: key 'spacing': %.14g is not allowed, it must be at least diameter / 1100"
-                ):format(spacing))
+            core.fail(("ec.geometry.paraboloid: key 'spacing': %.14g is not allowed, it must be at least "
+                .. "diameter / 1100"):format(spacing))
         end
         x, y = disk(k.diameter / spacing)
         if #x == 0 then
@@ -423,7 +423,8 @@ function geometry.csv(keys)
     for name, list in pairs(lists) do
         for i = 1, #list do
             if not (math.abs(list[i]) < math.huge) then
-                core.fail(("%s: column '%s', element %d is %g, a finite number is needed"):format(what, name, i, list[i]))
+                core.fail(("%s: column '%s', element %d is %g, a finite number is needed"):format(what, name, i,
+                    list[i]))
             end
         end
     end

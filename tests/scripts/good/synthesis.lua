@@ -26,7 +26,8 @@ same(ec.basis.legendre{ coefficients = 3, count = 2 }, { 3, 3 })
 -- An even line is the second polynomial alone: 4 antennas at a quarter wavelength.
 same(ec.basis.legendre{ coefficients = { 15, 0.375 }, count = 4 }, { 14.625, 14.875, 15.125, 15.375 })
 local c = ec.constant{ 1, -2, 0.5 }
-same(ec.value(ec.basis.legendre{ coefficients = c, count = 9 }), ec.basis.legendre{ coefficients = { 1, -2, 0.5 }, count = 9 })
+same(ec.value(ec.basis.legendre{ coefficients = c, count = 9 }),
+    ec.basis.legendre{ coefficients = { 1, -2, 0.5 }, count = 9 })
 
 -- ---- B-splines
 for degree = 0, 5 do
@@ -41,7 +42,9 @@ for degree = 0, 5 do
         if i == 1 then close(row[1], 1) elseif i == 41 then close(row[8], 1) end -- clamped
     end
 end
--- degree 1 interpolates its coefficients; one piece of degree 3 is Bernstein's basis
+-- degree 0 is constant on its pieces, each with its left end; degree 1 interpolates its coefficients; one piece
+-- of degree 3 is Bernstein's basis
+same(ec.basis.bspline{ coefficients = { 2, 5 }, degree = 0, at = { -0.1, 0, 1 } }, { 2, 5, 5 })
 same(ec.basis.bspline{ coefficients = { 2, 5, 3 }, degree = 1, at = { -1, -0.5, 0, 0.25, 1 } }, { 2, 3.5, 5, 4.5, 3 })
 for i, row in ipairs(ec.basis.bspline_matrix{ terms = 4, at = { -1, -0.4, 0.3, 1 } }) do
     local t = (({ -1, -0.4, 0.3, 1 })[i] + 1) / 2
@@ -124,7 +127,8 @@ local function count_failed(seed)
     assert(failed == 7)
     return first
 end
-assert(count_failed(1) == count_failed(1) and (count_failed(1) ~= count_failed(2) or count_failed(1) ~= count_failed(3)))
+assert(count_failed(1) == count_failed(1)
+    and (count_failed(1) ~= count_failed(2) or count_failed(1) ~= count_failed(3)))
 same(ec.errors.failed{ count = 2, random = 0 }, { 1, 1 })
 
 -- ---- quantised weights
