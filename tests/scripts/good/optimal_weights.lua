@@ -11,7 +11,7 @@ local function refuses(text, call, ...)
 end
 
 -- nulls are nulls, and the beam stays at the look direction
-local line = ec.geometry.line{ count = 16, spacing = 0.5 }
+local line = ec.geometry.line{ count = 16, spacing = 0.5 }.x
 local nulls = { 0.3, 0.45, -0.6 }
 local w = ec.optimal{ x = line, wavelength = 1, look_u = 0.1, null_u = nulls }
 assert(#ec.value(w.amplitude) == 16 and #ec.value(w.phase) == 16)
@@ -29,7 +29,7 @@ local cut = ec.array{ weights = behind, theta_deg = ec.range(-180, 180, 721) }
 assert(ec.value(cut:null_depth_db{ theta_deg = { 30, 150 } }) < -150)
 
 -- without nulls white noise gives uniform weights; isotropic noise the highest directivity
-local dense = ec.geometry.line{ count = 8, spacing = 0.3 }
+local dense = ec.geometry.line{ count = 8, spacing = 0.3 }.x
 local function directivity(keys)
     keys.x, keys.wavelength, keys.look_u = dense, 1, 1
     return ec.value(ec.array{ weights = ec.optimal(keys), u = ec.range(-1, 1, 201) }:directivity_db())
@@ -61,7 +61,7 @@ local sll = ec.value(squares:sll_db{ exclude_u = edge })
 assert(sll > level and sll < level + 15, "least squares: " .. sll .. " dB, the lowest is " .. level)
 
 -- thinning: 0 or 1 each, as many as asked for, better than the start
-local lattice = ec.geometry.line{ count = 60, spacing = 0.5 }
+local lattice = ec.geometry.line{ count = 60, spacing = 0.5 }.x
 local start = {}
 for i = 1, 60 do start[i] = (i * 7919 % 61) / 61 end
 local period = ec.range(-1, 1 - 1 / 128, 256)
