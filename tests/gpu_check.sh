@@ -60,11 +60,13 @@ for s in $steps; do
     build) step build build ;;
     test) step test $b/bin/backends_test ;;
     sanitize)
-        # the hash over 1e7 arguments takes too long under the sanitizer; its kernels are in math/philox
+        # the hash over 1e7 arguments and large grids take too long under the sanitizer; the kernels of
+        # one are in math/philox, those of the other in array/spread
         for tool in memcheck racecheck; do
             step sanitize_$tool compute-sanitizer --tool $tool --error-exitcode 9 \
                 --report-api-errors no $b/bin/backends_test --backend cuda \
-                ops/ math/philox math/turns graph/ de/ array/ weights/ element/
+                ops/ math/philox math/turns graph/ de/ array/pattern array/turn array/line \
+                array/grid array/spread array/final array/adjoint array/pieces array/neighbours weights/ element/
         done
         ;;
     search) step search search ;;
