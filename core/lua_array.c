@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "lua_expr.h"
+#include "lua_patterns.h"
 #include "lua_values.h"
 
 static const double LIGHT_SPEED = 299792458.0; /* m/s, exact by definition */
@@ -13,10 +14,10 @@ typedef struct array_keys {
     ec_expr x, y, z, amplitude, phase, phase_deg, wavelength, frequency;
     ec_expr steer_u, steer_v, steer_theta, steer_phi;
     ec_lua_list u, v, theta, phi;
-    int element, precision, method, integrate, expansion, weights;
-    double q, tolerance;
+    int element, polarization, precision, method, integrate, expansion, weights;
+    double q, rotation, copolar, tolerance;
     int64_t terms, parts;
-    ec_lua_list part;
+    ec_lua_list axis, normal, part;
     bool plane;
 } array_keys;
 
@@ -41,9 +42,25 @@ static const ec_key array_table[] = {
         "wavelength; with 1, positions are in wavelengths", wavelength),
     ROW("frequency", EC_KEY_EXPR, 0, NAN, 0, 0, "Hz", NULL, "frequency, instead of wavelength",
         frequency),
-    ROW("element", EC_KEY_WORD, 0, 0, 0, 0, NULL, "isotropic|cosq",
-        "element factor; cosq: field cos^q of the angle from z, zero behind", element),
+    ROW("element", EC_KEY_ANY, 0, 0, 0, 0, NULL, NULL,
+        "isotropic (default), hemispheric, cosq (field cos^q of the angle from the normal, zero "
+        "behind), short_dipole, halfwave_dipole, or a pattern of ec.load_pattern",
+        element),
     ROW("q", EC_KEY_NUMBER, 0, 1, 0, 1000, NULL, NULL, "exponent of element = 'cosq'", q),
+    ROW("axis", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+        "direction {x, y, z} of dipoles in the element's axes (default {1, 0, 0})", axis),
+    ROW("normal", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+        "direction {x, y, z} that the element's own z points in (default {0, 0, 1}); its x stays "
+        "along the array's co-polar direction",
+        normal),
+    ROW("rotation_deg", EC_KEY_NUMBER, 0, 0, -360, 360, "deg", NULL,
+        "turns the element about its normal", rotation),
+    ROW("polarization", EC_KEY_WORD, 0, 0, 0, 0, NULL, "total|co|cross|theta|phi",
+        "the part of the field that pattern and metrics read; co and cross by Ludwig's third "
+        "definition",
+        polarization),
+    ROW("copolar_deg", EC_KEY_NUMBER, 0, 0, -360, 360, "deg", NULL,
+        "the co-polar direction at broadside, from x towards y", copolar),
     ROW("u", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
         "grid of u = sin(theta) cos(phi): a cut, or with v a grid", u),
     ROW("v", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
@@ -317,6 +334,68 @@ static const int32_t *part_numbers(lua_State *L, const ec_lua_list *list, int32_
     return part;
 }
 
+/* ---- ec.array: elements ---------------------------------------------------------------------- */
+
+static const char *const element_words = "isotropic|hemispheric|cosq|short_dipole|halfwave_dipole";
+
+static void read_vector(lua_State *L, const char *key, const ec_lua_list *list, double to[3])
+{
+    if (!list->v)
+        return;
+    if (list->n != 3)
+        ec_lua_fail(L, "ec.array: key '%s': wants a direction {x, y, z}, got %d numbers", key,
+                    (int)list->n);
+    for (int i = 0; i < 3; i++)
+        to[i] = list->v[i];
+    if (!(hypot(hypot(to[0], to[1]), to[2]) > 1e-150))
+        ec_lua_fail(L, "ec.array: key '%s': a direction of zero length", key);
+}
+
+/* A key that the array's element has no use for. */
+static void refuse_key(lua_State *L, uint64_t given, const char *key, const char *why)
+{
+    if (ec_lua_keys_given(&ec_noun_array, given, key))
+        ec_lua_fail(L, "ec.array: key '%s': %s", key, why);
+}
+
+static void choose_element(lua_State *L, const array_keys *k, uint64_t given, ec_array_config *c)
+{
+    static const char what[] = "ec.array: key 'element'";
+    const ec_lua_far_field *loaded = k->element ? ec_lua_far_field_test(L, k->element) : NULL;
+    double axis[3] = {1, 0, 0}, normal[3] = {0, 0, 1};
+    int kind = EC_ELEMENT_KIND_TABLE;
+
+    if (k->element && !loaded && lua_type(L, k->element) != LUA_TSTRING)
+        ec_lua_fail(L, "%s: wants one of the words %s or a pattern of ec.load_pattern, got a %s",
+                    what, element_words, luaL_typename(L, k->element));
+    if (!loaded)
+        kind = k->element ? ec_lua_word_get(L, k->element, what, element_words) : 0;
+    if (kind != EC_ELEMENT_KIND_COSQ && ec_lua_keys_given(&ec_noun_array, given, "q"))
+        ec_lua_fail(L, "ec.array: key 'q': %.14g, but only element = 'cosq' has an exponent", k->q);
+    if (kind != EC_ELEMENT_KIND_SHORT_DIPOLE && kind != EC_ELEMENT_KIND_HALF_WAVE)
+        refuse_key(L, given, "axis", "only dipoles have an axis; turn others by normal");
+    if (kind == EC_ELEMENT_KIND_ISOTROPIC) {
+        refuse_key(L, given, "normal", "an isotropic element looks the same from everywhere");
+        refuse_key(L, given, "rotation_deg", "an isotropic element looks the same from everywhere");
+        if (k->polarization)
+            refuse_key(L, given, "polarization",
+                       "an isotropic element has no vector field; give element = 'cosq', a dipole "
+                       "or a pattern of ec.load_pattern");
+    }
+    read_vector(L, "axis", &k->axis, axis);
+    read_vector(L, "normal", &k->normal, normal);
+    if (loaded) {
+        c->element = loaded->element;
+        ec_lua_far_field_charge(L, what, loaded);
+    } else if (ec_element_pattern_init((ec_element_kind)kind, k->q, axis, &c->element) != EC_OK) {
+        ec_lua_fail_core(L, "ec.array");
+    }
+    if (ec_element_frame_of(normal, k->rotation * EC_LUA_RADIANS, &c->frame) != EC_OK)
+        ec_lua_fail_core(L, "ec.array");
+    c->polarization = (ec_array_polarization)k->polarization;
+    c->copolar = k->copolar * EC_LUA_RADIANS;
+}
+
 static int array_new(lua_State *L)
 {
     array_keys k;
@@ -328,8 +407,6 @@ static int array_new(lua_State *L)
         ec_lua_fail(L, "ec.array: no positions: give x, y or z");
     if (k.phase >= 0 && k.phase_deg >= 0)
         ec_lua_fail(L, "ec.array: give phase or phase_deg, not both");
-    if (ec_lua_keys_given(&ec_noun_array, given, "q") && k.element != EC_ELEMENT_COSQ)
-        ec_lua_fail(L, "ec.array: key 'q': %.14g, but only element = 'cosq' has an exponent", k.q);
     ec_array_config config;
     ec_array_config_default(&config);
     choose_grid(L, &k, &config);
@@ -341,8 +418,7 @@ static int array_new(lua_State *L)
                                      {"phase", k.phase},
                                      {"phase_deg", k.phase_deg}};
     config.elements = ec_lua_array_count(L, "ec.array", lists, sizeof lists / sizeof *lists);
-    config.element = (ec_array_element)k.element;
-    config.q = k.q;
+    choose_element(L, &k, given, &config);
     config.precision = (ec_array_precision)k.precision;
     config.method = (ec_array_method)k.method;
     config.tolerance = k.tolerance;

@@ -166,19 +166,18 @@ static void check_range(lua_State *L, const char *what, const ec_key *key, doubl
                 relation, key->min, key->max);
 }
 
-static int read_word(lua_State *L, const char *what, const ec_key *key, int index)
+int ec_lua_word_get(lua_State *L, int index, const char *what, const char *words)
 {
     if (lua_type(L, index) != LUA_TSTRING)
-        ec_lua_fail(L, "%s: wants one of the words %s, got %s", what, key->words,
-                    type_text(L, index));
-    const char *word = lua_tostring(L, index), *at = key->words;
+        ec_lua_fail(L, "%s: wants one of the words %s, got %s", what, words, type_text(L, index));
+    const char *word = lua_tostring(L, index), *at = words;
     for (int i = 0; *at; i++) {
         size_t n = strcspn(at, "|");
         if (strlen(word) == n && strncmp(word, at, n) == 0)
             return i;
         at += n + (at[n] == '|');
     }
-    ec_lua_fail(L, "%s: unknown word '%s', allowed are %s", what, word, key->words);
+    ec_lua_fail(L, "%s: unknown word '%s', allowed are %s", what, word, words);
 }
 
 /* The range of an expression is known from the variables' bounds. */
@@ -265,7 +264,7 @@ static void read_value(lua_State *L, const ec_noun *noun, const ec_key *key, int
         *(bool *)field = lua_toboolean(L, index);
         return;
     case EC_KEY_WORD:
-        *(int *)field = read_word(L, what, key, index);
+        *(int *)field = ec_lua_word_get(L, index, what, key->words);
         return;
     case EC_KEY_STRING:
         if (lua_type(L, index) != LUA_TSTRING)

@@ -78,6 +78,8 @@ bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key);
 void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *list);
 /* Pushes the numbers as a plain table. */
 void ec_lua_list_push(lua_State *L, const ec_lua_list *list);
+/* Which of words ("a|b|c") the text at index is. */
+int ec_lua_word_get(lua_State *L, int index, const char *what, const char *words);
 /* Length of the table at index when it is a proper list (keys 1 .. n, no holes); an error
  * otherwise. */
 int32_t ec_lua_list_length(lua_State *L, int index, const char *what);

@@ -22,7 +22,8 @@ static void charge(lua_State *L, const char *what, size_t wanted, size_t *charge
 
     if (wanted > *charged && wanted - *charged > budget->memory_limit - budget->memory_used)
         ec_lua_fail(L,
-                    "%s: not enough memory: the file needs %.3g GiB, the script may use %.3g GiB "
+                    "%s: not enough memory: the pattern or matrix needs %.3g GiB, the script may "
+                    "use %.3g GiB "
                     "(--trust lifts the limit)",
                     what, (double)wanted / (1 << 30), (double)budget->memory_limit / (1 << 30));
     budget->memory_used += wanted - *charged; /* modulo 2^64: may become less */
@@ -88,6 +89,13 @@ static size_t far_field_bytes(const ec_lua_far_field *p)
     size_t directions = (size_t)p->field->n_theta * (size_t)p->field->n_phi;
     return 2 * directions * sizeof(ec_c128) +
            ec_element_table_length(&p->element) * (sizeof(ec_c128) + sizeof(ec_c64));
+}
+
+void ec_lua_far_field_charge(lua_State *L, const char *what, const ec_lua_far_field *pattern)
+{
+    size_t none = 0;
+    charge(L, what, ec_element_table_length(&pattern->element) * (sizeof(ec_c128) + sizeof(ec_c64)),
+           &none);
 }
 
 static int load_pattern(lua_State *L)

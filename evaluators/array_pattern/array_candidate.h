@@ -49,6 +49,12 @@ EC_PATTERN_FN void ec_pattern_lay_out(const ec_pattern_args *args, char *memory,
     work->adjoint.turn = base + 4 * stride;
 }
 
+/* What an absolute level in natural logarithms has over that of the row. */
+EC_FN double ec_pattern_absolute(const ec_pattern_args *args, const ec_pattern_elements *el)
+{
+    return 2.0 * ec_det_log(el->scale) + args->gain.peak_log;
+}
+
 /* A metric's value and the directions that its derivative comes from. */
 typedef struct ec_pattern_figure {
     double value;   /* NAN: it does not exist */
@@ -157,7 +163,7 @@ EC_PATTERN_FN int ec_figure_cut(const ec_team *team, const ec_pattern_args *args
             ec_cut_degrees(&args->grid, beam.right) - ec_cut_degrees(&args->grid, beam.left);
         return figure->value == figure->value ? 0 : EC_CANDIDATE_EVALUATOR;
     }
-    double absolute = metric->relative || sll ? 0.0 : 2.0 * ec_det_log(el->scale);
+    double absolute = metric->relative || sll ? 0.0 : ec_pattern_absolute(args, el);
     if (sll)
         best = ec_cut_side_lobe(team, args, el, work->row, &beam);
     else
@@ -223,7 +229,7 @@ EC_PATTERN_FN int ec_figure_surface(const ec_team *team, const ec_pattern_args *
         best = ec_surface_side_lobe(team, args, el, work->row, &beam);
     else
         best = ec_surface_mask(team, args, el, work->row, &beam, metric,
-                               relative ? -beam.peak_log : 2.0 * ec_det_log(el->scale));
+                               relative ? -beam.peak_log : ec_pattern_absolute(args, el));
     if (best.score == EC_NO_SCORE) {
         figure->value = sll ? -200.0 : ec_not_a_number();
         return sll ? 0 : EC_CANDIDATE_EVALUATOR;
@@ -362,7 +368,7 @@ EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *a
     const ec_pattern_elements *el = &work->el;
     ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE};
     ec_direction d = {0.0, 0.0, 0.0}, peak = d;
-    double offset = 2.0 * ec_det_log(el->scale), total = 0.0, peak_log = 0.0;
+    double offset = ec_pattern_absolute(args, el), total = 0.0, peak_log = 0.0;
     bool depth = metric->kind == EC_METRIC_NULL_DEPTH;
 
     if (metric->relative) {
@@ -402,15 +408,14 @@ EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *a
 }
 
 /* Field of the element at grid point i: float64, unlike the grid's table, for rows of floats. */
-EC_FN double ec_metric_element(const ec_pattern_args *args, int32_t i)
+EC_PATTERN_FN ec_c128 ec_metric_element(const ec_pattern_args *args, int32_t i)
 {
     const ec_pattern_grid *grid = &args->grid;
+    ec_c128 none = {0.0, 0.0};
 
     if (grid->gain && grid->gain[i] < 0.0f)
-        return 0.0; /* invisible */
-    if (!args->cosq)
-        return 1.0;
-    return grid->w[i] > 1e-12 ? ec_det_exp(args->q * ec_det_log(grid->w[i])) : 0.0;
+        return none; /* invisible */
+    return ec_gain_field(&args->gain, ec_surface_point(grid, i));
 }
 
 /* The complex pattern at every grid point, and its adjoint. */
@@ -428,8 +433,9 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
 #endif
     for (int32_t i = args->vjp ? 0 : team->rank; i < grid->points;
          i += args->vjp ? 1 : team->size) {
-        double g = ec_metric_element(args, i) * el->scale;
-        ec_c128 f;
+        ec_c128 g = ec_metric_element(args, i), f;
+        g.re *= el->scale;
+        g.im *= el->scale;
 #ifdef EC_PATTERN_FIELD
         if (args->row == EC_ROW_NUFFT)
             f = EC_PATTERN_FIELD_AT(args, work->tables, i);
@@ -438,14 +444,15 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
             f = ec_pattern_sum(el, ec_surface_point(grid, i));
         size_t at = s * metric->out.sample + (size_t)i * metric->out.element + c * metric->out.lane;
         if (metric->out.data) {
-            metric->out.data[2 * at] = f.re * g;
-            metric->out.data[2 * at + 1] = f.im * g;
+            metric->out.data[2 * at] = f.re * g.re - f.im * g.im;
+            metric->out.data[2 * at + 1] = f.re * g.im + f.im * g.re;
         }
         if (!args->vjp)
             continue;
         const ec_pattern_view *view = &metric->seed;
         at = s * view->sample + (size_t)i * view->element + c * view->lane;
-        ec_c128 seed = {view->data[2 * at] * g, view->data[2 * at + 1] * g};
+        ec_c128 of = {view->data[2 * at], view->data[2 * at + 1]};
+        ec_c128 seed = {of.re * g.re + of.im * g.im, of.im * g.re - of.re * g.im};
         ec_adjoint_field(team, el, &work->adjoint, ec_surface_point(grid, i), seed);
         scale += (seed.re * f.re + seed.im * f.im) / el->scale;
     }
@@ -461,7 +468,7 @@ EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *a
     const ec_pattern_elements *el = &work->el;
     const ec_pattern_grid *grid = &args->grid;
     double peak_log = 0.0, total = 0.0;
-    double offset = metric->relative ? 0.0 : 2.0 * ec_det_log(el->scale);
+    double offset = metric->relative ? 0.0 : ec_pattern_absolute(args, el);
     ec_direction d[6], peak = {0.0, 0.0, 0.0};
     ec_surface_beam beam;
 

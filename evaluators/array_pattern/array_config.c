@@ -2,6 +2,8 @@
  * sentence for each mistake, and the definitions that a result prints. */
 #include "array_internal.h"
 
+#include "array_gain.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ void ec_array_config_default(ec_array_config *config)
 {
     memset(config, 0, sizeof *config);
     config->kind = EC_ARRAY_CUT_U;
-    config->element = EC_ELEMENT_ISOTROPIC;
+    config->frame = (ec_element_frame){{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     config->precision = EC_PRECISION_AUTO;
     config->method = EC_METHOD_AUTO;
     config->planes = true;
@@ -46,6 +48,7 @@ void ec_pattern_setup_destroy(void *setup)
 
     if (!own)
         return;
+    ec_pattern_elements_free(own);
     free(own->storage);
     free(own->position);
     free(own->part);
@@ -192,11 +195,9 @@ static int check_config(const ec_array_config *config)
     if (config->elements < 1)
         return ec_fail(EC_ERR_ARGUMENT, "array: %d elements, it needs at least one",
                        config->elements);
-    if (config->element != EC_ELEMENT_ISOTROPIC && config->element != EC_ELEMENT_COSQ)
-        return ec_fail(EC_ERR_ARGUMENT, "array: element %d is unknown", (int)config->element);
-    if (config->element == EC_ELEMENT_COSQ && !(config->q >= 0.0 && config->q <= 1000.0))
-        return ec_fail(EC_ERR_RANGE, "array: q = %g of the cosq element is not in 0 to 1000",
-                       config->q);
+    int status = ec_pattern_elements_check(config);
+    if (status < 0)
+        return status;
     if (config->method == EC_METHOD_PRODUCT && config->kind != EC_ARRAY_CUT_U &&
         config->kind != EC_ARRAY_GRID_UV)
         return ec_fail(EC_ERR_ARGUMENT,
@@ -221,7 +222,7 @@ static int check_config(const ec_array_config *config)
             EC_ERR_RANGE,
             "array: tolerance = %g; precision '%s' reaches %g, and 0.1 is the most allowed",
             config->tolerance, least < 1e-6 ? "double" : "single", least);
-    int status = check_grid(config);
+    status = check_grid(config);
     return status < 0 ? status : check_visible(config);
 }
 
@@ -421,9 +422,10 @@ int ec_array_call(ec_graph *graph, const ec_array_config *config, const ec_array
     if (status < 0)
         return status;
     status = copy_config(config, &setup);
-    if (status < 0)
-        return status;
-    status = keep_positions(graph, in, setup);
+    if (status >= 0)
+        status = ec_pattern_elements_copy(setup);
+    if (status >= 0)
+        status = keep_positions(graph, in, setup);
     if (status < 0) {
         ec_pattern_setup_destroy(setup);
         return status;
@@ -546,7 +548,11 @@ ec_expr ec_array_pattern(ec_graph *graph, ec_call *call)
 {
     const ec_array_config *config = ec_array_call_config(call);
     const ec_node *amplitude = ec_graph_node(graph, call->in[EC_PATTERN_AMPLITUDE]);
-    double most = fmax(fabs(amplitude->range.lo), fabs(amplitude->range.hi)) * config->elements;
+    ec_pattern_gain gain;
+
+    ec_pattern_gain_of(config, config->polarization, &gain);
+    double most = fmax(fabs(amplitude->range.lo), fabs(amplitude->range.hi)) * config->elements *
+                  exp(0.5 * gain.peak_log);
     ec_pattern_spec *spec = new_spec(EC_METRIC_PATTERN, NULL, false);
 
     if (!spec)
@@ -714,7 +720,9 @@ static int fill_directions(const ec_array_config *config, const char *name, ec_p
                            int32_t n, const double *a, const double *b)
 {
     bool needs_b = !ec_pattern_is_cut(config->kind);
+    ec_pattern_gain gain;
 
+    ec_pattern_gain_of(config, config->polarization, &gain);
     if (n < 1 || !a || (needs_b && !b))
         return ec_fail(EC_ERR_ARGUMENT, "%s: no direction is given%s", name,
                        n > 0 && a ? " in the second coordinate" : "");
@@ -733,7 +741,8 @@ static int fill_directions(const ec_array_config *config, const char *name, ec_p
                            x * unit_of(config->kind), y * unit_of(config->kind));
         for (int32_t i = 0; i < 3; i++)
             spec->directions[(size_t)i * (size_t)n + (size_t)k] = d[i];
-        spec->directions[3 * (size_t)n + (size_t)k] = ec_pattern_gain(config, d[2]);
+        ec_direction at = {d[0], d[1], d[2]};
+        spec->directions[3 * (size_t)n + (size_t)k] = ec_gain_power(&gain, at);
     }
     return EC_OK;
 }
@@ -881,4 +890,6 @@ void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size
         snprintf(text, size, "%d followed maxima, %s", spec->n, over);
         break;
     }
+    size_t used = size ? strlen(text) : 0;
+    snprintf(text + used, size - used, "%s", ec_pattern_polarization_text(config));
 }

@@ -9,8 +9,7 @@
 #ifndef EC_ARRAY_CUT_H
 #define EC_ARRAY_CUT_H
 
-#include "array_field.h"
-#include "array_pattern_kinds.h"
+#include "array_gain.h"
 
 #define EC_PER_DB    0.2302585092994046 /* ln(10) / 10 */
 #define EC_DB        4.342944819032518  /* 10 / ln(10) */
@@ -142,17 +141,14 @@ EC_PATTERN_FN void ec_cut_exact(const ec_pattern_args *args, const ec_pattern_el
     log_power[0] = ec_det_log(power);
     log_power[1] = p[1] / power;
     log_power[2] = p[2] / power - log_power[1] * log_power[1];
-    if (!args->cosq)
+    if (args->gain.form == EC_GAIN_ONE)
         return;
-    if (d[0].w <= 1e-12) {
-        log_power[0] = -92.1; /* -400 dB behind the element */
-        log_power[1] = log_power[2] = 0.0;
-        return;
-    }
-    double rate = d[1].w / d[0].w;
-    log_power[0] += 2.0 * args->q * ec_det_log(d[0].w);
-    log_power[1] += 2.0 * args->q * rate;
-    log_power[2] += 2.0 * args->q * (d[2].w / d[0].w - rate * rate);
+    ec_direction none = {0.0, 0.0, 0.0}, all[6] = {d[0], d[1], none, d[2], none, none};
+    double s[6] = {log_power[0], log_power[1], 0.0, log_power[2], 0.0, 0.0};
+    ec_gain_add_log(&args->gain, all, s);
+    log_power[0] = s[0];
+    log_power[1] = s[1];
+    log_power[2] = s[3];
 }
 
 /* ---- limits ---- */
@@ -252,13 +248,7 @@ EC_PATTERN_FN double ec_cut_refine_minimum(const ec_pattern_args *args,
     for (int step = 0; step < 80; step++) {
         ec_cut_direction(&args->grid, t, d);
         ec_pattern_power3(el, d[0], d[1], d[2], p);
-        if (args->cosq && d[0].w > 1e-12) {
-            /* the product with w^2q: derivatives over w^2q, which the sign and Newton keep */
-            double q = 2.0 * args->q, r = d[1].w / d[0].w;
-            double slope = p[1] + q * r * p[0];
-            p[2] += 2.0 * q * r * p[1] + q * (d[2].w / d[0].w + (q - 1.0) * r * r) * p[0];
-            p[1] = slope;
-        }
+        ec_gain_multiply(&args->gain, d, p);
         if (p[1] < 0.0)
             lo = t;
         else

@@ -1,5 +1,7 @@
-/* array_grids.c: directions, tensor decompositions and quadratures that a plan needs. */
+/* array_grids.c: directions and tensor decompositions that a plan needs. */
 #include "array_internal.h"
+
+#include "array_gain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,11 +91,16 @@ bool ec_pattern_direct(const ec_array_config *config, double a, double b, double
         direction[2] = square > 0.0 ? sqrt(square) : 0.0;
         return square >= -1e-12;
     }
-    default:
-        direction[0] = sin(theta) * cos(phi);
-        direction[1] = sin(theta) * sin(phi);
+    default: {
+        double s = sin(theta);
+        /* theta and phi components at a pole are the limit along the direction's own phi */
+        if (config->polarization >= EC_POLARIZATION_THETA && fabs(s) < 1e-12)
+            s = theta < 0.0 ? -1e-12 : 1e-12;
+        direction[0] = s * cos(phi);
+        direction[1] = s * sin(phi);
         direction[2] = cos(theta);
         return true;
+    }
     }
 }
 
@@ -109,15 +116,6 @@ static bool grid_direction(const ec_array_config *config, double a, double b, do
     default:
         return ec_pattern_direct(config, a, b, direction);
     }
-}
-
-double ec_pattern_gain(const ec_array_config *config, double w)
-{
-    if (config->element == EC_ELEMENT_ISOTROPIC)
-        return 1.0;
-    if (w <= 1e-12) /* the horizon belongs to the back half */
-        return 0.0;
-    return pow(w, 2.0 * config->q);
 }
 
 void ec_pattern_visible(const ec_array_config *config, double *lo, double *hi)
@@ -359,7 +357,9 @@ static int upload_points(ec_pattern_memory *memory, const ec_array_config *confi
     float *gain = malloc(padded * sizeof *gain);
     bool plain = true;
     int status = EC_OK;
+    ec_pattern_gain common;
 
+    ec_pattern_gain_of(config, config->polarization, &common);
     if (!d || !gain) {
         free(d);
         free(gain);
@@ -378,11 +378,15 @@ static int upload_points(ec_pattern_memory *memory, const ec_array_config *confi
         }
         for (size_t k = 0; k < 3; k++)
             d[k * padded + i] = direction[k];
-        double g = ec_pattern_gain(config, direction[2]);
+        ec_direction at = {direction[0], direction[1], direction[2]};
+        double g = ec_gain_power(&common, at);
         /* on a cut the visible stretch says what counts, and interpolation reads beyond it */
         gain[i] = visible || cut ? (float)g : -1.0f;
         plain = plain && gain[i] == 1.0f;
     }
+    grid->even = 1;
+    for (size_t i = 0; i < points / 2; i++)
+        grid->even = grid->even && gain[i] == gain[points - 1 - i];
     const double **to[3] = {&grid->u, &grid->v, &grid->w};
     for (size_t k = 0; k < 3 && status >= 0; k++)
         status =
@@ -479,7 +483,8 @@ static int make_product(ec_pattern_memory *memory, const ec_array_config *config
                     list + longest);
         product->centre_v = config->fixed;
     } else {
-        divide_surface(axes, extent->real, product, list, list + longest);
+        /* half a surface stands for the whole, gains included */
+        divide_surface(axes, extent->real && args->grid.even, product, list, list + longest);
     }
     int status = ec_pattern_upload(memory, list, (size_t)product->rows * sizeof *list,
                                    (const void **)&product->row_u);
@@ -620,153 +625,4 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setu
         return status;
 
     return choose_row(memory, setup, extent, axes, args, text, size);
-}
-
-/* ---- radiated power ---- */
-
-/* Nodes and weights of Gauss-Legendre quadrature on [0, 1] (Newton's method on the recurrence). */
-static void gauss_legendre(int32_t n, double *x, double *weight)
-{
-    for (int32_t i = 0; i < (n + 1) / 2; i++) {
-        double t = cos(EC_PI * (i + 0.75) / (n + 0.5)), slope = 1.0;
-        for (int round = 0; round < 60; round++) {
-            double p0 = 1.0, p1 = t;
-            for (int32_t k = 2; k <= n; k++) {
-                double p = ((2.0 * k - 1.0) * t * p1 - (k - 1.0) * p0) / k;
-                p0 = p1;
-                p1 = p;
-            }
-            slope = n * (t * p1 - p0) / (t * t - 1.0);
-            double move = p1 / slope;
-            t -= move;
-            if (fabs(move) < 1e-15)
-                break;
-        }
-        double w = 1.0 / ((1.0 - t * t) * slope * slope);
-        x[i] = 0.5 * (1.0 - t);
-        x[n - 1 - i] = 0.5 * (1.0 + t);
-        weight[i] = weight[n - 1 - i] = w;
-    }
-}
-
-/* F(a) of array_power.h and its derivative near 0: the power series, safe up to a = 6. */
-static void sonine_series(double order, double a, double f[2])
-{
-    double term = 1.0, z = 0.25 * a * a;
-
-    f[0] = 1.0;
-    f[1] = 0.0;
-    for (int k = 1; k < 60; k++) {
-        term *= -z / (k * (order + k));
-        f[0] += term;
-        f[1] += a > 0.0 ? 2.0 * k * term / a : 0.0;
-    }
-}
-
-/* One step of Runge and Kutta's method for F'' = -F - (2 order + 1) / a F'. */
-static void sonine_step(double order, double a, double h, double f[2])
-{
-    double k[4][2], at[4] = {a, a + 0.5 * h, a + 0.5 * h, a + h}, part[4] = {0.0, 0.5, 0.5, 1.0};
-
-    for (int i = 0; i < 4; i++) {
-        double y0 = f[0] + (i ? part[i] * h * k[i - 1][0] : 0.0);
-        double y1 = f[1] + (i ? part[i] * h * k[i - 1][1] : 0.0);
-        k[i][0] = y1;
-        k[i][1] = -y0 - (2.0 * order + 1.0) / at[i] * y1;
-    }
-    for (int j = 0; j < 2; j++)
-        f[j] += h / 6.0 * (k[0][j] + 2.0 * k[1][j] + 2.0 * k[2][j] + k[3][j]);
-}
-
-/* The radial kernel of planar cos^q elements over the array's largest distance. Cubic interpolation
- * between 128 samples a wavelength is good to 2e-8; 16 steps between samples keep the integration's
- * error below that for thousands of wavelengths. */
-static int make_power_table(ec_pattern_memory *memory, double q, double extent,
-                            ec_pattern_power *power)
-{
-    enum { PER_WAVELENGTH = 128, STEPS = 16 };
-    const double order = q + 0.5, h = 2.0 * EC_PI / PER_WAVELENGTH;
-    int32_t samples = (int32_t)(extent * PER_WAVELENGTH) + 4;
-    double *table = malloc(2 * (size_t)samples * sizeof *table), f[2] = {1.0, 0.0};
-    const double full = 0.5 / (2.0 * q + 1.0);
-
-    if (!table)
-        return no_memory();
-    for (int32_t i = 0; i < samples; i++) {
-        double a = i * h;
-        if (a < 5.0)
-            sonine_series(order, a, f);
-        else
-            for (int k = 0; k < STEPS; k++)
-                sonine_step(order, a - h + k * (h / STEPS), h / STEPS, f);
-        table[2 * i] = full * f[0];
-        table[2 * i + 1] = full * f[1] * 2.0 * EC_PI;
-    }
-    power->closed = 1;
-    power->factor = 1.0;
-    power->samples = samples;
-    power->per_step = PER_WAVELENGTH;
-    int status = ec_pattern_upload(memory, table, 2 * (size_t)samples * sizeof *table,
-                                   (const void **)&power->table);
-    free(table);
-    return status;
-}
-
-int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
-                          const ec_pattern_extent *extent, ec_pattern_args *args)
-{
-    ec_pattern_power *power = &args->power;
-    bool isotropic = config->element == EC_ELEMENT_ISOTROPIC;
-    bool half = config->integrate == EC_INTEGRATE_HEMISPHERE;
-
-    memset(power, 0, sizeof *power);
-    if (isotropic && (!half || extent->planar)) {
-        power->closed = 1;
-        power->factor = half ? 0.5 : 1.0;
-        return EC_OK;
-    }
-    double diagonal = sqrt(extent->x * extent->x + extent->y * extent->y);
-    if (extent->planar && diagonal < 8192.0)
-        return make_power_table(memory, config->q, diagonal, power);
-    /* The elements look forward or only the front half counts: w in [0, 1]. With w = s^2 the
-     * pattern w^2q is smooth at the horizon. |F|^2 has the phases of pair distances. */
-    double across = 2.0 * EC_PI * diagonal;
-    double deep = across + 2.0 * EC_PI * extent->z;
-    if (!(deep < 6000.0))
-        return ec_fail(
-            EC_ERR_UNSUPPORTED,
-            "directivity_db: a %s needs quadrature over the hemisphere, which an array of "
-            "%g wavelengths makes too long; bound the positions",
-            isotropic ? "hemisphere of an array that is not planar" : "cosq element",
-            deep / (2.0 * EC_PI));
-    int32_t nw = (int32_t)(0.75 * deep) + 24;
-    int32_t np = (int32_t)(across + 8.0 * cbrt(across)) + 12;
-    np += np & 1;
-    size_t nodes = (size_t)nw * (size_t)np;
-    double *x = malloc(2 * (size_t)nw * sizeof *x), *list = malloc(4 * nodes * sizeof *list);
-    if (!x || !list) {
-        free(x);
-        free(list);
-        return no_memory();
-    }
-    gauss_legendre(nw, x, x + nw);
-    for (int32_t i = 0; i < nw; i++)
-        for (int32_t k = 0; k < np; k++) {
-            double w = x[i] * x[i], r = sqrt(1.0 - w * w), phi = 2.0 * EC_PI * (k + 0.5) / np;
-            size_t at = (size_t)i * (size_t)np + (size_t)k;
-            list[at] = r * cos(phi);
-            list[nodes + at] = r * sin(phi);
-            list[2 * nodes + at] = w;
-            /* mean over the sphere: dw dphi / (4 pi) with dw = 2 s ds */
-            list[3 * nodes + at] = x[nw + i] * 2.0 * x[i] * 0.5 / np * ec_pattern_gain(config, w);
-        }
-    power->nodes = (int32_t)nodes;
-    const double **to[4] = {&power->u, &power->v, &power->w, &power->weight};
-    int status = EC_OK;
-    for (size_t k = 0; k < 4 && status >= 0; k++)
-        status =
-            ec_pattern_upload(memory, list + k * nodes, nodes * sizeof *list, (const void **)to[k]);
-    free(x);
-    free(list);
-    return status;
 }

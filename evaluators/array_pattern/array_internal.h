@@ -2,7 +2,9 @@
  *
  * A call owns an ec_pattern_setup (the configuration with its lists), an output owns an
  * ec_pattern_spec. Plan turns both into ec_pattern_args (array_types.h), whose pointers lie on the
- * backend: array_grids.c builds the directions and paths, array_plan.c the rest.
+ * backend: array_grids.c builds the directions and paths, array_elements.c
+ * what concerns the elements' own fields, array_radiation.c quadratures of the radiated power,
+ * array_plan.c the rest.
  */
 #ifndef EC_ARRAY_INTERNAL_H
 #define EC_ARRAY_INTERNAL_H
@@ -12,11 +14,27 @@
 #include "nufft.h"
 
 typedef struct ec_pattern_setup {
-    ec_array_config config; /* its lists point into storage */
+    ec_array_config config; /* its lists and tables point into storage and tables */
     double *storage;
     int32_t *part;
     double *position; /* x[], y[], z[] in wavelengths where they are constants, else NULL */
+    int32_t n_tables;
+    struct ec_pattern_table *table;
 } ec_pattern_setup;
+
+/* A table that a setup owns a copy of. */
+typedef struct ec_pattern_table {
+    const ec_c128 *from; /* whose copy it is */
+    ec_c128 *node_f64;
+    ec_c64 *node_f32;
+} ec_pattern_table;
+
+/* Whether the elements can be what the configuration says; copies of their tables. */
+int ec_pattern_elements_check(const ec_array_config *config);
+int ec_pattern_elements_copy(ec_pattern_setup *setup);
+void ec_pattern_elements_free(ec_pattern_setup *setup);
+/* ", co-polar field" or "". */
+const char *ec_pattern_polarization_text(const ec_array_config *config);
 
 typedef struct ec_pattern_spec {
     ec_pattern_kind kind;
@@ -133,8 +151,12 @@ int ec_pattern_nufft_run(const ec_pattern_memory *memory, const ec_kernel *kerne
 
 /* Direction of coordinates (a, b) of the configuration's kind; false: not visible. */
 bool ec_pattern_direct(const ec_array_config *config, double a, double b, double direction[3]);
-/* Power pattern of the element towards direction cosine w; -1: invisible, 0: behind the element. */
-double ec_pattern_gain(const ec_array_config *config, double w);
+/* The configuration's element in a polarization; its table stays where it is. */
+void ec_pattern_gain_of(const ec_array_config *config, ec_array_polarization polarization,
+                        ec_pattern_gain *gain);
+/* The same with its table on the backend. */
+int ec_pattern_gain_make(ec_pattern_memory *memory, const ec_array_config *config,
+                         ec_pattern_gain *gain);
 /* The visible stretch of a cut, intersected with its grid. */
 void ec_pattern_visible(const ec_array_config *config, double *lo, double *hi);
 bool ec_pattern_is_cut(ec_array_grid_kind kind);

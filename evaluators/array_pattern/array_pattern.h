@@ -3,9 +3,9 @@
  *   F(u, v) = g(w) sum_m a_m exp(j k [(u-u0) x_m + (v-v0) y_m + (w-w0) z_m] + j phase_m)
  *
  * with k = 2 pi / wavelength, direction cosines u = sin th cos ph, v = sin th sin ph, w = cos th
- * (time factor exp(+jwt)), element factor g, and a steering direction (u0, v0, w0) that the beam
- * peaks at. Directions with u^2 + v^2 > 1 are outside the visible region and count in no metric.
- * Metrics read |F|^2; definitions are in docs/design.md, section 5. Peaks and crossings are
+ * (time factor exp(+jwt)), the element's field g in the chosen polarization (|E| of the total
+ * field), and a steering direction (u0, v0, w0) that the beam peaks at. Directions with u^2 + v^2 > 1 are outside the visible region and count in no metric.
+ * Metrics read |F|^2, directivity also the power radiated in both polarizations; definitions are in docs/design.md, section 5. Peaks and crossings are
  * interpolated in the search; `final` evaluates in float64, on a grid sized by the array's extent,
  * and refines every peak and crossing on the true function.
  */
@@ -13,12 +13,12 @@
 #define EC_ARRAY_PATTERN_H
 
 #include "../../core/evaluator.h"
+#include "array_pattern_element.h"
 #include "array_pattern_expansion.h"
 #include "array_pattern_kinds.h"
 
 EC_C_BEGIN
 
-typedef enum ec_array_element { EC_ELEMENT_ISOTROPIC, EC_ELEMENT_COSQ } ec_array_element;
 typedef enum ec_array_precision {
     EC_PRECISION_AUTO,
     EC_PRECISION_SINGLE,
@@ -42,8 +42,10 @@ typedef struct ec_array_config {
     const double *a, *b, *c;
     double fixed;
     int32_t elements;
-    ec_array_element element;
-    double q;                     /* cosq: field cos^q th, th from z, 0 behind */
+    ec_element_pattern element; /* of all elements; default: isotropic. A table is copied */
+    ec_element_frame frame;     /* its axes; default: the array's */
+    ec_array_polarization polarization;
+    double copolar;               /* rad from x: the co-polar direction at broadside */
     ec_array_precision precision; /* AUTO: single in the search, double at final */
     ec_array_method method;
     double tolerance; /* nufft: relative l2 error of the field, 1e-6 (single) or 1e-12

@@ -77,13 +77,13 @@ EC_FN void EC_ELEMENT(field)(const ec_element_pattern *pattern, double x, double
     EC_ELEMENT(project)(e, ct, st, cp, sp, e_theta, e_phi);
 }
 
-/* The same for an element in a frame: direction and field are those of the array's axes. */
-EC_FN void EC_ELEMENT(field_in)(const ec_element_pattern *pattern, const ec_element_frame *frame,
-                                double x, double y, double z, EC_COMPLEX *e_theta,
-                                EC_COMPLEX *e_phi)
+/* Cartesian components of an element in a frame: direction and field are those of the array's axes.
+ */
+EC_FN void EC_ELEMENT(vector_in)(const ec_element_pattern *pattern, const ec_element_frame *frame,
+                                 double x, double y, double z, EC_COMPLEX e[3])
 {
-    EC_COMPLEX own[3], e[3];
-    double d[3], ct, st, cp, sp;
+    EC_COMPLEX own[3];
+    double d[3];
 
     ec_element_to_local(frame, x, y, z, d);
     EC_ELEMENT(vector)(pattern, d[0], d[1], d[2], own);
@@ -92,6 +92,17 @@ EC_FN void EC_ELEMENT(field_in)(const ec_element_pattern *pattern, const ec_elem
         e[i].re = fx * own[0].re + fy * own[1].re + fz * own[2].re;
         e[i].im = fx * own[0].im + fy * own[1].im + fz * own[2].im;
     }
+}
+
+/* The same as E_theta and E_phi. */
+EC_FN void EC_ELEMENT(field_in)(const ec_element_pattern *pattern, const ec_element_frame *frame,
+                                double x, double y, double z, EC_COMPLEX *e_theta,
+                                EC_COMPLEX *e_phi)
+{
+    EC_COMPLEX e[3];
+    double ct, st, cp, sp;
+
+    EC_ELEMENT(vector_in)(pattern, frame, x, y, z, e);
     ec_element_angles(x, y, z, &ct, &st, &cp, &sp);
     EC_ELEMENT(project)(e, ct, st, cp, sp, e_theta, e_phi);
 }

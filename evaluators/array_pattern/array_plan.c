@@ -160,6 +160,7 @@ typedef struct plan_state {
     const ec_plan_info *info;
     const ec_array_config *config;
     ec_pattern_extent extent;
+    ec_pattern_gain gain;
     ec_pattern_evaluator *evaluator;
 } plan_state;
 
@@ -173,8 +174,7 @@ static void init_args(const plan_state *state, ec_pattern_args *args)
         args->in[i].hi = state->info->range[i].hi;
     }
     args->elements = config->elements;
-    args->q = config->q;
-    args->cosq = config->element == EC_ELEMENT_COSQ;
+    args->gain = state->gain;
     args->planar = state->extent.planar;
     args->compact = state->extent.compact;
     args->vjp = state->info->mode == EC_MODE_VJP;
@@ -353,8 +353,10 @@ int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator 
     ec_pattern_measure(info, state.config, &state.extent);
     if (info->fidelity == EC_SEARCH && info->log)
         warn_extent(&state);
-    status = ev->flags ? make_batches(&state)
+    status = ev->flags ? ec_pattern_gain_make(&ev->memory, state.config, &state.gain)
                        : ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
+    if (status >= 0)
+        status = make_batches(&state);
     if (status < 0) {
         ec_evaluator *handle = &ev->head;
         ec_pattern_destroy(&handle);

@@ -6,7 +6,8 @@
  * array's plane bounds. Elements cos^q in one plane: the same sum with the radial kernel
  *   1/2 int_0^1 J_0(2 pi d sqrt(1 - w^2)) w^2q dw = F(2 pi d) / (2 (2q + 1)),
  *   F(a) = Gamma(q + 3/2) (2/a)^(q + 1/2) J_(q + 1/2)(a)   (Sonine's first integral, 1880),
- * read from a table. Arrays out of a plane over a half space: by quadrature.
+ * read from a table. Everything else by quadrature: arrays out of a plane over a half space, and
+ * elements with a vector field, whose power counts in both polarizations.
  */
 #ifndef EC_ARRAY_POWER_H
 #define EC_ARRAY_POWER_H

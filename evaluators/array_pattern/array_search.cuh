@@ -581,7 +581,7 @@ static __device__ void line_excess(const ec_pattern_args *args, size_t c, size_t
 {
     const ec_pattern_grid *grid = &args->grid;
     const ec_pattern_metric *metric = &args->metric[0];
-    float offset = 2.0f * log2f(sum), peak = 1.0f;
+    float offset = 2.0f * log2f(sum) + (float)(args->gain.peak_log / EC_LN2), peak = 1.0f;
 
     if (metric->relative) {
         if (beam->excluded && threadIdx.x < 32) {
@@ -1054,10 +1054,9 @@ static __global__ void __launch_bounds__(GRID_THREADS, 2)
             im = ec_fmaf(shared.amplitude[m], sine, im);
         }
         peak = (double)re * re + (double)im * im;
-        if (args.cosq) {
-            double square = 1.0 - look_a * look_a - look_b * look_b;
-            peak *= square > 1e-24 ? ec_det_exp(args.q * ec_det_log(square)) : 0.0;
-        }
+        double square = 1.0 - look_a * look_a - look_b * look_b;
+        ec_direction d = {look_a, look_b, sqrt(square > 0.0 ? square : 0.0)};
+        peak *= ec_gain_power(&args.gain, d);
     }
     if (peak < 0.0)
         search_write(&args, c, s, nan(""), EC_CANDIDATE_EVALUATOR);

@@ -494,10 +494,8 @@ static __device__ double lobes_look(const ec_pattern_args *args, size_t c, size_
     re = block_sum(re, slot, FINISH_THREADS);
     im = block_sum(im, slot, FINISH_THREADS);
     sum = block_sum(sum, slot, FINISH_THREADS);
-    double power = (re * re + im * im) / (sum * sum);
-    if (args->cosq)
-        power *= square > 1e-24 ? ec_det_exp(args->q * ec_det_log(square)) : 0.0;
-    return power;
+    ec_direction d = {a, b, sqrt(square > 0.0 ? square : 0.0)};
+    return (re * re + im * im) / (sum * sum) * ec_gain_power(&args->gain, d);
 }
 
 /* Interpolated peaks outside the main beam, no more than 1.5 dB above their samples. */

@@ -46,11 +46,7 @@ EC_PATTERN_FN double ec_surface_log(const ec_pattern_args *args, const ec_patter
 {
     ec_c128 f = ec_pattern_sum(el, d);
     double p = f.re * f.re + f.im * f.im;
-    double level = ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
-
-    if (!args->cosq)
-        return level;
-    return d.w > 1e-12 ? level + 2.0 * args->q * ec_det_log(d.w) : -92.1;
+    return ec_gain_log(&args->gain, d, ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN));
 }
 
 /* s: ln |F|^2 g^2 in direction d[0], its gradient and Hessian over the two parameters that d's
@@ -83,15 +79,7 @@ EC_PATTERN_FN void ec_surface_exact(const ec_pattern_args *args, const ec_patter
     s[3] += 2.0 * (re[1] * re[1] + im[1] * im[1]) / p - s[1] * s[1];
     s[4] += 2.0 * (re[1] * re[2] + im[1] * im[2]) / p - s[1] * s[2];
     s[5] += 2.0 * (re[2] * re[2] + im[2] * im[2]) / p - s[2] * s[2];
-    if (!args->cosq)
-        return;
-    double w = d[0].w > 1e-12 ? d[0].w : 1e-12, q = 2.0 * args->q;
-    s[0] += q * ec_det_log(w);
-    s[1] += q * d[1].w / w;
-    s[2] += q * d[2].w / w;
-    s[3] += q * (d[3].w / w - d[1].w * d[1].w / (w * w));
-    s[4] += q * (d[4].w / w - d[1].w * d[2].w / (w * w));
-    s[5] += q * (d[5].w / w - d[2].w * d[2].w / (w * w));
+    ec_gain_add_log(&args->gain, d, s);
 }
 
 /* ---- the main beam ---- */

@@ -11,6 +11,8 @@
 #define EC_ARRAY_TYPES_H
 
 #include "../../core/kernel.h"
+#include "array_pattern_element.h"
+#include "array_pattern_kinds.h"
 #include "nufft_types.h"
 
 /* Like EC_FN, for functions too long to be inlined by force. */
@@ -74,7 +76,23 @@ typedef struct ec_pattern_grid {
     const double *a, *b;
     const double *u, *v, *w; /* one a point */
     const float *gain;       /* element power pattern a point, -1: invisible; NULL: 1 everywhere */
+    int32_t even; /* the gain of the last point is that of the first, and so on inwards */
 } ec_pattern_grid;
+
+/* The element that all have in common (array_gain.h). EC_GAIN_ONE: 1 in every direction.
+ * EC_GAIN_COSINE: the power (normal . d)^2q, zero behind. EC_GAIN_FIELD: from the vector field. */
+enum { EC_GAIN_ONE, EC_GAIN_COSINE, EC_GAIN_FIELD };
+
+typedef struct ec_pattern_gain {
+    int32_t form;
+    int32_t polarization; /* ec_array_polarization */
+    double share;         /* one over the square of a bound of |E|: gains lie in [0, 1] */
+    double peak_log;      /* ln of that square */
+    double copolar_sin, copolar_cos;
+    double pole_sin, pole_cos; /* of phi at the poles */
+    ec_element_pattern pattern;
+    ec_element_frame frame;
+} ec_pattern_gain;
 
 typedef enum ec_pattern_kind {
     EC_METRIC_PATTERN,
@@ -229,8 +247,7 @@ typedef struct ec_pattern_args {
     int32_t vjp;
     int32_t accumulate; /* adjoints are added to what is there */
     double zero_log;    /* ln |F|^2 below it is a zero pattern's rounding noise */
-    double q;           /* cosq exponent; 0: isotropic */
-    int32_t cosq;
+    ec_pattern_gain gain;
     int32_t n_metrics;
     ec_pattern_metric metric[EC_PATTERN_METRICS_MAX];
     ec_pattern_target grad[EC_PATTERN_INPUTS];

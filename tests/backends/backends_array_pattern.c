@@ -424,8 +424,8 @@ static int check_turn(ec_backend *backend, ec_array_grid_kind kind)
     for (int32_t i = 0; i < p.config.na && !surface; i++)
         p.a[i] *= 2.0; /* theta from -180 to 180 */
     p.config.fixed = 0.4;
-    p.config.element = EC_ELEMENT_COSQ;
-    p.config.q = 1.7;
+    p.config.element.kind = EC_ELEMENT_KIND_COSQ;
+    p.config.element.q = 1.7;
     if (problem_call(&p) || problem_add(&p, ec_array_pattern(p.graph, p.call)) ||
         run(backend, &p, EC_MODE_RUN, EC_SEARCH, p.n, &got))
         return 1;
@@ -433,7 +433,7 @@ static int check_turn(ec_backend *backend, ec_array_grid_kind kind)
     for (int32_t i = 0; i < p.config.na * nb; i++)
         for (size_t c = 0; c < p.n; c++) {
             double theta = p.a[i / nb], phi = surface ? p.b[i % nb] : p.config.fixed;
-            double w = cos(theta), g = w > 1e-12 ? pow(w, p.config.q) : 0.0;
+            double w = cos(theta), g = w > 1e-12 ? pow(w, p.config.element.q) : 0.0;
             long double re, im;
             plain_field(&p, c, 0, sin(theta) * cos(phi), sin(theta) * sin(phi), w, &re, &im);
             const double *f = got.value[0] + 2 * ((size_t)i * p.n + c);
@@ -463,7 +463,7 @@ typedef struct sll_case {
     double extent, exclude; /* 0: no exclusion */
     bool complex_weights;
     double depth;
-    ec_array_element element;
+    ec_element_kind element;
     double plain; /* what interpolation may change, dB */
 } sll_case;
 
@@ -478,8 +478,8 @@ static int check_sll(ec_backend *backend, const sll_case *one, uint64_t seed)
     if (problem_open(&p, one->kind, one->elements, one->na, one->nb, one->extent,
                      one->complex_weights, one->depth, seed))
         return 1;
-    p.config.element = one->element;
-    p.config.q = 0.8;
+    p.config.element.kind = (int32_t)one->element;
+    p.config.element.q = 0.8;
     p.config.tolerance = 1e-6; /* where the least predicted time is the NUFFT's */
     ec_array_beam_default(&beam);
     if (one->exclude > 0.0)
@@ -565,7 +565,7 @@ static int run_sll_cases(ec_backend *backend, const sll_case *list, size_t count
 
 static int case_line_sll(ec_backend *backend)
 {
-    static const ec_array_element iso = EC_ELEMENT_ISOTROPIC, cosq = EC_ELEMENT_COSQ;
+    static const ec_element_kind iso = EC_ELEMENT_KIND_ISOTROPIC, cosq = EC_ELEMENT_KIND_COSQ;
     const sll_case list[] = {
         {EC_ARRAY_CUT_U, 32, 2001, 1, 12, 0.06, false, 0, iso, 0.2},
         {EC_ARRAY_CUT_U, 32, 2001, 1, 12, 0, false, 0, iso, 0},
@@ -586,7 +586,7 @@ static int case_line_sll(ec_backend *backend)
 
 static int case_grid_sll(ec_backend *backend)
 {
-    static const ec_array_element iso = EC_ELEMENT_ISOTROPIC, cosq = EC_ELEMENT_COSQ;
+    static const ec_element_kind iso = EC_ELEMENT_KIND_ISOTROPIC, cosq = EC_ELEMENT_KIND_COSQ;
     const sll_case list[] = {
         {EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0.2, false, 0, iso, 0.8},
         {EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0, false, 0, iso, 0},
@@ -782,8 +782,8 @@ static int check_nufft(ec_backend *backend, const nufft_case *one, uint64_t seed
                 p[k].axes[WAVELENGTH] = EC_AXIS_SAMPLE;
                 p[k].axes[X] |= EC_AXIS_SAMPLE;
             }
-            p[k].config.element = array->element;
-            p[k].config.q = 0.8;
+            p[k].config.element.kind = (int32_t)array->element;
+            p[k].config.element.q = 0.8;
             p[k].config.method = k ? EC_METHOD_DIRECT : EC_METHOD_NUFFT;
             p[k].config.tolerance = k ? 0.0 : one->tolerance;
             p[k].config.expansion = one->expansion;
@@ -845,7 +845,7 @@ static int case_spread(ec_backend *backend)
 
 static int case_nufft(ec_backend *backend)
 {
-    static const ec_array_element iso = EC_ELEMENT_ISOTROPIC, cosq = EC_ELEMENT_COSQ;
+    static const ec_element_kind iso = EC_ELEMENT_KIND_ISOTROPIC, cosq = EC_ELEMENT_KIND_COSQ;
     const nufft_case list[] = {
         {{EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0.2, false, 0, iso, 0}, 1e-4, 0, 1},
         {{EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0, true, 0, iso, 0}, 1e-5, 0, 1},

@@ -677,8 +677,8 @@ static void element_directivity(void **state)
         bench b;
         bench_open(&b, 1);
         b.in.x = constant(&b, &zero, 1);
-        b.config.element = EC_ELEMENT_COSQ;
-        b.config.q = 0.5 * q2;
+        b.config.element.kind = EC_ELEMENT_KIND_COSQ;
+        b.config.element.q = 0.5 * q2;
         set_axis(&b, 0, -1, 1, 101);
         make_call(&b);
         near("D of cos^q",
@@ -731,8 +731,8 @@ static void planar_element_directivity(void **state)
             b.in.phase = constant(&b, phase, 12);
             if (quadrature)
                 b.in.z = constant(&b, z, 12);
-            b.config.element = EC_ELEMENT_COSQ;
-            b.config.q = q3 / 3.0;
+            b.config.element.kind = EC_ELEMENT_KIND_COSQ;
+            b.config.element.q = q3 / 3.0;
             set_axis(&b, 0, -1, 1, 101);
             make_call(&b);
             got[quadrature] =
@@ -1064,8 +1064,8 @@ static void gradients(void **state)
                         : kind == 1 ? EC_ARRAY_GRID_UV
                                     : EC_ARRAY_CUT_THETA;
         if (kind == 2)
-            b.config.element = EC_ELEMENT_COSQ;
-        b.config.q = 0.7;
+            b.config.element.kind = EC_ELEMENT_KIND_COSQ;
+        b.config.element.q = 0.7;
         set_axis(&b, 0, kind == 2 ? -1.5 : -1, kind == 2 ? 1.5 : 1, kind == 1 ? 48 : 301);
         if (kind == 1)
             set_axis(&b, 1, -1, 1, 48);
@@ -1138,8 +1138,8 @@ static void gradient_of_planar_elements(void **state)
     b.in.x = variable(&b, x, 6, 0.2);
     b.in.y = variable(&b, y, 6, 0.2);
     b.in.wavelength = variable(&b, &wavelength, 1, 0.1);
-    b.config.element = EC_ELEMENT_COSQ;
-    b.config.q = 1.3;
+    b.config.element.kind = EC_ELEMENT_KIND_COSQ;
+    b.config.element.q = 1.3;
     set_axis(&b, 0, -1, 1, 101);
     make_call(&b);
     ec_expr with[3] = {b.in.x, b.in.y, b.in.wavelength};

@@ -1,0 +1,36 @@
+-- expect: half-wave dipole 2.151 dB
+-- expect: short dipole 1.761 dB
+-- expect: tilted cosq 7.782 dB
+-- expect: loaded 2.151 dB
+-- expect: co-polar field
+local ec = require "eciton"
+local job = ec.job{ name = "elements", seed = 1 }
+local w = job:real{ name = "w", min = 0.9, max = 1 }
+local function one(keys)
+    keys.x, keys.wavelength, keys.amplitude = {0}, 1, w
+    keys.theta_deg, keys.phi_deg = ec.range(0, 180, 19), ec.range(0, 360, 37)
+    return ec.array(keys)
+end
+local dipole = one{ element = "halfwave_dipole", axis = {0, 0, 2} }
+local short = one{ element = "short_dipole" }
+local tilted = one{ element = "cosq", q = 1, normal = {1, 0, 1}, rotation_deg = 30 }
+local loaded = one{ element = ec.load_pattern("dipole.ffd", { frequency = 1*ec.GHz }) }
+-- the default axis is x; co of a dipole along x is all there is at broadside
+local line = ec.array{ x = {-0.3, 0.2, 0.9}, amplitude = ec.concat(w, 1, 1), wavelength = 1,
+    element = "halfwave_dipole", polarization = "co", theta_deg = ec.range(-90, 90, 181) }
+local across = ec.array{ x = {-0.3, 0.2, 0.9}, amplitude = ec.concat(w, 1, 1), wavelength = 1,
+    element = "halfwave_dipole", polarization = "cross", copolar_deg = 90,
+    theta_deg = ec.range(-90, 90, 181) }
+job:maximize("sll", line:sll_db{ exclude_deg = 30 })
+local best = job:solve{ method = "de", population = 8, evaluations = 64 }
+local function value(array, theta, phi)
+    return best:value(array:directivity_db{ look_theta_deg = theta, look_phi_deg = phi })
+end
+print(("half-wave dipole %.3f dB"):format(value(dipole, 90, 0)))
+print(("short dipole %.3f dB"):format(value(short, 0, 0)))
+print(("tilted cosq %.3f dB"):format(value(tilted, 45, 0)))
+print(("loaded %.3f dB"):format(value(loaded, 90, 90)))
+-- at broadside the cross-polar field over y is the co-polar one over x
+local at = { theta_deg = {10, 40}, relative = false }
+local co, cross = best:value(line:level_db(at)), best:value(across:level_db(at))
+assert(math.abs(co[1] - cross[1]) < 1e-9 and math.abs(co[2] - cross[2]) < 1e-9)
