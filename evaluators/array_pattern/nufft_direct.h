@@ -11,10 +11,9 @@
 
 /* The factors of rows for `count` points from `first` on: [rows][EC_NUFFT_CHUNK], times the
  * strengths c where given. */
-static void EC_NU(direct_rows)(const ec_nufft_args *a, const ec_nufft_io *io, int32_t first,
+static void EC_NU(direct_rows)(const ec_nufft_args *a, const double *x, const double *y,
                                int32_t count, const EC_REAL *c, EC_REAL *re, EC_REAL *im)
 {
-    const double *x = io->point[0] + first, *y = io->point[a->dim - 1] + first;
     double centre = a->dim == 2 ? a->column_centre : 0.0;
     EC_REAL flip = a->sign < 0 ? (EC_REAL)-1 : (EC_REAL)1;
 
@@ -146,7 +145,9 @@ static void EC_NU(direct_type1)(const ec_nufft_args *a, const ec_nufft_io *io, E
     memset(sums, 0, (size_t)blocks * pitch * sizeof(EC_REAL));
     for (int32_t first = 0; first < a->points; first += EC_NUFFT_CHUNK) {
         int32_t count = a->points - first < EC_NUFFT_CHUNK ? a->points - first : EC_NUFFT_CHUNK;
-        EC_NU(direct_rows)(a, io, first, count, in + 2 * (size_t)first, re, im);
+        EC_NU(direct_rows)
+        (a, io->point[0] + first, io->point[a->dim - 1] + first, count, in + 2 * (size_t)first, re,
+         im);
         memset(re + (size_t)a->rows * EC_NUFFT_CHUNK, 0, EC_NUFFT_CHUNK * sizeof(EC_REAL));
         memset(im + (size_t)a->rows * EC_NUFFT_CHUNK, 0, EC_NUFFT_CHUNK * sizeof(EC_REAL));
         for (int32_t block = 0; block < blocks; block++) {
@@ -164,14 +165,15 @@ static void EC_NU(direct_type1)(const ec_nufft_args *a, const ec_nufft_io *io, E
     (a, row, block * EC_NU_LANES, sums + block * pitch + (size_t)row * 4 * EC_NU_LANES, out);
 }
 
-/* Sums and differences of the two modes of a column: [rows][columns][4]. The middle mode of an odd
+/* Sums and differences of the two modes of a column, (up + down, j (up - down)): [4][rows][columns]. The middle mode of an odd
  * number stands alone. */
 static void EC_NU(direct_fold)(const ec_nufft_args *a, const EC_REAL *in, EC_REAL *fold)
 {
     size_t modes = (size_t)a->axis[0].modes * (size_t)(a->dim == 2 ? a->axis[1].modes : 1);
+    size_t apart = (size_t)a->rows * (size_t)a->columns;
 
     for (int32_t row = 0; row < a->rows; row++)
-        for (int32_t column = 0; column < a->columns; column++, fold += 4) {
+        for (int32_t column = 0; column < a->columns; column++, fold++) {
             size_t up, down;
             EC_NU(direct_pair)(a, row, column, &up, &down);
             EC_REAL ur = up < modes ? in[2 * up] : (EC_REAL)0;
@@ -180,28 +182,32 @@ static void EC_NU(direct_fold)(const ec_nufft_args *a, const EC_REAL *in, EC_REA
             EC_REAL dr = other ? in[2 * down] : (EC_REAL)0;
             EC_REAL di = other ? in[2 * down + 1] : (EC_REAL)0;
             fold[0] = ur + dr;
-            fold[1] = ui + di;
-            fold[2] = ur - dr;
-            fold[3] = ui - di;
+            fold[apart] = ui + di;
+            fold[2 * apart] = ur - dr; /* of the imaginary part */
+            fold[3 * apart] = di - ui;
         }
 }
 
-/* One row's sum over its columns, for a block of points, times the row's factor. */
-static void EC_NU(direct_row)(int32_t columns, const EC_REAL *fold, const EC_REAL *cosine,
-                              const EC_REAL *sine, const EC_REAL *re, const EC_REAL *im,
-                              EC_REAL *sum_re, EC_REAL *sum_im)
+/* Adds one row's sum over its columns, for a block of points, to sum [2][EC_NU_LANES]. The parts of
+ * fold lie apart so that the loop over points is the one that becomes SIMD. */
+static void EC_NU(direct_row)(int32_t columns, size_t apart, const EC_REAL *fold,
+                              const EC_REAL *cosine, const EC_REAL *sine, EC_REAL *sum)
 {
+    const EC_REAL *fold1 = fold + apart, *fold2 = fold1 + apart, *fold3 = fold2 + apart;
+
 #pragma omp simd
     for (int l = 0; l < EC_NU_LANES; l++) {
-        EC_REAL gr = (EC_REAL)0, gi = (EC_REAL)0;
-        for (int32_t column = 0; column < columns; column++) {
+        EC_REAL gr = sum[l], gi = sum[EC_NU_LANES + l];
+        int32_t column = 0;
+        do { /* no test before the first column, which would keep the loop from becoming SIMD */
             EC_REAL c = cosine[column * EC_NU_LANES + l], s = sine[column * EC_NU_LANES + l];
-            gr = EC_NU_FMA(fold[4 * column], c, EC_NU_FMA(-fold[4 * column + 3], s, gr));
-            gi = EC_NU_FMA(fold[4 * column + 1], c, EC_NU_FMA(fold[4 * column + 2], s, gi));
-        }
-        EC_NU_TWIST(pr, pi, gr, gi, re[l], im[l]);
-        sum_re[l] += pr;
-        sum_im[l] += pi;
+            gr = EC_NU_FMA(fold[column], c, gr);
+            gi = EC_NU_FMA(fold1[column], c, gi);
+            gr = EC_NU_FMA(fold3[column], s, gr);
+            gi = EC_NU_FMA(fold2[column], s, gi);
+        } while (++column < columns);
+        sum[l] = gr;
+        sum[EC_NU_LANES + l] = gi;
     }
 }
 
@@ -210,6 +216,7 @@ static void EC_NU(direct_type2)(const ec_nufft_args *a, const ec_nufft_io *io, E
                                 const EC_REAL *in, EC_REAL *out)
 {
     size_t factors = (size_t)a->rows * EC_NUFFT_CHUNK;
+    size_t apart = (size_t)a->rows * (size_t)a->columns;
     EC_REAL *re = memory, *im = re + factors, *cosine = im + factors;
     EC_REAL *sine = cosine + (size_t)a->columns * EC_NU_LANES;
     EC_REAL *fold = sine + (size_t)a->columns * EC_NU_LANES;
@@ -219,10 +226,13 @@ static void EC_NU(direct_type2)(const ec_nufft_args *a, const ec_nufft_io *io, E
     for (int32_t first = 0; first < a->points; first += EC_NU_LANES) {
         int32_t count = a->points - first < EC_NU_LANES ? a->points - first : EC_NU_LANES;
         EC_REAL sum_re[EC_NU_LANES] = {0}, sum_im[EC_NU_LANES] = {0};
-        double turns[EC_NU_LANES];
-        for (int l = 0; l < EC_NU_LANES; l++)
-            turns[l] = ec_turns_reduce(io->point[a->dim - 1][first + (l < count ? l : 0)]);
-        EC_NU(direct_rows)(a, io, first, count, NULL, re, im);
+        double x[EC_NU_LANES], y[EC_NU_LANES], turns[EC_NU_LANES];
+        for (int l = 0; l < EC_NU_LANES; l++) {
+            x[l] = io->point[0][first + (l < count ? l : 0)];
+            y[l] = io->point[a->dim - 1][first + (l < count ? l : 0)];
+            turns[l] = ec_turns_reduce(y[l]);
+        }
+        EC_NU(direct_rows)(a, x, y, EC_NU_LANES, NULL, re, im);
         for (int32_t column = 0; column < a->columns; column++) {
             double offset = column + a->column_start;
 #pragma omp simd
@@ -233,10 +243,18 @@ static void EC_NU(direct_type2)(const ec_nufft_args *a, const ec_nufft_io *io, E
                 sine[column * EC_NU_LANES + l] = flip * s;
             }
         }
-        for (int32_t row = 0; row < a->rows; row++)
+        for (int32_t row = 0; row < a->rows; row++) {
+            EC_REAL sum[2 * EC_NU_LANES] = {0};
+            const EC_REAL *factor = re + (size_t)row * EC_NUFFT_CHUNK;
             EC_NU(direct_row)
-        (a->columns, fold + (size_t)row * (size_t)a->columns * 4, cosine, sine,
-         re + (size_t)row * EC_NUFFT_CHUNK, im + (size_t)row * EC_NUFFT_CHUNK, sum_re, sum_im);
+            (a->columns, apart, fold + (size_t)row * (size_t)a->columns, cosine, sine, sum);
+#pragma omp simd
+            for (int l = 0; l < EC_NU_LANES; l++) {
+                EC_NU_TWIST(pr, pi, sum[l], sum[EC_NU_LANES + l], factor[l], factor[factors + l]);
+                sum_re[l] += pr;
+                sum_im[l] += pi;
+            }
+        }
         for (int32_t l = 0; l < count; l++) {
             out[2 * (first + l)] = sum_re[l];
             out[2 * (first + l) + 1] = sum_im[l];

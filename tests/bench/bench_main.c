@@ -11,6 +11,7 @@
 #include "core/executor.h"
 #include "core/optimizer.h"
 #include "evaluators/array_pattern/array_pattern.h"
+#include "evaluators/array_pattern/nufft.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -429,6 +430,121 @@ static void case_line_generation(bench *b, const char *name, int generations)
     end_search(b, &s);
 }
 
+/* ---- NUFFTs ------------------------------------------------------------------------------------- */
+
+typedef struct nufft_case {
+    ec_nufft *plan;
+    ec_nufft_batch batch;
+} nufft_case;
+
+static void run_nufft(bench *b, void *user)
+{
+    nufft_case *c = user;
+    (void)b;
+    check(ec_nufft_run(c->plan, &c->batch), "nufft");
+}
+
+/* A multiply-add counts two operations. Window: coefficients a cell and axis; each cell of it adds
+ * a complex number; 5 n log2 n for an FFT. */
+static double nufft_operations(const ec_nufft_info *info, const ec_nufft_args *a)
+{
+    if (a->direct && info->type == 3)
+        return 0.0; /* sines and cosines count */
+    if (a->direct)
+        return 4.0 * info->points * info->modes[0] * (info->dim == 2 ? info->modes[1] : 1);
+    double cells = a->dim == 2 ? (double)a->width * a->width : a->width;
+    double points = info->points * (4.0 * cells + 2.0 * a->dim * a->width * a->coefficients);
+    if (a->inner) {
+        ec_nufft_info inner = *info;
+        inner.type = 2;
+        inner.points = info->targets;
+        return points + nufft_operations(&inner, a->inner);
+    }
+    double grid = (double)a->axis[0].grid * (a->dim == 2 ? a->axis[1].grid : 1);
+    return points + 5.0 * grid * log2(grid);
+}
+
+static void case_nufft(bench *b, const char *name, const ec_nufft_info *info, size_t n)
+{
+    if (!wanted(b, name))
+        return;
+    size_t modes = (size_t)info->modes[0] * (size_t)(info->dim == 2 ? info->modes[1] : 1);
+    size_t points = (size_t)info->points, targets = (size_t)info->targets;
+    size_t real = info->double_precision ? sizeof(double) : sizeof(float);
+    size_t n_in = info->type == 2 ? modes : points;
+    size_t n_out = info->type == 1 ? modes : info->type == 2 ? points : targets;
+    double seconds[REPEATS], *place = malloc(2 * n * (points + targets) * sizeof *place);
+    char text[200], *in = calloc(n * n_in, 2 * real), *out = malloc(n * n_out * 2 * real);
+    nufft_case c;
+    uint64_t h = 1;
+    for (size_t i = 0; i < 2 * n * (points + targets); i++) {
+        h = h * 6364136223846793005u + 1442695040888963407u;
+        place[i] = (double)(h >> 11) * 0x1p-53 - 0.5;
+        if (info->type == 3 && i >= 2 * n * points)
+            place[i] *= 2.0 * info->target_span[0];
+    }
+    for (size_t i = 0; i < 2 * n * n_in; i += 2) /* strengths 1 */
+        if (info->double_precision)
+            ((double *)in)[i] = 1.0;
+        else
+            ((float *)in)[i] = 1.0f;
+    check(ec_nufft_create(b->be, info, &c.plan), "nufft");
+    c.batch =
+        (ec_nufft_batch){.n = n,
+                         .vectors = 1,
+                         .point = {place, place + n * points},
+                         .point_stride = points,
+                         .target = {place + 2 * n * points, place + 2 * n * points + n * targets},
+                         .target_stride = targets,
+                         .in = in,
+                         .out = out};
+    timed(b, run_nufft, &c, seconds);
+    const ec_nufft_args *a = ec_nufft_plan_args(c.plan);
+    double floor_seconds =
+        (double)n * nufft_operations(info, a) / (info->double_precision ? b->f64 : b->f32);
+    if (a->direct && info->type == 3)
+        floor_seconds = (double)n * (double)points * (double)targets / b->sincos;
+    report(b, name, "candidates/s", (double)n, seconds, floor_seconds, "operations");
+    ec_nufft_describe(c.plan, text, sizeof text);
+    printf("    %s, predicted %.3g candidates/s a thread\n", text, 1.0 / ec_nufft_cost(c.plan));
+    ec_nufft_destroy(&c.plan);
+    free(place);
+    free(in);
+    free(out);
+}
+
+static void cases_nufft(bench *b)
+{
+    ec_nufft_info info = {
+        .type = 1, .dim = 2, .modes = {256, 256}, .points = 10000, .sign = 1, .tolerance = 1e-4};
+    case_nufft(b, "nufft 1 10000 on 256x256", &info, 8);
+    info.double_precision = true;
+    info.tolerance = 1e-9;
+    case_nufft(b, "nufft 1 10000 on 256x256 f64 1e-9", &info, 4);
+    info.double_precision = false;
+    info.tolerance = 1e-4;
+    info.type = 2;
+    case_nufft(b, "nufft 2 10000 on 256x256", &info, 8);
+    info.type = 1;
+    info.modes[0] = info.modes[1] = 512;
+    case_nufft(b, "nufft 1 10000 on 512x512", &info, 4);
+    info.modes[0] = info.modes[1] = 64;
+    info.points = 100;
+    case_nufft(b, "nufft 1 100 on 64x64", &info, 256);
+    info.points = 12;
+    case_nufft(b, "nufft 1 12 on 64x64", &info, 256);
+    info.dim = 1;
+    info.modes[0] = 2048;
+    info.points = 200;
+    case_nufft(b, "nufft 1 200 on 2048", &info, 256);
+    info.dim = 2;
+    info.type = 3;
+    info.points = info.targets = 2000;
+    info.span[0] = info.span[1] = 0.5;
+    info.target_span[0] = info.target_span[1] = 64;
+    case_nufft(b, "nufft 3 2000 to 2000, 64x64 turns", &info, 16);
+}
+
 int main(int argc, char **argv)
 {
     bench b = {0};
@@ -483,6 +599,7 @@ int main(int argc, char **argv)
         case_array(&b, "plane 10000 on 512x512 sll_db", 10000, true, 512, 35, 16);
         case_array(&b, "line 2000 on 8001 sll_db", 2000, false, 8001, 500, 64);
         case_line_generation(&b, "lshade 512 lines 32 on 2001", 10);
+        cases_nufft(&b);
     }
     if (b.csv)
         fclose(b.csv);
