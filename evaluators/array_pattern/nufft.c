@@ -19,6 +19,9 @@ enum {
     BLOCKS_MAX = 24, /* memory blocks of a plan */
     COEFFICIENTS_MAX = 20,
     ERROR_SAMPLES = 32,
+    SORTED_POINTS = 1000, /* from so many points and so large a grid on, sorting pays: measured */
+    SORTED_BYTES = 256 * 1024,
+    FAR_CELLS = 1 << 18, /* float32 cells in a second cache of 2 MiB */
     MODES_MAX = 1 << 26, /* along one axis */
     CELLS_MAX = 1 << 28  /* in both */
 };
@@ -149,16 +152,19 @@ typedef struct choice {
     double cell[2]; /* type 3: h, in units of the points */
 } choice;
 
-/* Shipped cost constants: seconds on one core of 2.6 GHz with 512-bit vectors, measured. */
-static const double SECONDS_POINT = 8e-9;      /* place of a point, a dimension */
-static const double SECONDS_VECTOR = 0.35e-9;  /* a vector of the window loaded, used and stored */
-static const double SECONDS_CELL = 0.35e-9;    /* clearing and copying, a cell */
-static const double SECONDS_FLOP = 0.04e-9;    /* of an FFT */
+/* Shipped cost constants: seconds on one core at 2.6 GHz with 512-bit vectors, fitted to measured
+ * times. Only their ratios choose. */
+static const double SECONDS_POINT = 2e-9;      /* place of a point along an axis */
+static const double SECONDS_VECTOR = 0.45e-9;  /* 64 bytes of a window loaded, used and stored */
+static const double SECONDS_CELL = 1.1e-9;     /* a cell cleared, transposed and copied */
+static const double SECONDS_FLOP = 0.011e-9;   /* of an FFT */
 static const double SECONDS_MODE = 0.6e-9;     /* a mode written or read */
-static const double SECONDS_SINCOS = 0.8e-9;   /* a sine and a cosine */
-static const double SECONDS_PRODUCT = 0.06e-9; /* four multiply-adds of a direct sum */
-static const double SECONDS_CENTRE = 6e-9;     /* type 3: a phase and a factor */
-static const double SECONDS_SUM = 2e-9;        /* its sums cleared and placed */
+static const double SECONDS_SINCOS = 0.6e-9;   /* a sine and a cosine */
+static const double SECONDS_PRODUCT = 0.04e-9; /* four multiply-adds of a direct sum */
+static const double SECONDS_SUM = 3e-9;        /* its four sums cleared and placed */
+static const double SECONDS_FAR = 1.4e-9;  /* more, for a cell of a grid beyond the second cache */
+static const double SECONDS_GRID = 0.4e-6; /* whatever the size */
+static const double SECONDS_CENTRE = 6e-9; /* type 3: a phase and a factor */
 
 /* A window is accepted at this part of the tolerance: the outermost modes have up to four times the
  * rms error, so what a few strengths happen to put there shows in the sum. */
@@ -191,7 +197,8 @@ static double grid_cost(const ec_nufft_info *info, const choice *c)
         cells *= c->grid[1];
         modes *= info->modes[1];
     }
-    return scale * (cells * SECONDS_CELL + flops * SECONDS_FLOP + modes * SECONDS_MODE);
+    double cell = cells * scale > FAR_CELLS ? SECONDS_CELL + SECONDS_FAR : SECONDS_CELL;
+    return SECONDS_GRID + scale * (cells * cell + flops * SECONDS_FLOP + modes * SECONDS_MODE);
 }
 
 /* Rows and columns of a direct sum (nufft_direct.h). */
@@ -591,6 +598,7 @@ static void lay_out_grid(ec_nufft *plan, size_t rows, size_t columns)
 {
     ec_nufft_args *a = &plan->args;
     size_t real = real_bytes(plan), entries = (size_t)a->points * (size_t)a->dim;
+    size_t sorted = (size_t)a->points * sizeof(int32_t);
 
     if (a->dim == 2) {
         a->pitch = EC_NUFFT_MARGIN + ec_round_up(columns + EC_NUFFT_MARGIN, EC_NUFFT_MARGIN);
@@ -600,6 +608,12 @@ static void lay_out_grid(ec_nufft *plan, size_t rows, size_t columns)
         a->pitch = columns;
         a->origin = EC_NUFFT_MARGIN;
         a->plane = ec_round_up(rows * columns + 3 * EC_NUFFT_MARGIN, EC_NUFFT_MARGIN);
+    }
+    if (a->dim == 2 && a->points >= SORTED_POINTS && 2 * a->plane * real >= SORTED_BYTES) {
+        a->bins_across = (int32_t)columns / EC_NUFFT_BIN_COLUMNS + 2;
+        a->bins = ((int32_t)rows / EC_NUFFT_BIN_ROWS + 3) * a->bins_across;
+        a->at_bins = take(&a->workspace_bytes, ((size_t)a->bins + 1) * sizeof(int32_t) + sorted);
+        entries *= 2; /* sorted copies */
     }
     a->at_cell = take(&a->workspace_bytes, entries * sizeof(int32_t));
     a->at_offset = take(&a->workspace_bytes, entries * real);

@@ -53,7 +53,8 @@ static void EC_NU_W(spread)(const ec_nufft_args *a, const EC_NU(points) * p, con
     int32_t last = a->dim - 1;
 
     for (int32_t m = 0; m < a->points; m++) {
-        EC_REAL cr = c[2 * m], ci = c[2 * m + 1];
+        int32_t index = p->order ? p->order[m] : m;
+        EC_REAL cr = c[2 * index], ci = c[2 * index + 1];
         ptrdiff_t at = p->cell[last][m];
         EC_NU_W(window)(a, p->offset[last][m], p->offset[0][m], inner, outer);
         if (a->dim == 1) {
@@ -116,8 +117,9 @@ static void EC_NU_W(interpolate)(const ec_nufft_args *a, const EC_NU(points) * p
                 sr[i] += sr[i + half];
                 si[i] += si[i + half];
             }
-        c[2 * m] = sr[0];
-        c[2 * m + 1] = si[0];
+        int32_t index = p->order ? p->order[m] : m;
+        c[2 * index] = sr[0];
+        c[2 * index + 1] = si[0];
     }
 }
 

@@ -143,6 +143,7 @@ static void EC_NU(fft)(const ec_nufft_fft *fft, EC_REAL *re, EC_REAL *im)
 typedef struct EC_NU(points) {
     const int32_t *cell[2];
     const EC_REAL *offset[2];
+    const int32_t *order; /* which point each is, NULL: in the order given */
 } EC_NU(points);
 
 /* Cell and offset of each point along axis d: the first of its `width` cells relative to cell 0
@@ -188,6 +189,37 @@ static void EC_NU(mark)(const ec_nufft_args *a, const int32_t *cell, uint8_t *be
         for (int32_t column = first; column < first + EC_NU_LANES + a->width; column++)
             used[((column + 2 * grid) % grid) / EC_NU_LANES] = 1;
     }
+}
+
+static inline int32_t EC_NU(bin)(const ec_nufft_args *a, int32_t cell0, int32_t cell1)
+{
+    return (cell0 + EC_NUFFT_MARGIN) / EC_NUFFT_BIN_ROWS * a->bins_across +
+           (cell1 + EC_NUFFT_MARGIN) / EC_NUFFT_BIN_COLUMNS;
+}
+
+/* Sorts points by bins of the grid that stay in the first cache, in the order given within each
+ * bin. The sorted copies lie behind the originals. */
+static void EC_NU(sort)(const ec_nufft_args *a, char *memory, EC_NU(points) * p)
+{
+    size_t n = (size_t)a->points;
+    int32_t *start = (int32_t *)(memory + a->at_bins), *order = start + a->bins + 1;
+    int32_t *cell0 = (int32_t *)(memory + a->at_cell) + 2 * n, *cell1 = cell0 + n;
+    EC_REAL *offset0 = (EC_REAL *)(memory + a->at_offset) + 2 * n, *offset1 = offset0 + n;
+
+    memset(start, 0, (size_t)(a->bins + 1) * sizeof *start);
+    for (size_t m = 0; m < n; m++)
+        start[EC_NU(bin)(a, p->cell[0][m], p->cell[1][m]) + 1]++;
+    for (int32_t b = 0; b < a->bins; b++)
+        start[b + 1] += start[b];
+    for (size_t m = 0; m < n; m++) {
+        int32_t at = start[EC_NU(bin)(a, p->cell[0][m], p->cell[1][m])]++;
+        cell0[at] = p->cell[0][m];
+        cell1[at] = p->cell[1][m];
+        offset0[at] = p->offset[0][m];
+        offset1[at] = p->offset[1][m];
+        order[at] = (int32_t)m;
+    }
+    *p = (EC_NU(points)){{cell0, cell1}, {offset0, offset1}, order};
 }
 
 /* ---- window, spreading and interpolation, for 4, 8 and 16 padded cells ---- */
@@ -508,12 +540,15 @@ static void EC_NU(block_modes)(const ec_nufft_args *a, const EC_NU(work) * w, in
 
     in = in ? in + 2 * (size_t)row * (size_t)modes : NULL;
     out = out ? out + 2 * (size_t)row * (size_t)modes : NULL;
-    for (int32_t i = 0; i < whole; i += step)
+    for (int32_t tile = 0; tile < whole; tile += EC_NUFFT_TILE) {
+        int32_t end = tile + EC_NUFFT_TILE < whole ? tile + EC_NUFFT_TILE : whole;
         for (int32_t l = 0; l < lanes; l += EC_NU_QUAD)
-            if (out)
-                EC_NU(modes_out_quad)(a, w, i, l, outer, out);
-            else
-                EC_NU(modes_in_quad)(a, w, i, l, outer, in);
+            for (int32_t i = tile; i < end; i += step)
+                if (out)
+                    EC_NU(modes_out_quad)(a, w, i, l, outer, out);
+                else
+                    EC_NU(modes_in_quad)(a, w, i, l, outer, in);
+    }
     for (int32_t i = 0; i < modes; i++)
         for (int32_t l = i < whole ? lanes : 0; l < count; l++) {
             size_t at = 2 * ((size_t)l * (size_t)modes + (size_t)i);
@@ -525,55 +560,70 @@ static void EC_NU(block_modes)(const ec_nufft_args *a, const EC_NU(work) * w, in
         }
 }
 
-/* Rows of the grid from `row` on, EC_NU_LANES of them, into the lanes or out of them: `place` is
- * where a column lies there. Rows behind `count` are not of use: the last one is taken again. */
-static void EC_NU(columns_in)(const ec_nufft_args *a, const EC_NU(work) * w, int part, int32_t row,
-                              int32_t count)
+/* Columns from `first` to `end` of EC_NU_QUAD rows of the grid, into the lanes from `lane` on. Rows
+ * behind `last` are not of use: it is taken again. */
+static inline void EC_NU(tile_in)(const ec_nufft_args *a, const EC_REAL *grid, int32_t last,
+                                  int32_t first, int32_t end, int32_t lane, EC_REAL *to)
 {
     const int32_t *place = a->fft[1].place;
-    int32_t n = a->fft[1].n, whole = n / EC_NU_QUAD * EC_NU_QUAD;
+    const EC_REAL *from[EC_NU_QUAD];
+    int32_t whole = end - (end - first) % EC_NU_QUAD;
 
-    for (int32_t l = 0; l < EC_NU_LANES; l += EC_NU_QUAD) {
-        const EC_REAL *from[EC_NU_QUAD];
-        EC_REAL *to = w->lanes[part] + l;
-        for (int q = 0; q < EC_NU_QUAD; q++) {
-            int32_t lane = l + q < count ? l + q : count - 1;
-            from[q] = w->grid[part] + (size_t)(row + lane) * a->pitch;
-        }
-        for (int32_t column = 0; column < whole; column += EC_NU_QUAD) {
-            EC_NU(quad) v[EC_NU_QUAD];
-            for (int q = 0; q < EC_NU_QUAD; q++)
-                v[q] = EC_NU(load)(from[q] + column);
-            EC_NU(transpose)(v);
-            for (int q = 0; q < EC_NU_QUAD; q++)
-                EC_NU(store)(to + (size_t)place[column + q] * EC_NU_LANES, v[q]);
-        }
-        for (int32_t column = whole; column < n; column++)
-            for (int q = 0; q < EC_NU_QUAD; q++)
-                to[(size_t)place[column] * EC_NU_LANES + (size_t)q] = from[q][column];
+    for (int q = 0; q < EC_NU_QUAD; q++)
+        from[q] = grid + (size_t)(lane + q < last ? lane + q : last) * a->pitch;
+    to += lane;
+    for (int32_t column = first; column < whole; column += EC_NU_QUAD) {
+        EC_NU(quad) v[EC_NU_QUAD];
+        for (int q = 0; q < EC_NU_QUAD; q++)
+            v[q] = EC_NU(load)(from[q] + column);
+        EC_NU(transpose)(v);
+        for (int q = 0; q < EC_NU_QUAD; q++)
+            EC_NU(store)(to + (size_t)place[column + q] * EC_NU_LANES, v[q]);
     }
+    for (int32_t column = whole; column < end; column++)
+        for (int q = 0; q < EC_NU_QUAD; q++)
+            to[(size_t)place[column] * EC_NU_LANES + (size_t)q] = from[q][column];
 }
 
-static void EC_NU(columns_out)(const ec_nufft_args *a, const EC_NU(work) * w, int part, int32_t row,
-                               int32_t count)
+/* The other way: `rows` rows from the lanes. */
+static inline void EC_NU(tile_out)(const ec_nufft_args *a, EC_REAL *grid, int32_t rows,
+                                   int32_t first, int32_t end, int32_t lane, const EC_REAL *from)
 {
-    int32_t n = a->fft[1].n, whole = n / EC_NU_QUAD * EC_NU_QUAD;
+    EC_REAL *to = grid + (size_t)lane * a->pitch;
+    int32_t lanes = rows - lane < EC_NU_QUAD ? rows - lane : EC_NU_QUAD;
+    int32_t whole = end - (end - first) % EC_NU_QUAD;
 
-    for (int32_t l = 0; l < count; l += EC_NU_QUAD) {
-        const EC_REAL *from = w->lanes[part] + l;
-        EC_REAL *to = w->grid[part] + (size_t)(row + l) * a->pitch;
-        int32_t lanes = count - l < EC_NU_QUAD ? count - l : EC_NU_QUAD;
-        for (int32_t column = 0; column < whole; column += EC_NU_QUAD) {
-            EC_NU(quad) v[EC_NU_QUAD];
-            for (int q = 0; q < EC_NU_QUAD; q++)
-                v[q] = EC_NU(load)(from + (size_t)(column + q) * EC_NU_LANES);
-            EC_NU(transpose)(v);
-            for (int q = 0; q < lanes; q++)
-                EC_NU(store)(to + (size_t)q * a->pitch + column, v[q]);
+    from += lane;
+    for (int32_t column = first; column < whole; column += EC_NU_QUAD) {
+        EC_NU(quad) v[EC_NU_QUAD];
+        for (int q = 0; q < EC_NU_QUAD; q++)
+            v[q] = EC_NU(load)(from + (size_t)(column + q) * EC_NU_LANES);
+        EC_NU(transpose)(v);
+        for (int q = 0; q < lanes; q++)
+            EC_NU(store)(to + (size_t)q * a->pitch + column, v[q]);
+    }
+    for (int32_t column = whole; column < end; column++)
+        for (int q = 0; q < lanes; q++)
+            to[(size_t)q * a->pitch + (size_t)column] = from[column * EC_NU_LANES + q];
+}
+
+/* `rows` rows of the grid from `row` on into the lanes or, out, from them: in tiles, so that the
+ * lines of either side are used whole while they are in the cache. */
+static void EC_NU(turn_rows)(const ec_nufft_args *a, const EC_NU(work) * w, bool out, int32_t row,
+                             int32_t rows)
+{
+    int32_t n = a->fft[1].n, lanes = out ? rows : EC_NU_LANES;
+
+    for (int part = 0; part < 2; part++) {
+        EC_REAL *grid = w->grid[part] + (size_t)row * a->pitch;
+        for (int32_t first = 0; first < n; first += EC_NUFFT_TILE) {
+            int32_t end = first + EC_NUFFT_TILE < n ? first + EC_NUFFT_TILE : n;
+            for (int32_t lane = 0; lane < lanes; lane += EC_NU_QUAD)
+                if (out)
+                    EC_NU(tile_out)(a, grid, rows, first, end, lane, w->lanes[part]);
+                else
+                    EC_NU(tile_in)(a, grid, rows - 1, first, end, lane, w->lanes[part]);
         }
-        for (int32_t column = whole; column < n; column++)
-            for (int q = 0; q < lanes; q++)
-                to[(size_t)q * a->pitch + (size_t)column] = from[column * EC_NU_LANES + q];
     }
 }
 
@@ -583,8 +633,7 @@ static void EC_NU(columns_forward)(const ec_nufft_args *a, const EC_NU(work) * w
 
     for (int32_t row = 0; row < kept; row += EC_NU_LANES) {
         int32_t count = kept - row < EC_NU_LANES ? kept - row : EC_NU_LANES;
-        for (int part = 0; part < 2; part++)
-            EC_NU(columns_in)(a, w, part, row, count);
+        EC_NU(turn_rows)(a, w, false, row, count);
         EC_NU(fft)(&a->fft[1], w->lanes[a->sign > 0], w->lanes[a->sign < 0]);
         if (a->dim == 2)
             EC_NU(block_modes)(a, w, row, count, NULL, out);
@@ -607,8 +656,7 @@ static void EC_NU(columns_backward)(const ec_nufft_args *a, const EC_NU(work) * 
         else
             EC_NU(line_modes)(a, w, row, count, in, NULL);
         EC_NU(fft)(&a->fft[1], w->lanes[a->sign > 0], w->lanes[a->sign < 0]);
-        for (int part = 0; part < 2; part++)
-            EC_NU(columns_out)(a, w, part, row, count);
+        EC_NU(turn_rows)(a, w, true, row, count);
     }
 }
 
@@ -641,7 +689,7 @@ static bool EC_NU(by_grid)(const ec_nufft_args *a, const ec_nufft_io *io, char *
     uint8_t *used = (uint8_t *)(memory + a->at_used);
     int32_t longest = a->fft[0].n > a->fft[1].n ? a->fft[0].n : a->fft[1].n;
     size_t modes = EC_NU(count_modes)(a), n = (size_t)a->points;
-    EC_NU(points) points;
+    EC_NU(points) points = {.order = NULL};
     EC_NU(work)
     work = {{plane + a->origin, plane + a->plane + a->origin},
             {lanes, lanes + (size_t)longest * EC_NU_LANES},
@@ -657,6 +705,8 @@ static bool EC_NU(by_grid)(const ec_nufft_args *a, const ec_nufft_io *io, char *
     }
     if (a->dim == 2)
         EC_NU(mark)(a, points.cell[1], used + a->used_bytes, used);
+    if (a->bins > 0)
+        EC_NU(sort)(a, memory, &points);
     if (a->type == 2) /* cells behind a window are read, with the weight 0 */
         memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
     for (int32_t v = 0; v < io->vectors; v++) {
@@ -748,33 +798,42 @@ typedef struct EC_NU(scattered) {
 static void EC_NU(turn_strengths)(const ec_nufft_args *a, const EC_NU(scattered) * p,
                                   const EC_REAL *in)
 {
-    int32_t last = a->dim - 1;
-    double second = a->dim == 2 ? p->s_middle[1] : 0.0;
+    const double *x = p->x[0], *y = p->x[a->dim - 1];
+    double first = p->s_middle[0], second = a->dim == 2 ? p->s_middle[1] : 0.0;
+    EC_REAL flip = a->sign < 0 ? (EC_REAL)-1 : (EC_REAL)1, *to = p->strengths;
 
+#pragma omp simd
     for (int32_t m = 0; m < a->points; m++) {
         EC_REAL re, im;
-        EC_NU(phasor)(p->s_middle[0], p->x[0][m], second, p->x[last][m], &re, &im);
-        im = a->sign < 0 ? -im : im;
-        EC_NU_TWIST(pr, pi, in[2 * m], in[2 * m + 1], re, im);
-        p->strengths[2 * m] = pr;
-        p->strengths[2 * m + 1] = pi;
+        EC_NU(phasor)(first, x[m], second, y[m], &re, &im);
+        EC_NU_TWIST(pr, pi, in[2 * m], in[2 * m + 1], re, flip * im);
+        to[2 * m] = pr;
+        to[2 * m + 1] = pi;
     }
 }
 
 static void EC_NU(make_factors)(const ec_nufft_args *a, const ec_nufft_io *io, EC_NU(scattered) * p)
 {
-    int32_t last = a->dim - 1;
-    double second = a->dim == 2 ? p->x_middle[1] : 0.0;
+    const double *s = io->target[0], *t = io->target[a->dim - 1];
+    double first = p->x_middle[0], second = a->dim == 2 ? p->x_middle[1] : 0.0;
+    EC_REAL flip = a->sign < 0 ? (EC_REAL)-1 : (EC_REAL)1, *factors = p->factors;
 
+#pragma omp simd
     for (int32_t k = 0; k < a->targets; k++) {
-        EC_REAL re, im, weight = (EC_REAL)1;
-        EC_NU(phasor)(io->target[0][k], p->x_middle[0], io->target[last][k], second, &re, &im);
-        for (int32_t d = 0; d < a->dim && !a->direct; d++) {
-            p->s[d][k] /= a->cells[d]; /* turns a cell */
-            weight *= (EC_REAL)EC_NU(taper)(a, p->s[d][k]);
+        EC_REAL re, im;
+        EC_NU(phasor)(s[k], first, t[k], second, &re, &im);
+        factors[2 * k] = re;
+        factors[2 * k + 1] = flip * im;
+    }
+    for (int32_t d = 0; d < a->dim && !a->direct; d++) {
+        double h = 1.0 / a->cells[d], *centred = p->s[d];
+#pragma omp simd
+        for (int32_t k = 0; k < a->targets; k++) {
+            centred[k] *= h; /* turns a cell */
+            EC_REAL weight = (EC_REAL)EC_NU(taper)(a, centred[k]);
+            factors[2 * k] *= weight;
+            factors[2 * k + 1] *= weight;
         }
-        p->factors[2 * k] = weight * re;
-        p->factors[2 * k + 1] = weight * (a->sign < 0 ? -im : im);
     }
 }
 
@@ -822,7 +881,7 @@ static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, ch
     EC_NU(scattered)
     p = {.strengths = (EC_REAL *)(memory + a->at_strengths),
          .factors = (EC_REAL *)(memory + a->at_factors)};
-    EC_NU(points) points;
+    EC_NU(points) points = {.order = NULL};
 
     for (int32_t d = 0; d < a->dim; d++) {
         p.x[d] = (double *)(memory + a->at_centred) + (size_t)d * (size_t)a->points;
@@ -845,6 +904,8 @@ static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, ch
             points.offset[d] = offset;
         }
     }
+    if (a->bins > 0)
+        EC_NU(sort)(a, memory, &points);
     EC_NU(make_factors)(a, io, &p);
     for (int32_t v = 0; v < io->vectors; v++) {
         EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (size_t)a->targets;

@@ -18,8 +18,11 @@ enum {
     EC_NUFFT_WIDTH_MAX = 16,
     EC_NUFFT_LANE_BYTES = 64, /* columns that one FFT transforms together */
     EC_NUFFT_MARGIN = 16,     /* cells before and behind a row; half a window, padded */
-    EC_NUFFT_CHUNK = 128,     /* points that a direct sum takes at a time */
-    EC_NUFFT_TAPER = 24       /* coefficients of 1 / transform of the window */
+    EC_NUFFT_BIN_ROWS = 16,   /* of the grid: its two planes stay in the first cache */
+    EC_NUFFT_BIN_COLUMNS = 64,
+    EC_NUFFT_TILE = 64,   /* columns that are transposed at a time */
+    EC_NUFFT_CHUNK = 128, /* points that a direct sum takes at a time */
+    EC_NUFFT_TAPER = 24   /* coefficients of 1 / transform of the window */
 };
 
 /* FFT of n points over lanes, sign -1: mixed radix, decimation in time, in place. */
@@ -63,6 +66,7 @@ struct ec_nufft_args {
     const void *twist;   /* one dimension: [rows][twist_pitch] re, then the same im */
     size_t twist_pitch;
     size_t pitch, origin, plane; /* in reals */
+    int32_t bins, bins_across;   /* points are sorted by bins first; 0: they are not */
 
     /* type 3: the grid of the points is the modes of a type 2 */
     const ec_nufft_args *inner;
@@ -77,7 +81,7 @@ struct ec_nufft_args {
     double column_start, column_centre;
 
     /* byte offsets in the workspace */
-    size_t at_cell, at_offset, at_used, at_grid, at_lanes;
+    size_t at_cell, at_offset, at_bins, at_used, at_grid, at_lanes;
     size_t at_centred, at_strengths, at_factors, at_modes, at_inner; /* type 3 */
     size_t used_bytes;
     size_t workspace_bytes;

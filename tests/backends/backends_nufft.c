@@ -353,6 +353,76 @@ static int large(ec_backend *backend)
     return 0;
 }
 
+/* So many points on so large a grid that they are sorted by bins first. */
+static int sorted(ec_backend *backend)
+{
+    ec_nufft_info infos[] = {
+        {.type = 1, .dim = 2, .modes = {330, 30}, .points = 1000, .sign = 1, .tolerance = 1e-4},
+        {.type = 2, .dim = 2, .modes = {330, 30}, .points = 1000, .sign = 1, .tolerance = 1e-4},
+        {.type = 3, .dim = 2, .modes = {1, 1}, .points = 1100, .targets = 1000, .sign = -1},
+        {.type = 3, .dim = 2, .modes = {1, 1}, .points = 1100, .targets = 1000, .sign = -1}};
+
+    if (unsupported(backend))
+        return 0;
+    for (int i = 0; i < 4; i++) {
+        ec_nufft_info *info = &infos[i];
+        problem p;
+        if (info->type == 3) {
+            info->span[0] = info->span[1] = 0.5;
+            info->target_span[0] = 60.0;
+            info->target_span[1] = 50.0;
+            info->double_precision = i == 3;
+            info->tolerance = i == 3 ? 1e-11 : 1e-4;
+        }
+        info->method = EC_NUFFT_FFT;
+        if (problem_open(backend, &p, info, 1, 1))
+            return 1;
+        direct_sum(&p);
+        if (check_error(backend, &p, info))
+            return 1;
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
+/* Candidates of type 3 that are wider than the spans are refused, their neighbours are not. */
+static int spans(ec_backend *backend)
+{
+    if (unsupported(backend))
+        return 0;
+    for (int32_t i = 0; i < 8; i++) {
+        ec_nufft_info info = {.type = 3,
+                              .dim = 1 + i % 2,
+                              .modes = {1, 1},
+                              .points = 6,
+                              .targets = 9,
+                              .span = {2, 2},
+                              .target_span = {3, 3},
+                              .sign = 1,
+                              .tolerance = 1e-4,
+                              .method = i / 2 % 2 ? EC_NUFFT_DIRECT : EC_NUFFT_FFT};
+        problem p;
+        ec_nufft *plan;
+        ec_nufft_batch batch;
+        if (problem_open(backend, &p, &info, 3, 1))
+            return 1;
+        if (i < 4)
+            p.point[info.dim - 1][6 + 1] += 4.5;
+        else
+            p.target[info.dim - 1][9 + 1] -= 7.0;
+        EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
+        bind(&p, &batch);
+        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        EC_CHECK(p.status[0] == 0 && p.status[1] == EC_CANDIDATE_OUT_OF_RANGE && p.status[2] == 0,
+                 "status %d %d %d", p.status[0], p.status[1], p.status[2]);
+        EC_CHECK(isnan(got(&p, 2 * p.n_out)) && !isnan(got(&p, 4 * p.n_out)),
+                 "NaN in the wrong candidate");
+        ec_nufft_destroy(&plan);
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
 /* Strengths of 0 give exact zeros, and a transform is linear in its vectors. */
 static int zeros(ec_backend *backend)
 {
@@ -362,14 +432,18 @@ static int zeros(ec_backend *backend)
 
     if (unsupported(backend))
         return 0;
-    for (int32_t i = 0; i < 8; i++) {
-        ec_nufft_info info = {.type = 1 + i % 2,
-                              .dim = 1 + i / 2 % 2,
+    for (int32_t i = 0; i < 24; i++) {
+        ec_nufft_info info = {.type = 1 + i % 3,
+                              .dim = 1 + i / 3 % 2,
                               .modes = {20, 12},
                               .points = 15,
-                              .double_precision = i >= 4,
+                              .targets = 21,
+                              .span = {1, 1},
+                              .target_span = {5, 4},
+                              .double_precision = i / 6 % 2,
                               .sign = 1,
-                              .tolerance = 1e-5};
+                              .tolerance = 1e-4,
+                              .method = i < 12 ? EC_NUFFT_FFT : EC_NUFFT_DIRECT};
         if (problem_open(backend, &p, &info, 3, 2))
             return 1;
         size_t real = info.double_precision ? sizeof(double) : sizeof(float);
@@ -396,17 +470,21 @@ static int not_finite(ec_backend *backend)
 
     if (unsupported(backend))
         return 0;
-    for (int32_t i = 0; i < 12; i++) {
-        ec_nufft_info info = {.type = 1 + i % 2,
-                              .dim = 1 + i / 2 % 2,
+    for (int32_t i = 0; i < 36; i++) {
+        ec_nufft_info info = {.type = 1 + i % 3,
+                              .dim = 1 + i / 3 % 2,
                               .modes = {9, 10},
                               .points = 5,
+                              .targets = 7,
+                              .span = {1, 1},
+                              .target_span = {5, 4},
                               .sign = 1,
-                              .tolerance = 1e-4};
+                              .tolerance = 1e-4,
+                              .method = i / 6 % 2 ? EC_NUFFT_FFT : EC_NUFFT_DIRECT};
         if (problem_open(backend, &p, &info, 3, 1))
             return 1;
         direct_sum(&p);
-        p.point[info.dim - 1][5 + 2] = bad[i / 4];
+        p.point[info.dim - 1][5 + 2] = bad[i / 12];
         EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
         bind(&p, &batch);
         EC_CHECK_CALL(ec_nufft_run(plan, &batch));
@@ -497,8 +575,11 @@ static int run_split(ec_backend *backend, problem *p, int threads, size_t part, 
         bind(p, &batch);
         batch.n = p->n - first < part ? p->n - first : part;
         batch.point_stride = shared ? 0 : batch.point_stride;
-        for (int32_t d = 0; d < p->info.dim; d++)
+        batch.target_stride = shared ? 0 : batch.target_stride;
+        for (int32_t d = 0; d < p->info.dim; d++) {
             batch.point[d] += first * batch.point_stride;
+            batch.target[d] += first * batch.target_stride;
+        }
         batch.in = (const char *)batch.in + first * vectors * p->n_in * 2 * real;
         batch.out = (char *)batch.out + first * vectors * p->n_out * 2 * real;
         batch.status += first;
@@ -515,14 +596,18 @@ static int same_bits(ec_backend *backend)
 {
     if (unsupported(backend))
         return 0;
-    for (int32_t i = 0; i < 8; i++) {
-        ec_nufft_info info = {.type = 1 + i % 2,
-                              .dim = 1 + i / 2 % 2,
+    for (int32_t i = 0; i < 24; i++) {
+        ec_nufft_info info = {.type = 1 + i % 3,
+                              .dim = 1 + i / 3 % 2,
                               .modes = {40, 35},
                               .points = 61,
-                              .double_precision = i >= 4,
+                              .targets = 50,
+                              .span = {3, 3},
+                              .target_span = {8, 8},
+                              .double_precision = i / 6 % 2,
                               .sign = 1,
-                              .tolerance = 1e-5};
+                              .tolerance = 1e-4,
+                              .method = i < 12 ? EC_NUFFT_FFT : EC_NUFFT_DIRECT};
         problem p;
         if (problem_open(backend, &p, &info, 23, 2))
             return 1;
@@ -609,17 +694,31 @@ static int arguments(ec_backend *backend)
             info.upsampling = bad[i].value;
             info.method = EC_NUFFT_FFT;
             break;
-        default:
+        case 7:
             info.upsampling = bad[i].value;
+            break;
+        default:
+            info.type = 3;
+            info.targets = bad[i].field > 9;
+            info.method = EC_NUFFT_FFT;
+            info.span[1] = bad[i].field == 10 || bad[i].field == 12 ? bad[i].value : 1.0;
+            info.target_span[0] = bad[i].field == 11 ? bad[i].value : 1.0;
+            info.target_span[1] = 1.0;
         }
         EC_CHECK(ec_nufft_create(backend, &info, &plan) == EC_ERR_ARGUMENT && !plan,
                  "case %zu was accepted", i);
         EC_CHECK(strstr(ec_error_text(), bad[i].text), "case %zu says '%s'", i, ec_error_text());
     }
+    ec_nufft_info grid = good;
+    char text[200];
     EC_CHECK_CALL(ec_nufft_create(backend, &good, &plan));
+    ec_nufft_describe(plan, text, sizeof text);
+    EC_CHECK(strstr(text, "direct sum of type 1, 2-D, single"), "described as '%s'", text);
+    ec_nufft_destroy(&plan);
+    grid.method = EC_NUFFT_FFT;
+    EC_CHECK_CALL(ec_nufft_create(backend, &grid, &plan));
     ec_nufft_batch batch = {.n = 1, .vectors = 0};
     EC_CHECK(ec_nufft_run(plan, &batch) == EC_ERR_ARGUMENT, "0 vectors were accepted");
-    char text[160];
     ec_nufft_describe(plan, text, sizeof text);
     EC_CHECK(strstr(text, "NUFFT type 1, 2-D, width "), "described as '%s'", text);
     EC_CHECK(ec_nufft_error(plan) > 0 && ec_nufft_error(plan) <= good.tolerance,
@@ -643,6 +742,8 @@ const ec_case ec_cases_nufft[] = {{"nufft/type1_1d_f32", type1_1d_f32},
                                   {"nufft/type3_2d_f32", type3_2d_f32},
                                   {"nufft/type3_2d_f64", type3_2d_f64},
                                   {"nufft/large", large},
+                                  {"nufft/sorted", sorted},
+                                  {"nufft/spans", spans},
                                   {"nufft/zeros", zeros},
                                   {"nufft/not_finite", not_finite},
                                   {"nufft/adjoint", adjoint},
