@@ -507,14 +507,15 @@ static int adjoint(ec_backend *backend)
 {
     if (unsupported(backend))
         return 0;
-    for (int32_t i = 0; i < 8; i++) {
+    for (int32_t i = 0; i < 16; i++) {
         ec_nufft_info info = {.type = 1,
                               .dim = 1 + i % 2,
                               .modes = {19, 14},
                               .points = 23,
                               .double_precision = i / 2 % 2,
-                              .sign = i < 4 ? 1 : -1,
-                              .tolerance = 1e-3};
+                              .sign = i / 4 % 2 ? 1 : -1,
+                              .tolerance = 1e-3,
+                              .method = i < 8 ? EC_NUFFT_FFT : EC_NUFFT_DIRECT};
         problem a, b;
         ec_nufft *plan;
         ec_nufft_batch batch;
