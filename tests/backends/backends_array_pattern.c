@@ -831,7 +831,7 @@ static int check_nufft(ec_backend *backend, const nufft_case *one, uint64_t seed
 /* Small enough for a sanitizer. */
 static int case_spread(ec_backend *backend)
 {
-    static const ec_array_element iso = EC_ELEMENT_ISOTROPIC, cosq = EC_ELEMENT_COSQ;
+    static const ec_element_kind iso = EC_ELEMENT_KIND_ISOTROPIC, cosq = EC_ELEMENT_KIND_COSQ;
     const nufft_case list[] = {
         {{EC_ARRAY_GRID_UV, 30, 40, 41, 2, 0.3, false, 2.0, cosq, 0}, 1e-3, 0, 1},
         {{EC_ARRAY_GRID_UV, 12, 9, 8, 1, 0.5, true, 0, iso, 0}, 1e-3, 0, 1},
