@@ -904,10 +904,17 @@ static int case_failures(ec_backend *backend)
 }
 
 const ec_case ec_cases_array_pattern[] = {
-    {"array/pattern", case_pattern},   {"array/turn", case_turn},
-    {"array/line_sll", case_line_sll}, {"array/line_excess", case_line_excess},
-    {"array/grid_sll", case_grid_sll}, {"array/nufft", case_nufft},
-    {"array/final", case_final},       {"array/adjoint", case_adjoint},
-    {"array/pieces", case_pieces},     {"array/neighbours", case_neighbours},
-    {"array/failures", case_failures}, {NULL, NULL},
+    {"array/pattern", case_pattern},
+    {"array/turn", case_turn},
+    {"array/line_sll", case_line_sll},
+    {"array/line_excess", case_line_excess},
+    {"array/grid_sll", case_grid_sll},
+    {"array/spread", case_spread},
+    {"array/nufft", case_nufft},
+    {"array/final", case_final},
+    {"array/adjoint", case_adjoint},
+    {"array/pieces", case_pieces},
+    {"array/neighbours", case_neighbours},
+    {"array/failures", case_failures},
+    {NULL, NULL},
 };
