@@ -3,7 +3,7 @@
 #
 #   tests/gpu_check.sh [OUT_DIR] [steps: build test sanitize search bench]
 #
-# Builds the CUDA preset's configuration in build/gpu, runs the backends test with a device required,
+# Builds the CUDA preset's configuration in build/gpu, runs the backends test on the device, required,
 # the same under compute-sanitizer, the example searches on the GPU, and the benchmark, whose figures
 # go to OUT_DIR/bench_<card>.csv. Exit status: 0 when every step passed.
 set -u
@@ -58,7 +58,7 @@ export ECITON_REQUIRE_CUDA=1
 for s in $steps; do
     case $s in
     build) step build build ;;
-    test) step test $b/bin/backends_test ;;
+    test) step test $b/bin/backends_test --backend cuda ;;
     sanitize)
         # the hash over 1e7 arguments and large grids take too long under the sanitizer; the kernels of
         # one are in math/philox, those of the other in array/spread
