@@ -681,51 +681,77 @@ static size_t EC_NU(count_modes)(const ec_nufft_args *a)
     return (size_t)a->axis[0].modes * (size_t)(a->dim == 2 ? a->axis[1].modes : 1);
 }
 
-/* Types 1 and 2 by a grid. */
-static bool EC_NU(by_grid)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory)
+/* What all vectors of a candidate share; false: a point is not finite. */
+static bool EC_NU(prepare)(const ec_nufft_args *a, const double *const *point, char *memory,
+                           EC_NU(points) * points, EC_NU(work) * work)
 {
     EC_REAL *plane = (EC_REAL *)(memory + a->at_grid);
     EC_REAL *lanes = (EC_REAL *)(memory + a->at_lanes);
     uint8_t *used = (uint8_t *)(memory + a->at_used);
     int32_t longest = a->fft[0].n > a->fft[1].n ? a->fft[0].n : a->fft[1].n;
-    size_t modes = EC_NU(count_modes)(a), n = (size_t)a->points;
-    EC_NU(points) points = {.order = NULL};
-    EC_NU(work)
-    work = {{plane + a->origin, plane + a->plane + a->origin},
-            {lanes, lanes + (size_t)longest * EC_NU_LANES},
-            a->dim == 2 ? used : NULL};
 
+    *work = (EC_NU(work)){{plane + a->origin, plane + a->plane + a->origin},
+                          {lanes, lanes + (size_t)longest * EC_NU_LANES},
+                          a->dim == 2 ? used : NULL};
+    points->order = NULL;
     for (int32_t d = 0; d < a->dim; d++) {
-        int32_t *cell = (int32_t *)(memory + a->at_cell) + (size_t)d * n;
-        EC_REAL *offset = (EC_REAL *)(memory + a->at_offset) + (size_t)d * n;
-        if (!EC_NU(locate)(a, io->point[d], d, cell, offset))
+        int32_t *cell = (int32_t *)(memory + a->at_cell) + (size_t)d * (size_t)a->points;
+        EC_REAL *offset = (EC_REAL *)(memory + a->at_offset) + (size_t)d * (size_t)a->points;
+        if (!EC_NU(locate)(a, point[d], d, cell, offset))
             return false;
-        points.cell[d] = cell;
-        points.offset[d] = offset;
+        points->cell[d] = cell;
+        points->offset[d] = offset;
     }
     if (a->dim == 2)
-        EC_NU(mark)(a, points.cell[1], used + a->used_bytes, used);
+        EC_NU(mark)(a, points->cell[1], used + a->used_bytes, used);
     if (a->bins > 0)
-        EC_NU(sort)(a, memory, &points);
+        EC_NU(sort)(a, memory, points);
     if (a->type == 2) /* cells behind a window are read, with the weight 0 */
         memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
+    return true;
+}
+
+static void EC_NU(spread_vector)(const ec_nufft_args *a, const EC_NU(points) * points,
+                                 const EC_NU(work) * work, const EC_REAL *in, EC_REAL *out)
+{
+    EC_REAL *plane = work->grid[0] - a->origin;
+
+    memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
+    EC_NU(spread)(a, points, in, work->grid[0], work->grid[1]);
+    EC_NU(margins)(a, true, plane);
+    EC_NU(margins)(a, true, plane + a->plane);
+    EC_NU(rows_forward)(a, work);
+    EC_NU(columns_forward)(a, work, out);
+}
+
+static void EC_NU(interpolate_vector)(const ec_nufft_args *a, const EC_NU(points) * points,
+                                      const EC_NU(work) * work, const EC_REAL *in, EC_REAL *out)
+{
+    EC_REAL *plane = work->grid[0] - a->origin;
+
+    EC_NU(columns_backward)(a, work, in);
+    EC_NU(rows_backward)(a, work);
+    EC_NU(margins)(a, false, plane);
+    EC_NU(margins)(a, false, plane + a->plane);
+    EC_NU(interpolate)(a, points, work->grid[0], work->grid[1], out);
+}
+
+/* Types 1 and 2 by a grid. */
+static bool EC_NU(by_grid)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory)
+{
+    size_t modes = EC_NU(count_modes)(a), n = (size_t)a->points;
+    EC_NU(points) points;
+    EC_NU(work) work;
+
+    if (!EC_NU(prepare)(a, io->point, memory, &points, &work))
+        return false;
     for (int32_t v = 0; v < io->vectors; v++) {
         const EC_REAL *in = (const EC_REAL *)io->in + 2 * (size_t)v * (a->type == 1 ? n : modes);
         EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (a->type == 1 ? modes : n);
-        if (a->type == 1) {
-            memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
-            EC_NU(spread)(a, &points, in, work.grid[0], work.grid[1]);
-            EC_NU(margins)(a, true, plane);
-            EC_NU(margins)(a, true, plane + a->plane);
-            EC_NU(rows_forward)(a, &work);
-            EC_NU(columns_forward)(a, &work, out);
-        } else {
-            EC_NU(columns_backward)(a, &work, in);
-            EC_NU(rows_backward)(a, &work);
-            EC_NU(margins)(a, false, plane);
-            EC_NU(margins)(a, false, plane + a->plane);
-            EC_NU(interpolate)(a, &points, work.grid[0], work.grid[1], out);
-        }
+        if (a->type == 1)
+            EC_NU(spread_vector)(a, &points, &work, in, out);
+        else
+            EC_NU(interpolate_vector)(a, &points, &work, in, out);
     }
     return true;
 }
@@ -854,12 +880,12 @@ static void EC_NU(locate_centred)(const ec_nufft_args *a, int32_t d, const doubl
 
 /* Points -> their grid -> targets, one vector. */
 static void EC_NU(through_grid)(const ec_nufft_args *a, const EC_NU(scattered) * p,
-                                const EC_NU(points) * points, char *memory, EC_REAL *out)
+                                const EC_NU(points) * points, const EC_NU(points) * targets,
+                                const EC_NU(work) * inner, char *memory, EC_REAL *out)
 {
     EC_REAL *plane = (EC_REAL *)(memory + a->at_grid), *im = plane + a->plane;
     EC_REAL *modes = (EC_REAL *)(memory + a->at_modes);
     int32_t rows = a->dim == 2 ? a->axis[0].modes : 1, columns = a->axis[a->dim - 1].modes;
-    ec_nufft_io inner = {{p->s[0], p->s[1]}, {NULL, NULL}, modes, out, 1};
 
     memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
     EC_NU(spread)(a, points, p->strengths, plane + a->origin, im + a->origin);
@@ -872,7 +898,7 @@ static void EC_NU(through_grid)(const ec_nufft_args *a, const EC_NU(scattered) *
             to[2 * column + 1] = from[a->plane + (size_t)column];
         }
     }
-    EC_NU(by_grid)(a->inner, &inner, memory + a->at_inner);
+    EC_NU(interpolate_vector)(a->inner, targets, inner, modes, out);
 }
 
 /* 0 or bits of EC_CANDIDATE_*. */
@@ -881,7 +907,8 @@ static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, ch
     EC_NU(scattered)
     p = {.strengths = (EC_REAL *)(memory + a->at_strengths),
          .factors = (EC_REAL *)(memory + a->at_factors)};
-    EC_NU(points) points = {.order = NULL};
+    EC_NU(points) points = {.order = NULL}, targets = {.order = NULL};
+    EC_NU(work) inner = {.used = NULL};
 
     for (int32_t d = 0; d < a->dim; d++) {
         p.x[d] = (double *)(memory + a->at_centred) + (size_t)d * (size_t)a->points;
@@ -907,6 +934,9 @@ static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, ch
     if (a->bins > 0)
         EC_NU(sort)(a, memory, &points);
     EC_NU(make_factors)(a, io, &p);
+    if (!a->direct)
+        EC_NU(prepare)
+    (a->inner, (const double *const *)p.s, memory + a->at_inner, &targets, &inner);
     for (int32_t v = 0; v < io->vectors; v++) {
         EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (size_t)a->targets;
         EC_NU(turn_strengths)
@@ -914,7 +944,7 @@ static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, ch
         if (a->direct)
             EC_NU(direct_type3)
         (a, (const double *const *)p.x, (const double *const *)p.s, p.strengths, out);
-        else EC_NU(through_grid)(a, &p, &points, memory, out);
+        else EC_NU(through_grid)(a, &p, &points, &targets, &inner, memory, out);
         for (int32_t k = 0; k < a->targets; k++) {
             EC_NU_TWIST(pr, pi, out[2 * k], out[2 * k + 1], p.factors[2 * k], p.factors[2 * k + 1]);
             out[2 * k] = pr;
