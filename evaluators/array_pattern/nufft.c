@@ -33,7 +33,7 @@ struct ec_nufft {
     ec_nufft_window window;
     double cost, error, upsampling;
     ec_nufft *inner; /* type 3: from the grid to the targets */
-    char *workspace; /* one a thread */
+    char *workspace; /* of ec_nufft_run, one a thread; NULL before the first */
     int32_t n_blocks;
     void *block[BLOCKS_MAX];
 };
@@ -271,8 +271,8 @@ static int32_t padded_width(int32_t width)
     return width <= 4 ? 4 : width <= 8 ? 8 : 16;
 }
 
-/* Kaiser-Bessel windows of this width do no better than exp(-pi w sqrt(1 - 1/upsampling)): spares the
- * evaluation of those that cannot do. */
+/* Kaiser-Bessel windows of this width do no better than about exp(-pi w sqrt(1 - 1/upsampling)):
+ * spares the evaluation of those that cannot do. */
 static double least_error(int32_t width, double upsampling)
 {
     double sigma = fmin(upsampling, 4.0);
@@ -333,8 +333,9 @@ static bool choose_grid(const ec_nufft_info *info, double allowed, choice *best)
     return found;
 }
 
-/* Type 3: targets may all lie at the edge of their span, so errors are those at the edge. Cells h = 1 / (2 upsampling target_span), so that targets are within the part
- * 1 / upsampling of the period, and as many as the points and their windows need. */
+/* Type 3: cells of h = 1 / (2 upsampling target_span), so that targets are within the part
+ * 1 / upsampling of the period, and as many as the points and their windows need. Targets may all
+ * lie at the edge of their span, so errors are those at the edge. */
 static bool choose_spread(const ec_nufft_info *info, double upsampling, int32_t width, choice *c)
 {
     ec_nufft_window_quality q;
@@ -795,8 +796,6 @@ static int fill(ec_nufft *plan, const choice *c, const choice *inner)
 int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **plan)
 {
     choice c, inner;
-    ec_nufft *fresh;
-    void *workspace;
     int status = check_info(info);
 
     if (status < 0)
@@ -805,18 +804,7 @@ int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **p
         return ec_fail(EC_ERR_UNSUPPORTED, "nufft: backend '%s' has none; the CPU has",
                        backend->name);
     status = choose(info, &c, &inner);
-    if (status >= 0)
-        status = create(backend, info, &c, &inner, &fresh);
-    if (status < 0)
-        return status;
-    status = reserve(fresh, (size_t)backend->threads * fresh->args.workspace_bytes, &workspace);
-    if (status < 0) {
-        ec_nufft_destroy(&fresh);
-        return status;
-    }
-    fresh->workspace = (char *)workspace;
-    *plan = fresh;
-    return EC_OK;
+    return status < 0 ? status : create(backend, info, &c, &inner, plan);
 }
 
 void ec_nufft_destroy(ec_nufft **plan)
@@ -846,6 +834,13 @@ int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch)
                        batch->vectors);
     if (batch->n == 0)
         return EC_OK;
+    if (!plan->workspace) { /* not before: a plan may serve other kernels alone */
+        void *workspace;
+        int status = reserve(plan, threads * plan->args.workspace_bytes, &workspace);
+        if (status < 0)
+            return status;
+        plan->workspace = (char *)workspace;
+    }
     ec_nufft_batch_args args = {.plan = &plan->args,
                                 .batch = *batch,
                                 .in_bytes = info->type == 2 ? modes : points,

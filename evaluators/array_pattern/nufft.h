@@ -11,7 +11,7 @@
  * both are centred first, with the phases of the centres in two words.
  *
  * Invariants: a plan depends on shapes and tolerance alone; the same candidate gives the same bits
- * in every batch, at every place and with any number of threads; a plan is not changed by a run.
+ * in every batch, at every place and with any number of threads.
  *
  * Method: spread to a fine grid with a Kaiser-Bessel window (Kaiser and Kuo, 1966; Jackson et al.,
  * IEEE Trans. Med. Imaging 10, 1991), FFT, division by the window's transform (Dutt and Rokhlin,
@@ -74,9 +74,9 @@ typedef struct ec_nufft_batch {
 int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **plan);
 void ec_nufft_destroy(ec_nufft **plan);
 
-/* Runs a batch on all threads of the backend. A candidate with a point or target that is not finite
- * gets NaN everywhere and EC_CANDIDATE_NOT_FINITE; one wider than the spans of type 3
- * EC_CANDIDATE_OUT_OF_RANGE. */
+/* Runs a batch on all threads of the backend; the first run allocates their workspaces. A candidate
+ * with a point or target that is not finite gets NaN everywhere and EC_CANDIDATE_NOT_FINITE; one
+ * wider than the spans of type 3 EC_CANDIDATE_OUT_OF_RANGE. */
 int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch);
 
 /* For use inside another kernel's task: args->function(args, &io, workspace) transforms one

@@ -165,8 +165,8 @@ static void EC_NU(direct_type1)(const ec_nufft_args *a, const ec_nufft_io *io, E
     (a, row, block * EC_NU_LANES, sums + block * pitch + (size_t)row * 4 * EC_NU_LANES, out);
 }
 
-/* Sums and differences of the two modes of a column, (up + down, j (up - down)): [4][rows][columns]. The middle mode of an odd
- * number stands alone. */
+/* Sums and differences of the two modes of a column, up + down and j (up - down):
+ * [4][rows][columns]. The middle mode of an odd number stands alone. */
 static void EC_NU(direct_fold)(const ec_nufft_args *a, const EC_REAL *in, EC_REAL *fold)
 {
     size_t modes = (size_t)a->axis[0].modes * (size_t)(a->dim == 2 ? a->axis[1].modes : 1);

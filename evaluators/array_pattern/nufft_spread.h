@@ -1,6 +1,7 @@
 /* nufft_spread.h: spreading and interpolation with windows of up to EC_NU_WIDTH padded cells.
- * Included by nufft_template.h for each padded width, with EC_NU_WIDTH and EC_NU_SUFFIX defined: a row of the window is one or two registers,
- * and no loop over cells has a remainder. Cells behind the width have the value 0.
+ * Included by nufft_template.h for each padded width, with EC_NU_WIDTH and EC_NU_SUFFIX defined: a
+ * row of the window is one or two registers, and no loop over cells has a remainder. Cells behind
+ * the width have the value 0.
  */
 #define EC_NU_W(name) EC_CONCAT(EC_NU(name), EC_NU_SUFFIX)
 
