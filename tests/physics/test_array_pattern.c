@@ -1123,6 +1123,89 @@ static void gradients(void **state)
     }
 }
 
+/* Central differences of four points: the largest error over all genes, relative to the largest
+ * derivative over them. */
+static void check_close_gradient(const char *name, bench *b, ec_expr metric, int32_t n_with,
+                                 const ec_expr *with)
+{
+    const double h = 2e-4, place[4] = {-2, -1, 1, 2}, weight[4] = {1, -8, 8, -1};
+    ec_expr grad[8];
+    double got[600], *to[1] = {got}, error = 0.0, largest = 0.0;
+    size_t gene = 0;
+
+    if (metric < 0 || ec_graph_gradient(b->graph, metric, n_with, with, grad) < 0)
+        fail_msg("%s: %s", name, ec_error_text());
+    for (int32_t k = 0; k < n_with; k++) {
+        size_t count = (size_t)ec_graph_node(b->graph, with[k])->elements;
+        if (ec_evaluate_once(b->graph, b->backend, EC_FINAL, 1, &grad[k], b->genes, b->n_genes,
+                             NULL, 0, to, NULL, NULL) < 0)
+            fail_msg("%s: %s", name, ec_error_text());
+        for (size_t i = 0; i < count; i++, gene++) {
+            double keep = b->genes[gene], want = 0.0;
+            for (int p = 0; p < 4; p++) {
+                b->genes[gene] = keep + place[p] * h;
+                want += weight[p] * value_of(b, metric, EC_FINAL, NULL) / (12.0 * h);
+            }
+            b->genes[gene] = keep;
+            error = fmax(error, fabs(got[i] - want));
+            largest = fmax(largest, fabs(want));
+        }
+    }
+    if (!(error <= 1e-6 * largest))
+        fail_msg("%s, method %d, grid kind %d: gradients part by %.3g of %.3g", name,
+                 (int)b->config.method, (int)b->config.kind, error, largest);
+}
+
+/* Positions, amplitudes and phases, by direct sums and by NUFFTs. */
+static void gradients_of_methods(void **state)
+{
+    enum { N = 14 };
+    double x[N], y[N], z[N], amplitude[N], phase[N];
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        x[i] = 0.55 * (i % 4 - 1.5) + draw(-0.1, 0.1);
+        y[i] = 0.6 * (i / 4 - 1.5) + draw(-0.1, 0.1);
+        z[i] = draw(-0.3, 0.3);
+        amplitude[i] = draw(0.6, 1);
+        phase[i] = draw(-0.2, 0.2);
+    }
+    for (int round = 0; round < 4; round++) {
+        bench b;
+        bench_open(&b, N);
+        b.in.x = variable(&b, x, N, 0.2);
+        b.in.y = variable(&b, y, N, 0.2);
+        b.in.z = variable(&b, z, N, 0.2);
+        b.in.amplitude = variable(&b, amplitude, N, 0.3);
+        b.in.phase = variable(&b, phase, N, 0.3);
+        b.config.method = round & 1 ? EC_METHOD_NUFFT : EC_METHOD_DIRECT;
+        b.config.kind = round & 2 ? EC_ARRAY_CUT_U : EC_ARRAY_GRID_UV;
+        set_axis(&b, 0, -1, 1, 41);
+        if (!(round & 2))
+            set_axis(&b, 1, -1, 1, 40);
+        make_call(&b);
+        const ec_expr with[5] = {b.in.x, b.in.y, b.in.z, b.in.amplitude, b.in.phase};
+        const double at[3] = {0.31, -0.5, 0.62}, at_b[3] = {0.1, 0.2, -0.3};
+        const ec_array_mask_line mask = {0.3, 0.9, {-10, -15}, {-INFINITY, -INFINITY}};
+        ec_array_beam beam;
+        ec_array_beam_default(&beam);
+        check_close_gradient("sll", &b, ec_array_sll_db(b.graph, b.call, &beam), 5, with);
+        ec_expr level = ec_array_level_db(b.graph, b.call, &beam, true, 3, at, at_b);
+        assert_true(level >= 0);
+        check_close_gradient("level", &b, ec_graph_unary(b.graph, EC_OP_SUM, level), 5, with);
+        check_close_gradient("excess", &b,
+                             ec_array_excess_db(b.graph, b.call, &beam, true, 1, &mask), 5, with);
+        ec_expr pattern = ec_array_pattern(b.graph, b.call);
+        assert_true(pattern >= 0);
+        ec_expr power = ec_graph_unary(b.graph, EC_OP_ABS2, pattern);
+        check_close_gradient(
+            "pattern", &b,
+            ec_graph_unary(b.graph, EC_OP_SUM, ec_graph_unary(b.graph, EC_OP_SQUARE, power)), 5,
+            with);
+        bench_close(&b);
+    }
+}
+
 /* The table's slope is the derivative of the table's cubic. */
 static void gradient_of_planar_elements(void **state)
 {
@@ -1308,6 +1391,7 @@ int main(void)
         cmocka_unit_test(pattern_against_plain_sum),
         cmocka_unit_test(paths_against_plain_sum),
         cmocka_unit_test(gradients),
+        cmocka_unit_test(gradients_of_methods),
         cmocka_unit_test(gradient_of_planar_elements),
         cmocka_unit_test(fnbw_names_itself),
         cmocka_unit_test(pieces_follow),
