@@ -11,9 +11,9 @@
 /* Shipped costs of the paths, in multiply-adds of one lane (measured once on AVX2 cores): a sine
  * and cosine with its float64 phase, and a complex product for two points. */
 static const double COST_SINCOS = 16.0, COST_PRODUCT = 4.0;
-/* Their rates, a second: on one CPU core, and on a GPU (H100) in the general kernel and in those of
- * array_search.cuh, which take small arrays only. */
-static const double CPU_RATE[2] = {2e10, 2e10}, GPU_RATE[2] = {1e12, 8e12};
+/* Their rates, a second: of sines and of products on one CPU core; on a GPU (H100) in the general
+ * kernel and in those of array_search.cuh, which take small arrays only. */
+static const double CPU_RATE[2] = {2e10, 3.3e10}, GPU_RATE[2] = {1e12, 8e12};
 static const double GPU_PRODUCT_ELEMENTS = 1024, GPU_PRODUCT_POINTS = 65536;
 /* Below this a NUFFT is not considered: a plan of it costs more than it could save. */
 static const double NUFFT_LEAST = 1e-6;
@@ -516,6 +516,7 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                                  [EC_ROW_NUFFT] = INFINITY};
     const double *rate = cuda ? GPU_RATE : CPU_RATE;
     double direct = COST_SINCOS * points * elements / rate[0];
+    bool fast = !cuda || (elements <= GPU_PRODUCT_ELEMENTS && points <= GPU_PRODUCT_POINTS);
     char way[256] = "";
     int status = EC_OK;
 
@@ -527,7 +528,7 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
         status = make_product(memory, config, extent, axes, args);
         cost[EC_ROW_PRODUCT] =
             elements * (COST_PRODUCT * p->rows * p->padded + COST_SINCOS * (p->rows + p->padded)) /
-            rate[elements <= GPU_PRODUCT_ELEMENTS && points <= GPU_PRODUCT_POINTS];
+            rate[fast];
     }
     double least = fmin(fmin(cost[EC_ROW_NONE], cost[EC_ROW_DIRECT]), cost[EC_ROW_PRODUCT]);
     if (status >= 0 && !(args->fields && cuda) && allows(config, EC_METHOD_NUFFT) &&
