@@ -76,8 +76,8 @@ local meta = {
     __index = function(g, key)
         if key == "extent" then
             return extent(g)
-        elseif key == "nx" or key == "ny" or key == "nz" or math.type(key) == "integer" then
-            return nil -- not a surface; not a list
+        elseif key == "nx" or key == "ny" or key == "nz" or key == "facet" or math.type(key) == "integer" then
+            return nil -- not a surface; no facets; not a list
         end
         local near = core.nearest(tostring(key), fields)
         core.fail(("a geometry has no '%s'%s; it has x, y, z, n, nx, ny, nz, extent"):format(tostring(key),
@@ -356,9 +356,11 @@ function geometry.facets(keys)
     local dx, dz = gathered(vx, right) - gathered(vx, left), gathered(vz, right) - gathered(vz, left)
     local tilt, row = gathered(slope, left), steps(k.rows)
     local length = (tilt ^ 2 + 1) ^ 0.5
-    return new(k.columns * k.rows, gathered(vx, left) + dx * share,
+    local g = new(k.columns * k.rows, gathered(vx, left) + dx * share,
         grid(k.columns, k.rows, function(_, j) return row[j] end) * k.spacing, gathered(vz, left) + dz * share,
         { -tilt / length, 0, 1 / length })
+    g.facet = left
+    return g
 end
 
 -- ---- given positions ---------------------------------------------------------------------------------

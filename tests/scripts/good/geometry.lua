@@ -107,6 +107,7 @@ check("facets", g, 8, { x = { -1.5, -.5, .5, 1.5, -1.5, -.5, .5, 1.5 }, z = { .7
     y = { -.3, -.3, -.3, -.3, .3, .3, .3, .3 } })
 close(g.nx[1], 1 / sqrt(5)) close(g.nz[1], 2 / sqrt(5)) close(g.nx[4], -1 / sqrt(5)) close(g.ny[4], 0)
 g = G.facets{ facets = 3, columns = 7, rows = 1, spacing = 1, profile = "arc", radius = 2, arc_deg = 90 }
+for i, facet in ipairs{ 1, 1, 2, 2, 3, 3, 3 } do assert(g.facet[i] == facet) end
 assert(g.n == 7)
 local columns = { 2, 2, 3 } -- 7 columns shared out
 local first = 1
