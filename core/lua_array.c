@@ -15,9 +15,10 @@ typedef struct array_keys {
     ec_expr steer_u, steer_v, steer_theta, steer_phi;
     ec_lua_list u, v, theta, phi;
     int element, polarization, precision, method, integrate, expansion, weights;
-    double q, rotation, copolar, tolerance;
+    double q, copolar, tolerance;
     int64_t terms, parts;
-    ec_lua_list axis, normal, part;
+    ec_lua_list axis, normal, rotation, part;
+    int normals;
     bool plane;
 } array_keys;
 
@@ -44,7 +45,8 @@ static const ec_key array_table[] = {
         frequency),
     ROW("element", EC_KEY_ANY, 0, 0, 0, 0, NULL, NULL,
         "isotropic (default), hemispheric, cosq (field cos^q of the angle from the normal, zero "
-        "behind), short_dipole, halfwave_dipole, or a pattern of ec.load_pattern",
+        "behind), short_dipole, halfwave_dipole, a pattern of ec.load_pattern, or a list with such "
+        "a pattern for each element",
         element),
     ROW("q", EC_KEY_NUMBER, 0, 1, 0, 1000, NULL, NULL, "exponent of element = 'cosq'", q),
     ROW("axis", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
@@ -53,8 +55,10 @@ static const ec_key array_table[] = {
         "direction {x, y, z} that the element's own z points in (default {0, 0, 1}); its x stays "
         "along the array's co-polar direction",
         normal),
-    ROW("rotation_deg", EC_KEY_NUMBER, 0, 0, -360, 360, "deg", NULL,
-        "turns the element about its normal", rotation),
+    ROW("normals", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+        "the normal of each element: {nx, ny, nz}, three lists of numbers", normals),
+    ROW("rotation_deg", EC_KEY_LIST, 0, NAN, -360, 360, "deg", NULL,
+        "turns the element about its normal; a list: each element", rotation),
     ROW("polarization", EC_KEY_WORD, 0, 0, 0, 0, NULL, "total|co|cross|theta|phi",
         "the part of the field that pattern and metrics read; co and cross by Ludwig's third "
         "definition",
@@ -358,42 +362,147 @@ static void refuse_key(lua_State *L, uint64_t given, const char *key, const char
         ec_lua_fail(L, "ec.array: key '%s': %s", key, why);
 }
 
-static void choose_element(lua_State *L, const array_keys *k, uint64_t given, ec_array_config *c)
+/* Axes of every element from lists of normals and rotations. */
+static void choose_frames(lua_State *L, const array_keys *k, const double normal[3],
+                          ec_array_config *c)
+{
+    static const char what[] = "ec.array: key 'normals'";
+    ec_lua_list part[3];
+    bool turned = k->rotation.v && !k->rotation.scalar;
+
+    luaL_checkstack(L, 12, "too many lists");
+    if (k->normals) {
+        if (!lua_istable(L, k->normals) || lua_rawlen(L, k->normals) != 3)
+            ec_lua_fail(L, "%s: wants three lists {nx, ny, nz}", what);
+        for (int i = 0; i < 3; i++) {
+            lua_rawgeti(L, k->normals, i + 1);
+            ec_lua_list_get(L, -1, what, &part[i]);
+            if (part[i].n != c->elements)
+                ec_lua_fail(L, "%s: list %d has %d numbers, the array has %d elements", what, i + 1,
+                            (int)part[i].n, (int)c->elements);
+        }
+    }
+    if (turned && k->rotation.n != c->elements)
+        ec_lua_fail(L, "ec.array: key 'rotation_deg': %d numbers, the array has %d elements",
+                    (int)k->rotation.n, (int)c->elements);
+    ec_element_frame *frames = lua_newuserdatauv(L, (size_t)c->elements * sizeof *frames, 0);
+    for (int32_t m = 0; m < c->elements; m++) {
+        double n[3] = {normal[0], normal[1], normal[2]};
+        double angle = k->rotation.v ? k->rotation.v[turned ? m : 0] : 0;
+        for (int i = 0; i < 3 && k->normals; i++)
+            n[i] = part[i].v[m];
+        if (!(hypot(hypot(n[0], n[1]), n[2]) > 1e-150))
+            ec_lua_fail(L, "%s: the normal of element %d has zero length", what, (int)m + 1);
+        if (ec_element_frame_of(n, angle * EC_LUA_RADIANS, &frames[m]) != EC_OK)
+            ec_lua_fail_core(L, "ec.array");
+    }
+    c->frames = frames;
+}
+
+/* What the core keeps of a pattern. */
+static size_t table_bytes(const ec_lua_far_field *p)
+{
+    return ec_element_table_length(&p->element) * sizeof(ec_c128);
+}
+
+/* A pattern of ec.load_pattern for each element. Returns what the core keeps of them. */
+static size_t choose_each(lua_State *L, const array_keys *k, ec_array_config *c)
 {
     static const char what[] = "ec.array: key 'element'";
-    const ec_lua_far_field *loaded = k->element ? ec_lua_far_field_test(L, k->element) : NULL;
-    double axis[3] = {1, 0, 0}, normal[3] = {0, 0, 1};
-    int kind = EC_ELEMENT_KIND_TABLE;
+    int32_t n = ec_lua_list_length(L, k->element, what);
+    size_t bytes = (size_t)n * sizeof *c->each;
 
-    if (k->element && !loaded && lua_type(L, k->element) != LUA_TSTRING)
-        ec_lua_fail(L, "%s: wants one of the words %s or a pattern of ec.load_pattern, got a %s",
-                    what, element_words, luaL_typename(L, k->element));
-    if (!loaded)
-        kind = k->element ? ec_lua_word_get(L, k->element, what, element_words) : 0;
+    if (n != c->elements)
+        ec_lua_fail(L, "%s: %d patterns, the array has %d elements", what, (int)n,
+                    (int)c->elements);
+    ec_element_pattern *each = lua_newuserdatauv(L, (size_t)n * sizeof *each, 0);
+    for (int32_t m = 0; m < n; m++) {
+        lua_rawgeti(L, k->element, m + 1);
+        const ec_lua_far_field *loaded = ec_lua_far_field_test(L, -1);
+        if (!loaded)
+            ec_lua_fail(L, "%s: entry %d is a %s, each has to be a pattern of ec.load_pattern",
+                        what, (int)m + 1, luaL_typename(L, -1));
+        each[m] = loaded->element;
+        int32_t first = 0;
+        while (each[first].node_f64 != each[m].node_f64)
+            first++;
+        if (first == m)
+            bytes += table_bytes(loaded);
+        lua_pop(L, 1);
+    }
+    c->each = each;
+    return bytes;
+}
+
+/* What an element is: its kind; a list or a loaded pattern is a table. */
+static ec_element_kind element_kind(lua_State *L, const array_keys *k)
+{
+    static const char what[] = "ec.array: key 'element'";
+
+    if (!k->element)
+        return EC_ELEMENT_KIND_ISOTROPIC;
+    if (lua_istable(L, k->element) || ec_lua_far_field_test(L, k->element))
+        return EC_ELEMENT_KIND_TABLE;
+    if (lua_type(L, k->element) == LUA_TSTRING)
+        return (ec_element_kind)ec_lua_word_get(L, k->element, what, element_words);
+    ec_lua_fail(
+        L,
+        "%s: wants one of the words %s, a pattern of ec.load_pattern or a list of them, got "
+        "a %s",
+        what, element_words, luaL_typename(L, k->element));
+}
+
+static void check_element_keys(lua_State *L, const array_keys *k, uint64_t given,
+                               ec_element_kind kind)
+{
+    static const char *const turning[] = {"normal", "normals", "rotation_deg"};
+
     if (kind != EC_ELEMENT_KIND_COSQ && ec_lua_keys_given(&ec_noun_array, given, "q"))
         ec_lua_fail(L, "ec.array: key 'q': %.14g, but only element = 'cosq' has an exponent", k->q);
     if (kind != EC_ELEMENT_KIND_SHORT_DIPOLE && kind != EC_ELEMENT_KIND_HALF_WAVE)
         refuse_key(L, given, "axis", "only dipoles have an axis; turn others by normal");
-    if (kind == EC_ELEMENT_KIND_ISOTROPIC) {
-        refuse_key(L, given, "normal", "an isotropic element looks the same from everywhere");
-        refuse_key(L, given, "rotation_deg", "an isotropic element looks the same from everywhere");
-        if (k->polarization)
-            refuse_key(L, given, "polarization",
-                       "an isotropic element has no vector field; give element = 'cosq', a dipole "
-                       "or a pattern of ec.load_pattern");
-    }
+    if (k->normal.v && k->normals)
+        ec_lua_fail(L, "ec.array: give normal, that of all elements, or normals, not both");
+    if (kind != EC_ELEMENT_KIND_ISOTROPIC)
+        return;
+    for (int i = 0; i < 3; i++)
+        refuse_key(L, given, turning[i], "an isotropic element looks the same from everywhere");
+    if (k->polarization)
+        refuse_key(L, given, "polarization",
+                   "an isotropic element has no vector field; give element = 'cosq', a dipole or a "
+                   "pattern of ec.load_pattern");
+}
+
+/* Returns what the core keeps of the elements. */
+static size_t choose_element(lua_State *L, const array_keys *k, uint64_t given, ec_array_config *c)
+{
+    ec_element_kind kind = element_kind(L, k);
+    size_t bytes = 0;
+    double axis[3] = {1, 0, 0}, normal[3] = {0, 0, 1}, angle = 0;
+
+    check_element_keys(L, k, given, kind);
     read_vector(L, "axis", &k->axis, axis);
     read_vector(L, "normal", &k->normal, normal);
+    const ec_lua_far_field *loaded = k->element ? ec_lua_far_field_test(L, k->element) : NULL;
     if (loaded) {
         c->element = loaded->element;
-        ec_lua_far_field_charge(L, what, loaded);
-    } else if (ec_element_pattern_init((ec_element_kind)kind, k->q, axis, &c->element) != EC_OK) {
+        bytes += table_bytes(loaded);
+    } else if (kind == EC_ELEMENT_KIND_TABLE) {
+        bytes += choose_each(L, k, c);
+    } else if (ec_element_pattern_init(kind, k->q, axis, &c->element) != EC_OK) {
         ec_lua_fail_core(L, "ec.array");
     }
-    if (ec_element_frame_of(normal, k->rotation * EC_LUA_RADIANS, &c->frame) != EC_OK)
+    if (k->normals || (k->rotation.v && !k->rotation.scalar)) {
+        choose_frames(L, k, normal, c);
+        bytes += (size_t)c->elements * sizeof *c->frames;
+    }
+    if (k->rotation.v && k->rotation.scalar)
+        angle = k->rotation.v[0] * EC_LUA_RADIANS;
+    if (ec_element_frame_of(normal, angle, &c->frame) != EC_OK)
         ec_lua_fail_core(L, "ec.array");
     c->polarization = (ec_array_polarization)k->polarization;
     c->copolar = k->copolar * EC_LUA_RADIANS;
+    return bytes;
 }
 
 static int array_new(lua_State *L)
@@ -418,7 +527,7 @@ static int array_new(lua_State *L)
                                      {"phase", k.phase},
                                      {"phase_deg", k.phase_deg}};
     config.elements = ec_lua_array_count(L, "ec.array", lists, sizeof lists / sizeof *lists);
-    choose_element(L, &k, given, &config);
+    size_t bytes = choose_element(L, &k, given, &config);
     config.precision = (ec_array_precision)k.precision;
     config.method = (ec_array_method)k.method;
     config.tolerance = k.tolerance;
@@ -449,8 +558,9 @@ static int array_new(lua_State *L)
     array->call = NULL;
     array->kind = config.kind;
     luaL_setmetatable(L, EC_LUA_ARRAY);
-    /* the call copies the grid, and lives as long as the graph */
-    ec_lua_budget_take(L, (size_t)(config.na + config.nb) * sizeof(double));
+    /* the call copies grid and elements, and lives as long as the graph */
+    array->bytes = bytes + (size_t)(config.na + config.nb) * sizeof(double);
+    ec_lua_budget_take(L, array->bytes);
     if (ec_array_call(graph_of(L), &config, &in, &array->call) != EC_OK)
         ec_lua_fail_core(L, "ec.array");
     return 1;

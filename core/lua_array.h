@@ -12,6 +12,7 @@
 typedef struct ec_lua_array {
     ec_call *call; /* owned by the graph */
     ec_array_grid_kind kind;
+    size_t bytes; /* that the call keeps */
 } ec_lua_array;
 
 #define EC_LUA_WEIGHTS "optimal weights"
@@ -45,7 +46,7 @@ void ec_lua_weights_open(lua_State *L);
 const double *ec_lua_radians(lua_State *L, const double *degrees, int32_t n);
 void ec_lua_metric_open(lua_State *L);
 
-extern const ec_noun ec_noun_array, ec_noun_optimal, ec_noun_sll, ec_noun_hpbw, ec_noun_fnbw,
-    ec_noun_directivity, ec_noun_excess, ec_noun_level, ec_noun_null_depth;
+extern const ec_noun ec_noun_array, ec_noun_optimal, ec_noun_sll, ec_noun_xpol, ec_noun_hpbw,
+    ec_noun_fnbw, ec_noun_directivity, ec_noun_excess, ec_noun_level, ec_noun_null_depth;
 
 #endif

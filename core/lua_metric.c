@@ -76,6 +76,12 @@ const ec_noun ec_noun_sll = {
     "array:sll_db", "array:sll_db{ look_u = 0, exclude_u = 0.06 }",
     "Side-lobe level: the highest level outside the main beam over the beam's peak, in dB.",
     EC_KEYS(sll_table)};
+const ec_noun ec_noun_xpol = {"array:xpol_db", "array:xpol_db()",
+                              "Cross-polar level: the highest cross-polar field of the grid over "
+                              "the co-polar peak of the main "
+                              "beam, in dB, by Ludwig's third definition (copolar_deg), whatever "
+                              "the array's polarization is.",
+                              EC_KEYS(beam_table)};
 const ec_noun ec_noun_hpbw = {"array:hpbw_deg", "array:hpbw_deg()",
                               "Half-power beam width in degrees.", EC_KEYS(beam_table)};
 const ec_noun ec_noun_fnbw = {"array:fnbw_deg", "array:fnbw_deg()",
@@ -223,6 +229,15 @@ static int array_sll(lua_State *L)
     ec_array_beam beam;
     ec_lua_array *array = begin(L, &ec_noun_sll, &k, &beam);
     return push_metric(L, &ec_noun_sll, ec_array_sll_db(graph_of(L), array->call, &beam));
+}
+
+static int array_xpol(lua_State *L)
+{
+    metric_keys k;
+    ec_array_beam beam;
+    ec_lua_array *array = begin(L, &ec_noun_xpol, &k, &beam);
+    ec_lua_budget_take(L, 2 * array->bytes); /* the array again, twice */
+    return push_metric(L, &ec_noun_xpol, ec_array_xpol_db(graph_of(L), array->call, &beam));
 }
 
 static int array_hpbw(lua_State *L)
@@ -467,6 +482,7 @@ static int array_excess(lua_State *L)
 /* ---- module ---------------------------------------------------------------------------------- */
 
 static const luaL_Reg methods[] = {{"sll_db", array_sll},
+                                   {"xpol_db", array_xpol},
                                    {"hpbw_deg", array_hpbw},
                                    {"fnbw_deg", array_fnbw},
                                    {"directivity_db", array_directivity},
@@ -488,11 +504,12 @@ static int array_index(lua_State *L)
     const char *near = ec_lua_nearest(name, names, n);
     if (near)
         ec_lua_fail(L, "an array has no method '%s' (did you mean '%s'?)", name, near);
-    ec_lua_fail(L,
-                "an array has no method '%s'; it has sll_db, hpbw_deg, fnbw_deg, directivity_db, "
-                "excess_db, "
-                "level_db, null_depth_db, pattern",
-                name);
+    ec_lua_fail(
+        L,
+        "an array has no method '%s'; it has sll_db, xpol_db, hpbw_deg, fnbw_deg, directivity_db, "
+        "excess_db, "
+        "level_db, null_depth_db, pattern",
+        name);
 }
 
 /* The metatable of arrays. */

@@ -91,13 +91,6 @@ static size_t far_field_bytes(const ec_lua_far_field *p)
            ec_element_table_length(&p->element) * (sizeof(ec_c128) + sizeof(ec_c64));
 }
 
-void ec_lua_far_field_charge(lua_State *L, const char *what, const ec_lua_far_field *pattern)
-{
-    size_t none = 0;
-    charge(L, what, ec_element_table_length(&pattern->element) * (sizeof(ec_c128) + sizeof(ec_c64)),
-           &none);
-}
-
 static int load_pattern(lua_State *L)
 {
     static const char what[] = "ec.load_pattern";

@@ -28,8 +28,6 @@ typedef struct ec_lua_touchstone {
 /* The value at a stack index, or NULL when there is another one. */
 const ec_lua_far_field *ec_lua_far_field_test(lua_State *L, int index);
 const ec_lua_touchstone *ec_lua_touchstone_test(lua_State *L, int index);
-/* Counts what the core keeps of a pattern against the script's memory, for good. */
-void ec_lua_far_field_charge(lua_State *L, const char *what, const ec_lua_far_field *pattern);
 
 extern const ec_noun ec_noun_load_pattern;
 

@@ -41,18 +41,64 @@ EC_PATTERN_FN void ec_adjoint_field(const ec_team *team, const ec_pattern_elemen
     }
 }
 
-/* Adds seed times the derivative of ln |F(d)|^2. */
-EC_PATTERN_FN void ec_adjoint_log(const ec_team *team, const ec_pattern_elements *el,
-                                  ec_pattern_adjoint *adjoint, ec_direction d, double seed)
+/* Adds what an adjoint seed of the field of element m means for it: e is its field. */
+EC_FN void ec_adjoint_own(const ec_pattern_elements *el, ec_pattern_adjoint *adjoint, int32_t m,
+                          ec_direction d, int32_t parts, const ec_c128 e[3], const ec_c128 seed[3])
 {
-    ec_c128 f = ec_pattern_sum(el, d);
-    double p = f.re * f.re + f.im * f.im;
+    double s, c, re = 0.0, im = 0.0;
 
+    ec_sincos_turns_f64(ec_pattern_phase(el, d, m), &s, &c);
+    for (int32_t i = 0; i < parts; i++) { /* conj(seed) e */
+        re += seed[i].re * e[i].re + seed[i].im * e[i].im;
+        im += seed[i].re * e[i].im - seed[i].im * e[i].re;
+    }
+    adjoint->amplitude[m] += re * c - im * s;
+    double turn = -EC_TURN * el->amplitude[m] * (re * s + im * c);
+    adjoint->turn[m] += turn;
+    adjoint->x[m] += turn * d.u;
+    adjoint->y[m] += turn * d.v;
+    adjoint->z[m] += turn * d.w;
+}
+
+/* Adds Re(sum conj(seed_p) dF_p) of elements of their own. */
+EC_PATTERN_FN void ec_adjoint_parts(const ec_team *team, const ec_pattern_args *args,
+                                    const ec_pattern_elements *el, ec_pattern_adjoint *adjoint,
+                                    ec_direction d, const ec_c128 seed[3])
+{
+    int32_t parts = args->own.parts;
+    double unit[3];
+
+    ec_gain_unit(&args->gain, d, unit);
+    for (int32_t m = team->rank; m < el->n; m += team->size) {
+        ec_c128 e[3];
+        ec_own_field(&args->own, m, d, parts == 1 ? unit : NULL, e);
+        ec_adjoint_own(el, adjoint, m, d, parts, e, seed);
+    }
+}
+
+/* Adds seed times the derivative of ln |F(d)|^2. */
+EC_PATTERN_FN void ec_adjoint_log(const ec_team *team, const ec_pattern_args *args,
+                                  const ec_pattern_elements *el, ec_pattern_adjoint *adjoint,
+                                  ec_direction d, double seed)
+{
+    int32_t parts = args->own.parts ? args->own.parts : 1;
+    ec_c128 f[3];
+
+    if (args->own.parts)
+        ec_own_sum(args, el, d, f);
+    else
+        f[0] = ec_pattern_sum(el, d);
+    double p = ec_own_power(parts, f);
     if (seed == 0.0 || !(p > 1e-40))
         return;
-    f.re *= 2.0 * seed / p;
-    f.im *= 2.0 * seed / p;
-    ec_adjoint_field(team, el, adjoint, d, f);
+    for (int32_t i = 0; i < parts; i++) {
+        f[i].re *= 2.0 * seed / p;
+        f[i].im *= 2.0 * seed / p;
+    }
+    if (args->own.parts)
+        ec_adjoint_parts(team, args, el, adjoint, d, f);
+    else
+        ec_adjoint_field(team, el, adjoint, d, f[0]);
 }
 
 /* Adds seed times the derivative of ln of the radiated power (array_power.h). */
@@ -66,6 +112,19 @@ EC_PATTERN_FN void ec_adjoint_power(const ec_team *team, const ec_pattern_args *
     if (!power->closed) {
         for (int32_t k = 0; k < power->nodes; k++) {
             ec_direction d = {power->u[k], power->v[k], power->w[k]};
+            if (args->own.parts) {
+                ec_c128 field[3], e[3];
+                ec_power_field(args, el, k, field);
+                for (int i = 0; i < 3; i++) {
+                    field[i].re *= 2.0 * seed * power->weight[k];
+                    field[i].im *= 2.0 * seed * power->weight[k];
+                }
+                for (int32_t m = team->rank; m < el->n; m += team->size) {
+                    ec_own_radiated(args, m, k, e);
+                    ec_adjoint_own(el, adjoint, m, d, 3, e, field);
+                }
+                continue;
+            }
             ec_c128 f = ec_pattern_sum(el, d);
             f.re *= 2.0 * seed * power->weight[k];
             f.im *= 2.0 * seed * power->weight[k];

@@ -79,9 +79,8 @@ EC_PATTERN_FN void ec_figure_accumulate(const ec_team *team, const ec_pattern_ar
                                         ec_pattern_adjoint *adjoint, double seed)
 {
     for (int32_t k = 0; k < figure->points; k++)
-        ec_adjoint_log(team, el, adjoint, figure->d[k], seed * figure->weight[k]);
+        ec_adjoint_log(team, args, el, adjoint, figure->d[k], seed * figure->weight[k]);
     adjoint->scale += seed * figure->scale / el->scale;
-    (void)args;
     if (metric->look_a != metric->look_a)
         adjoint->u0 += seed * figure->look_a;
     if (metric->look_b != metric->look_b)
@@ -346,8 +345,8 @@ EC_FN double ec_metric_seed(const ec_pattern_metric *metric, size_t c, size_t s,
 }
 
 /* ln of the power pattern (over scale^2) towards prepared direction k. */
-EC_PATTERN_FN double ec_metric_level(const ec_pattern_elements *el, const ec_pattern_metric *metric,
-                                     int32_t k, ec_direction *d)
+EC_PATTERN_FN double ec_metric_level(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                     const ec_pattern_metric *metric, int32_t k, ec_direction *d)
 {
     const double *list = metric->directions;
     int32_t n = metric->n;
@@ -355,8 +354,7 @@ EC_PATTERN_FN double ec_metric_level(const ec_pattern_elements *el, const ec_pat
     d->u = list[k];
     d->v = list[n + k];
     d->w = list[2 * n + k];
-    ec_c128 f = ec_pattern_sum(el, *d);
-    double p = (f.re * f.re + f.im * f.im) * list[3 * n + k];
+    double p = ec_pattern_square(args, el, *d) * list[3 * n + k];
     return ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
 }
 
@@ -378,7 +376,7 @@ EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *a
         offset = -peak_log;
     }
     for (int32_t k = team->rank; k < metric->n; k += team->size) {
-        double level = ec_metric_level(el, metric, k, &d) + offset;
+        double level = ec_metric_level(args, el, metric, k, &d) + offset;
         if (!depth && metric->out.data)
             metric->out.data[s * metric->out.sample + (size_t)k * metric->out.element +
                              c * metric->out.lane] = level * EC_DB;
@@ -396,12 +394,12 @@ EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *a
         if (depth && k != (int32_t)best.a)
             continue;
         double seed = ec_metric_seed(metric, c, s, depth ? 0 : k) * EC_DB;
-        ec_metric_level(el, metric, k, &d);
-        ec_adjoint_log(team, el, &work->adjoint, d, seed);
+        ec_metric_level(args, el, metric, k, &d);
+        ec_adjoint_log(team, args, el, &work->adjoint, d, seed);
         total += seed;
     }
     if (metric->relative)
-        ec_adjoint_log(team, el, &work->adjoint, peak, -total);
+        ec_adjoint_log(team, args, el, &work->adjoint, peak, -total);
     else
         work->adjoint.scale += 2.0 * total / el->scale;
     return 0;
@@ -416,6 +414,48 @@ EC_PATTERN_FN ec_c128 ec_metric_element(const ec_pattern_args *args, int32_t i)
     if (grid->gain && grid->gain[i] < 0.0f)
         return none; /* invisible */
     return ec_gain_field(&args->gain, ec_surface_point(grid, i));
+}
+
+/* The pattern of elements of their own: a component is complex; the total field of a point has no
+ * one phase, so it is its magnitude. */
+EC_PATTERN_FN int ec_metric_own_pattern(const ec_team *team, const ec_pattern_args *args,
+                                        ec_pattern_work *work, const ec_pattern_metric *metric,
+                                        size_t c, size_t s)
+{
+    const ec_pattern_elements *el = &work->el;
+    int32_t parts = args->own.parts;
+    double scale = 0.0;
+
+    for (int32_t i = args->vjp ? 0 : team->rank; i < args->grid.points;
+         i += args->vjp ? 1 : team->size) {
+        bool visible = !args->grid.gain || args->grid.gain[i] >= 0.0f;
+        double size = visible ? el->scale / args->own.size : 0.0;
+        ec_direction d = ec_surface_point(&args->grid, i);
+        size_t at = s * metric->out.sample + (size_t)i * metric->out.element + c * metric->out.lane;
+        ec_c128 f[3];
+        ec_own_sum(args, el, d, f);
+        double magnitude = sqrt(ec_own_power(parts, f));
+        if (metric->out.data) {
+            metric->out.data[2 * at] = size * (parts == 1 ? f[0].re : magnitude);
+            metric->out.data[2 * at + 1] = parts == 1 ? size * f[0].im : 0.0;
+        }
+        if (!args->vjp)
+            continue;
+        const ec_pattern_view *view = &metric->seed;
+        at = s * view->sample + (size_t)i * view->element + c * view->lane;
+        ec_c128 of = {view->data[2 * at] * size, view->data[2 * at + 1] * size}, seed[3];
+        if (parts == 1)
+            seed[0] = of;
+        for (int32_t k = 0; parts > 1 && k < parts; k++) {
+            seed[k].re = magnitude > 0.0 ? of.re * f[k].re / magnitude : 0.0;
+            seed[k].im = magnitude > 0.0 ? of.re * f[k].im / magnitude : 0.0;
+        }
+        for (int32_t k = 0; k < parts; k++)
+            scale += (seed[k].re * f[k].re + seed[k].im * f[k].im) / el->scale;
+        ec_adjoint_parts(team, args, el, &work->adjoint, d, seed);
+    }
+    work->adjoint.scale += scale;
+    return 0;
 }
 
 /* The complex pattern at every grid point, and its adjoint. */
@@ -515,14 +555,14 @@ EC_PATTERN_FN int ec_metric_pieces(const ec_team *team, const ec_pattern_args *a
                              c * metric->out.lane] = (score + sign * (offset - peak_log)) * EC_DB;
         if (args->vjp) {
             double seed = ec_metric_seed(metric, c, s, k - 1) * EC_DB * sign;
-            ec_adjoint_log(team, el, &work->adjoint, d[0], seed);
+            ec_adjoint_log(team, args, el, &work->adjoint, d[0], seed);
             total += seed;
         }
     }
     if (!args->vjp)
         return 0;
     if (metric->relative)
-        ec_adjoint_log(team, el, &work->adjoint, peak, -total);
+        ec_adjoint_log(team, args, el, &work->adjoint, peak, -total);
     else
         work->adjoint.scale += 2.0 * total / el->scale;
     return 0;
@@ -536,6 +576,8 @@ EC_PATTERN_FN int ec_metric_run(const ec_team *team, const ec_pattern_args *args
     double mean = 1.0;
     int bad;
 
+    if (metric->kind == EC_METRIC_PATTERN && args->own.parts)
+        return ec_metric_own_pattern(team, args, work, metric, c, s);
     if (metric->kind == EC_METRIC_PATTERN)
         return ec_metric_pattern(team, args, work, metric, c, s);
     if (metric->kind == EC_METRIC_LEVEL || metric->kind == EC_METRIC_NULL_DEPTH)

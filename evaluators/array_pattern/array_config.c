@@ -2,7 +2,7 @@
  * sentence for each mistake, and the definitions that a result prints. */
 #include "array_internal.h"
 
-#include "array_gain.h"
+#include "array_own.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -679,8 +679,9 @@ static int check_line(const ec_graph *graph, const ec_call *call, const ec_array
     return EC_OK;
 }
 
-ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, bool relative,
-                           int32_t n, const ec_array_mask_line *lines)
+static ec_expr add_excess(ec_graph *graph, ec_call *call, const char *name,
+                          const ec_array_beam *beam, bool relative, int32_t n,
+                          const ec_array_mask_line *lines)
 {
     ec_array_beam plain;
 
@@ -688,7 +689,7 @@ ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *
     const ec_array_beam *used = beam ? beam : &plain;
     if (n < 1 || !lines)
         return ec_fail(EC_ERR_ARGUMENT, "excess_db: the mask has no line");
-    int status = relative ? check_beam(graph, call, "excess_db", used) : EC_OK;
+    int status = relative ? check_beam(graph, call, name, used) : EC_OK;
     for (int32_t i = 0; i < n && status >= 0; i++)
         status = check_line(graph, call, used, &lines[i], i + 1);
     if (status < 0)
@@ -711,7 +712,13 @@ ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *
             spec->lines[spec->n++] = line;
         }
     }
-    return add_output(graph, call, "excess_db", spec, 0, -1000.0, 1000.0);
+    return add_output(graph, call, name, spec, 0, -1000.0, 1000.0);
+}
+
+ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, bool relative,
+                           int32_t n, const ec_array_mask_line *lines)
+{
+    return add_excess(graph, call, "excess_db", beam, relative, n, lines);
 }
 
 /* ---- levels ---- */
@@ -780,6 +787,48 @@ ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_array_be
     return add_levels(graph, call, "null_depth_db", EC_METRIC_NULL_DEPTH, beam, true, n, a, b);
 }
 
+/* A line that covers every direction and allows 0 dB: its excess is the pattern's maximum. */
+static ec_expr highest(ec_graph *graph, ec_call *call, const char *name, const ec_array_beam *beam,
+                       bool relative)
+{
+    bool cut = ec_pattern_is_cut(ec_array_call_config(call)->kind);
+    ec_array_mask_line all = {
+        cut ? -1e3 : 0.0, 1e3, {0.0, 0.0}, {-(double)INFINITY, -(double)INFINITY}};
+
+    return add_excess(graph, call, name, beam, relative, 1, &all);
+}
+
+ec_expr ec_array_xpol_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
+{
+    ec_array_config config = *ec_array_call_config(call);
+    const ec_expr *in = call->in;
+    ec_array_inputs inputs = {
+        in[EC_PATTERN_X],         in[EC_PATTERN_Y],     in[EC_PATTERN_Z],
+        in[EC_PATTERN_AMPLITUDE], in[EC_PATTERN_PHASE], in[EC_PATTERN_WAVELENGTH],
+        in[EC_PATTERN_U0],        in[EC_PATTERN_V0],    in[EC_PATTERN_W0]};
+    ec_call *part[2];
+
+    if (!config.each && config.element.kind == (int32_t)EC_ELEMENT_KIND_ISOTROPIC)
+        return ec_fail(
+            EC_ERR_UNSUPPORTED,
+            "xpol_db: isotropic elements have no vector field; give the array an element "
+            "that has one");
+    for (int k = 0; k < 2; k++) { /* the array again, in one polarization each */
+        config.polarization = k ? EC_POLARIZATION_CROSS : EC_POLARIZATION_CO;
+        int status = ec_array_call(graph, &config, &inputs, &part[k]);
+        if (status < 0)
+            return status;
+    }
+    ec_expr cross = highest(graph, part[1], "xpol_db", NULL, false);
+    ec_expr most = highest(graph, part[0], "xpol_db", NULL, false);
+    ec_expr over = highest(graph, part[0], "xpol_db", beam, true); /* the beam's peak */
+    if (cross < 0 || most < 0 || over < 0)
+        return EC_ERR_ARGUMENT;
+    ec_expr peak = ec_graph_binary(graph, EC_OP_SUB, most, over);
+    return ec_graph_binary(graph, EC_OP_MAX, ec_graph_binary(graph, EC_OP_SUB, cross, peak),
+                           ec_graph_number(graph, -200.0));
+}
+
 ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric)
 {
     const ec_node *node = ec_graph_node(graph, metric);
@@ -795,11 +844,8 @@ ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric)
 
     if (!spec->relative || spec->kind == EC_METRIC_PIECES || isnan(a) || (!cut && isnan(b)))
         return EC_ERR_UNSUPPORTED;
-    /* a line that covers every direction and allows 0 dB: its excess is the pattern's maximum */
-    ec_array_mask_line all = {
-        cut ? -1e3 : 0.0, 1e3, {0.0, 0.0}, {-(double)INFINITY, -(double)INFINITY}};
     ec_expr look = ec_array_level_db(graph, call, NULL, false, 1, &a, cut ? NULL : &b);
-    ec_expr most = ec_array_excess_db(graph, call, NULL, false, 1, &all);
+    ec_expr most = highest(graph, call, "excess_db", NULL, false);
     if (look < 0 || most < 0)
         return look < 0 ? look : most;
     return ec_graph_binary(graph, EC_OP_SUB, ec_graph_slice(graph, look, 0, 0), most);
@@ -875,7 +921,11 @@ void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size
                  config->integrate == EC_INTEGRATE_SPHERE ? "sphere" : "hemisphere");
         break;
     case EC_METRIC_EXCESS:
-        snprintf(text, size, "highest excess over a mask of %d limits, levels %s", spec->n, over);
+        if (strcmp(node->call->out[node->output].name, "xpol_db") == 0)
+            snprintf(text, size, "highest level of the grid, %s", over);
+        else
+            snprintf(text, size, "highest excess over a mask of %d limits, levels %s", spec->n,
+                     over);
         break;
     case EC_METRIC_LEVEL:
         snprintf(text, size, "level at %d directions, %s", spec->n, over);

@@ -9,7 +9,7 @@
 #ifndef EC_ARRAY_CUT_H
 #define EC_ARRAY_CUT_H
 
-#include "array_gain.h"
+#include "array_own.h"
 
 #define EC_PER_DB    0.2302585092994046 /* ln(10) / 10 */
 #define EC_DB        4.342944819032518  /* 10 / ln(10) */
@@ -136,7 +136,7 @@ EC_PATTERN_FN void ec_cut_exact(const ec_pattern_args *args, const ec_pattern_el
     double p[3];
 
     ec_cut_direction(&args->grid, t, d);
-    ec_pattern_power3(el, d[0], d[1], d[2], p);
+    ec_pattern_along(args, el, d, p);
     double power = p[0] > EC_POWER_MIN ? p[0] : EC_POWER_MIN;
     log_power[0] = ec_det_log(power);
     log_power[1] = p[1] / power;
@@ -247,7 +247,7 @@ EC_PATTERN_FN double ec_cut_refine_minimum(const ec_pattern_args *args,
 
     for (int step = 0; step < 80; step++) {
         ec_cut_direction(&args->grid, t, d);
-        ec_pattern_power3(el, d[0], d[1], d[2], p);
+        ec_pattern_along(args, el, d, p);
         ec_gain_multiply(&args->gain, d, p);
         if (p[1] < 0.0)
             lo = t;

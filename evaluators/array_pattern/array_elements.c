@@ -1,6 +1,8 @@
 /* array_elements.c: the elements' own fields, from a configuration to what kernels read. */
 #include "array_internal.h"
 
+#include "array_own.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static int check_pattern(const ec_element_pattern *p)
         return ec_fail(EC_ERR_ARGUMENT, "array: element %d is unknown", (int)p->kind);
     if (p->kind == EC_ELEMENT_KIND_COSQ && !(p->q >= 0.0 && p->q <= 1000.0))
         return ec_fail(EC_ERR_RANGE, "array: q = %g of the cosq element is not in 0 to 1000", p->q);
-    if (p->kind == EC_ELEMENT_KIND_TABLE && (!p->node_f64 || !p->node_f32))
+    if (p->kind == EC_ELEMENT_KIND_TABLE && !p->node_f64)
         return ec_fail(EC_ERR_ARGUMENT, "array: the element's table is empty");
     bool dipole = p->kind == EC_ELEMENT_KIND_SHORT_DIPOLE || p->kind == EC_ELEMENT_KIND_HALF_WAVE;
     if (dipole && !(fabs(dot(p->axis, p->axis) - 1.0) < 1e-9))
@@ -46,21 +48,57 @@ static int check_frame(const ec_element_frame *f)
                            "(ec_element_frame_of makes them)");
 }
 
+static bool is_isotropic(const ec_element_pattern *p)
+{
+    return p->kind == (int32_t)EC_ELEMENT_KIND_ISOTROPIC;
+}
+
+static int check_own(const ec_array_config *config)
+{
+    int status = EC_OK;
+
+    for (int32_t m = 0; m < config->elements && status >= 0; m++) {
+        if (config->each)
+            status = check_pattern(&config->each[m]);
+        if (status >= 0 && config->each && is_isotropic(&config->each[m]))
+            status = ec_fail(EC_ERR_ARGUMENT,
+                             "array: element %d is isotropic, which has no vector field", m + 1);
+        if (status >= 0 && config->frames)
+            status = check_frame(&config->frames[m]);
+    }
+    if (status >= 0 && !config->each && is_isotropic(&config->element))
+        status = ec_fail(EC_ERR_ARGUMENT,
+                         "array: axes for each element, but an isotropic element has none");
+    if (status >= 0 && (config->method == EC_METHOD_PRODUCT || config->method == EC_METHOD_NUFFT))
+        status = ec_fail(EC_ERR_ARGUMENT,
+                         "array: method '%s' sums elements that are all alike; elements with "
+                         "patterns or normals of their own need method 'direct' or 'auto'",
+                         config->method == EC_METHOD_PRODUCT ? "product" : "nufft");
+    return status;
+}
+
+bool ec_pattern_has_own(const ec_array_config *config)
+{
+    return config->each || config->frames;
+}
+
 int ec_pattern_elements_check(const ec_array_config *config)
 {
     int polarization = (int)config->polarization;
-    int status = check_pattern(&config->element);
+    int status = config->each ? EC_OK : check_pattern(&config->element);
 
     if (status >= 0)
         status = check_frame(&config->frame);
+    if (status >= 0 && ec_pattern_has_own(config))
+        status = check_own(config);
     if (status < 0)
         return status;
     if (polarization < 0 || polarization > (int)EC_POLARIZATION_PHI)
         return ec_fail(EC_ERR_ARGUMENT, "array: polarization %d is unknown", polarization);
     if (!isfinite(config->copolar))
         return ec_fail(EC_ERR_RANGE, "array: the co-polar direction's angle is not finite");
-    if (config->polarization != EC_POLARIZATION_TOTAL &&
-        config->element.kind == EC_ELEMENT_KIND_ISOTROPIC)
+    if (config->polarization != EC_POLARIZATION_TOTAL && !config->each &&
+        is_isotropic(&config->element))
         return ec_fail(EC_ERR_ARGUMENT,
                        "array: polarization '%s' needs elements with a vector field; an isotropic "
                        "element has none",
@@ -76,66 +114,101 @@ const char *ec_pattern_polarization_text(const ec_array_config *config)
     return text[config->polarization];
 }
 
-/* ---- copies of tables ------------------------------------------------------------------------ */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
-static void *copy_block(const void *from, size_t bytes)
+static size_t table_length(const ec_element_pattern *p)
 {
-    void *to = malloc(bytes);
-
-    if (to)
-        memcpy(to, from, bytes);
-    return to;
+    return p->kind == (int32_t)EC_ELEMENT_KIND_TABLE ? ec_element_table_length(p) : 0;
 }
 
-/* A pattern with the setup's own copy of its table. */
-static int copy_table(ec_pattern_setup *setup, ec_element_pattern *pattern)
+/* The first of the patterns that has the same table as pattern m. */
+static int32_t same_table(const ec_element_pattern *list, int32_t m)
 {
-    size_t n = ec_element_table_length(pattern);
+    int32_t k = 0;
 
-    if (pattern->kind != EC_ELEMENT_KIND_TABLE)
-        return EC_OK;
-    ec_pattern_table *table = &setup->table[setup->n_tables];
-    *table =
-        (ec_pattern_table){pattern->node_f64, copy_block(pattern->node_f64, n * sizeof(ec_c128)),
-                           copy_block(pattern->node_f32, n * sizeof(ec_c64))};
-    setup->n_tables++;
-    if (!table->node_f64 || !table->node_f32)
-        return ec_fail(EC_ERR_MEMORY, "array: no memory for the element's table");
-    pattern->node_f64 = table->node_f64;
-    pattern->node_f32 = table->node_f32;
+    while (table_length(&list[k]) == 0 || list[k].node_f64 != list[m].node_f64)
+        k++;
+    return k;
+}
+
+/* Copies of the patterns whose tables lie in the setup's own memory, each table once. */
+static int copy_patterns(ec_pattern_setup *setup, const ec_element_pattern *from, int32_t n,
+                         ec_element_pattern *to)
+{
+    size_t total = 0;
+
+    for (int32_t m = 0; m < n; m++)
+        if (table_length(&from[m]) > 0 && same_table(from, m) == m)
+            total += table_length(&from[m]);
+    setup->nodes = malloc((total + 1) * sizeof *setup->nodes);
+    if (!setup->nodes)
+        return ec_fail(EC_ERR_MEMORY, "array: no memory for the patterns of its elements");
+    for (int32_t m = 0; m < n; m++) {
+        size_t length = table_length(&from[m]);
+        to[m] = from[m];
+        to[m].node_f32 = NULL;
+        if (length == 0)
+            continue;
+        int32_t k = same_table(from, m);
+        to[m].node_f64 = k < m ? to[k].node_f64 : setup->nodes + setup->n_nodes;
+        if (k < m)
+            continue;
+        memcpy(setup->nodes + setup->n_nodes, from[m].node_f64, length * sizeof *setup->nodes);
+        setup->n_nodes += length;
+    }
     return EC_OK;
 }
 
 int ec_pattern_elements_copy(ec_pattern_setup *setup)
 {
-    setup->table = calloc(1, sizeof *setup->table);
-    if (!setup->table)
-        return ec_fail(EC_ERR_MEMORY, "array: no memory for its elements");
-    return copy_table(setup, &setup->config.element);
+    ec_array_config *config = &setup->config;
+    size_t n = (size_t)config->elements;
+    ec_element_pattern common = config->element;
+
+    if (config->frames) {
+        setup->frames = malloc(n * sizeof *setup->frames);
+        if (!setup->frames)
+            return ec_fail(EC_ERR_MEMORY, "array: no memory for the axes of its elements");
+        memcpy(setup->frames, config->frames, n * sizeof *setup->frames);
+        config->frames = setup->frames;
+    }
+    if (!config->each)
+        return copy_patterns(setup, &common, 1, &config->element);
+    setup->each = malloc(n * sizeof *setup->each);
+    if (!setup->each)
+        return ec_fail(EC_ERR_MEMORY, "array: no memory for the patterns of its elements");
+    int status = copy_patterns(setup, config->each, config->elements, setup->each);
+    config->each = setup->each;
+    config->element = (ec_element_pattern){0};
+    return status;
 }
 
 void ec_pattern_elements_free(ec_pattern_setup *setup)
 {
-    for (int32_t i = 0; i < setup->n_tables; i++) {
-        free(setup->table[i].node_f64);
-        free(setup->table[i].node_f32);
-    }
-    free(setup->table);
+    free(setup->each);
+    free(setup->frames);
+    free(setup->nodes);
 }
 
-/* ---- the common element ---------------------------------------------------------------------- */
+/* ---- what kernels read ----------------------------------------------------------------------- */
 
 /* The square of a bound of |E|: the spline's weights are positive and sum to one, so no value of a
  * table exceeds its largest coefficient. */
-static double bound(const ec_element_pattern *pattern)
+static double bound(const ec_array_config *config)
 {
-    size_t n = pattern->kind == EC_ELEMENT_KIND_TABLE ? ec_element_table_length(pattern) : 0;
+    int32_t patterns = config->each ? config->elements : 1;
     double most = 0.0;
 
-    for (size_t i = 0; i + 2 < n; i += 3) {
-        const ec_c128 *e = pattern->node_f64 + i;
-        most = fmax(most, e[0].re * e[0].re + e[0].im * e[0].im + e[1].re * e[1].re +
-                              e[1].im * e[1].im + e[2].re * e[2].re + e[2].im * e[2].im);
+    for (int32_t m = 0; m < patterns; m++) {
+        const ec_element_pattern *p = config->each ? &config->each[m] : &config->element;
+        size_t n = table_length(p);
+        if (n == 0)
+            most = fmax(most, 1.0);
+        if (n == 0 || (m > 0 && p->node_f64 == p[-1].node_f64))
+            continue;
+        for (const ec_c128 *e = p->node_f64; e < p->node_f64 + n; e += 3)
+            most = fmax(most, e[0].re * e[0].re + e[0].im * e[0].im + e[1].re * e[1].re +
+                                  e[1].im * e[1].im + e[2].re * e[2].re + e[2].im * e[2].im);
     }
     return most > 0.0 ? most : 1.0;
 }
@@ -143,7 +216,8 @@ static double bound(const ec_element_pattern *pattern)
 void ec_pattern_gain_of(const ec_array_config *config, ec_array_polarization polarization,
                         ec_pattern_gain *gain)
 {
-    double most = bound(&config->element);
+    double most = bound(config);
+    bool cut = config->kind == EC_ARRAY_CUT_THETA;
 
     memset(gain, 0, sizeof *gain);
     gain->polarization = (int32_t)polarization;
@@ -153,36 +227,106 @@ void ec_pattern_gain_of(const ec_array_config *config, ec_array_polarization pol
     gain->peak_log = log(most);
     gain->copolar_sin = sin(config->copolar);
     gain->copolar_cos = cos(config->copolar);
-    bool cut = config->kind == EC_ARRAY_CUT_THETA;
     gain->pole_sin = cut ? sin(config->fixed) : 0.0;
     gain->pole_cos = cut ? cos(config->fixed) : 1.0;
     gain->form = EC_GAIN_FIELD;
-    if (config->element.kind == EC_ELEMENT_KIND_ISOTROPIC)
+    if (ec_pattern_has_own(config) || is_isotropic(&config->element))
         gain->form = EC_GAIN_ONE;
     else if (config->element.kind <= (int32_t)EC_ELEMENT_KIND_COSQ &&
              polarization == EC_POLARIZATION_TOTAL)
         gain->form = EC_GAIN_COSINE;
-    if (config->element.kind == EC_ELEMENT_KIND_HEMISPHERIC)
+    if (config->element.kind == (int32_t)EC_ELEMENT_KIND_HEMISPHERIC)
         gain->pattern.q = 0.0;
 }
 
-static int upload_table(ec_pattern_memory *memory, ec_element_pattern *pattern)
+void ec_pattern_own_of(const ec_array_config *config, ec_pattern_own *own)
 {
-    size_t n = ec_element_table_length(pattern);
+    memset(own, 0, sizeof *own);
+    if (!ec_pattern_has_own(config))
+        return;
+    own->parts = config->polarization == EC_POLARIZATION_TOTAL ? 3 : 1;
+    own->patterns = config->each ? config->elements : 1;
+    own->frames = config->frames ? config->elements : 1;
+    own->pattern = config->each ? config->each : &config->element;
+    own->frame = config->frames ? config->frames : &config->frame;
+    own->size = 1.0 / sqrt(bound(config));
+}
 
-    if (pattern->kind != EC_ELEMENT_KIND_TABLE)
-        return EC_OK;
-    int status = ec_pattern_upload(memory, pattern->node_f64, n * sizeof(ec_c128),
-                                   (const void **)&pattern->node_f64);
+static int upload_own(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                      const ec_c128 *nodes, ec_pattern_own *own)
+{
+    size_t n = (size_t)own->patterns;
+    ec_element_pattern *list = malloc(n * sizeof *list);
+
+    if (!list)
+        return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
+    for (size_t m = 0; m < n; m++) {
+        list[m] = own->pattern[m];
+        if (table_length(&list[m]) > 0)
+            list[m].node_f64 = nodes + (list[m].node_f64 - setup->nodes);
+    }
+    int status = ec_pattern_upload(memory, list, n * sizeof *list, (const void **)&own->pattern);
+    free(list);
     if (status >= 0)
-        status = ec_pattern_upload(memory, pattern->node_f32, n * sizeof(ec_c64),
-                                   (const void **)&pattern->node_f32);
+        status = ec_pattern_upload(memory, own->frame, (size_t)own->frames * sizeof *own->frame,
+                                   (const void **)&own->frame);
     return status;
 }
 
-int ec_pattern_gain_make(ec_pattern_memory *memory, const ec_array_config *config,
-                         ec_pattern_gain *gain)
+int ec_pattern_elements_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                             ec_pattern_args *args)
 {
-    ec_pattern_gain_of(config, config->polarization, gain);
-    return upload_table(memory, &gain->pattern);
+    const ec_array_config *config = &setup->config;
+    const ec_c128 *nodes = NULL;
+    int status = EC_OK;
+
+    ec_pattern_gain_of(config, config->polarization, &args->gain);
+    ec_pattern_own_of(config, &args->own);
+    if (setup->n_nodes > 0)
+        status = ec_pattern_upload(memory, setup->nodes, setup->n_nodes * sizeof *nodes,
+                                   (const void **)&nodes);
+    if (status < 0)
+        return status;
+    if (args->own.parts)
+        return upload_own(memory, setup, nodes, &args->own);
+    if (table_length(&args->gain.pattern) > 0)
+        args->gain.pattern.node_f64 = nodes;
+    return EC_OK;
+}
+
+int ec_pattern_fields_make(ec_pattern_memory *memory, const ec_array_config *config, int32_t parts,
+                           const double *const d[3], size_t n, size_t stride, const float **to)
+{
+    const size_t most = (size_t)128 << 20; /* bytes: some seconds of work for tables */
+    size_t bytes = 2 * (size_t)parts * (size_t)config->elements * stride * sizeof(float);
+    ec_pattern_gain gain;
+    ec_pattern_own own;
+
+    *to = NULL;
+    if (bytes > most)
+        return EC_OK;
+    float *list = calloc(bytes, 1);
+    if (!list)
+        return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
+    ec_pattern_gain_of(config, config->polarization, &gain);
+    ec_pattern_own_of(config, &own);
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(memory->backend->threads) if (memory->backend->threads > 1)
+#endif
+    for (int32_t m = 0; m < config->elements; m++)
+        for (size_t i = 0; i < n; i++) {
+            ec_direction at = {d[0][i], d[1][i], d[2][i]};
+            float *from = list + 2 * (size_t)m * (size_t)parts * stride + i;
+            double unit[3];
+            ec_c128 e[3];
+            ec_gain_unit(&gain, at, unit);
+            ec_own_field(&own, m, at, parts == 1 ? unit : NULL, e);
+            for (int32_t p = 0; p < parts; p++) {
+                from[2 * (size_t)p * stride] = (float)e[p].re;
+                from[(2 * (size_t)p + 1) * stride] = (float)e[p].im;
+            }
+        }
+    int status = ec_pattern_upload(memory, list, bytes, (const void **)to);
+    free(list);
+    return status;
 }

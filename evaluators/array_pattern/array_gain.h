@@ -110,43 +110,67 @@ EC_FN double ec_gain_dot(ec_direction a, ec_direction b)
     return a.u * b.u + a.v * b.v + a.w * b.w;
 }
 
-/* The power towards d[0], its gradient and Hessian over the two parameters that d's derivatives
- * (d/da, d/db, d2/da2, d2/dadb, d2/db2) belong to. On the plane that touches the sphere at d[0] a
- * point off by t stands for the direction d[0] + t, and to second order t is what a curve's own
- * d - d[0] is along the plane. */
-EC_PATTERN_FN void ec_gain_derivatives(const ec_pattern_gain *gain, const ec_direction d[6],
-                                       double g[6])
+/* Nine directions about d[0] on the plane that touches the sphere there, and the derivatives d/da,
+ * d/db, d2/da2, d2/dadb, d2/db2 that follow as d[1] to d[5] along that plane. A point off by t
+ * stands for the direction d[0] + t; to second order t is what a curve's own d - d[0] is along the
+ * plane. */
+typedef struct ec_gain_stencil {
+    ec_direction to[9];
+    double a[6], b[6];
+} ec_gain_stencil;
+
+EC_PATTERN_FN void ec_gain_stencil_make(const ec_direction d[6], ec_gain_stencil *stencil)
 {
-    const double h = EC_GAIN_STEP;
-    double r = sqrt(d[0].u * d[0].u + d[0].v * d[0].v), at[9];
+    double r = sqrt(d[0].u * d[0].u + d[0].v * d[0].v);
     double c = r > 0.0 ? d[0].u / r : 1.0, s = r > 0.0 ? d[0].v / r : 0.0;
     ec_direction x = {d[0].w * c, d[0].w * s, -r}, y = {-s, c, 0.0};
 
     for (int k = 0; k < 9; k++) {
-        double a = (k / 3 - 1) * h, b = (k % 3 - 1) * h;
+        double a = (k / 3 - 1) * EC_GAIN_STEP, b = (k % 3 - 1) * EC_GAIN_STEP;
         double length = 1.0 / sqrt(1.0 + a * a + b * b);
-        ec_direction to = {(d[0].u + a * x.u + b * y.u) * length,
-                           (d[0].v + a * x.v + b * y.v) * length,
-                           (d[0].w + a * x.w + b * y.w) * length};
-        at[k] = ec_gain_power(gain, to);
+        stencil->to[k].u = (d[0].u + a * x.u + b * y.u) * length;
+        stencil->to[k].v = (d[0].v + a * x.v + b * y.v) * length;
+        stencil->to[k].w = (d[0].w + a * x.w + b * y.w) * length;
     }
+    for (int k = 1; k < 6; k++) {
+        stencil->a[k] = ec_gain_dot(d[k], x);
+        stencil->b[k] = ec_gain_dot(d[k], y);
+    }
+}
+
+/* A function's value, gradient and Hessian from its values at the nine directions. */
+EC_PATTERN_FN void ec_gain_stencil_combine(const ec_gain_stencil *stencil, const double at[9],
+                                           double g[6])
+{
+    const double h = EC_GAIN_STEP, *a = stencil->a, *b = stencil->b;
     double ga = (at[7] - at[1]) / (2.0 * h), gb = (at[5] - at[3]) / (2.0 * h);
     double haa = (at[7] - 2.0 * at[4] + at[1]) / (h * h);
     double hbb = (at[5] - 2.0 * at[4] + at[3]) / (h * h);
     double hab = (at[8] - at[6] - at[2] + at[0]) / (4.0 * h * h);
-    double a1 = ec_gain_dot(d[1], x), b1 = ec_gain_dot(d[1], y);
-    double a2 = ec_gain_dot(d[2], x), b2 = ec_gain_dot(d[2], y);
+
     g[0] = at[4];
-    g[1] = ga * a1 + gb * b1;
-    g[2] = ga * a2 + gb * b2;
-    g[3] = haa * a1 * a1 + 2.0 * hab * a1 * b1 + hbb * b1 * b1;
-    g[4] = haa * a1 * a2 + hab * (a1 * b2 + a2 * b1) + hbb * b1 * b2;
-    g[5] = haa * a2 * a2 + 2.0 * hab * a2 * b2 + hbb * b2 * b2;
-    for (int k = 3; k < 6; k++)
-        g[k] += ga * ec_gain_dot(d[k], x) + gb * ec_gain_dot(d[k], y);
+    g[3] = haa * a[1] * a[1] + 2.0 * hab * a[1] * b[1] + hbb * b[1] * b[1];
+    g[4] = haa * a[1] * a[2] + hab * (a[1] * b[2] + a[2] * b[1]) + hbb * b[1] * b[2];
+    g[5] = haa * a[2] * a[2] + 2.0 * hab * a[2] * b[2] + hbb * b[2] * b[2];
+    g[1] = g[2] = 0.0;
+    for (int k = 1; k < 6; k++)
+        g[k] += ga * a[k] + gb * b[k];
 }
 
-/* Adds to ln |F|^2 and its derivatives, in the order of ec_gain_derivatives, those of the element;
+/* The power of the element towards d[0] and its derivatives. */
+EC_PATTERN_FN void ec_gain_derivatives(const ec_pattern_gain *gain, const ec_direction d[6],
+                                       double g[6])
+{
+    ec_gain_stencil stencil;
+    double at[9];
+
+    ec_gain_stencil_make(d, &stencil);
+    for (int k = 0; k < 9; k++)
+        at[k] = ec_gain_power(gain, stencil.to[k]);
+    ec_gain_stencil_combine(&stencil, at, g);
+}
+
+/* Adds to ln |F|^2 and its derivatives, in the order of ec_gain_stencil, those of the element;
  * where the element has no power the sum is EC_GAIN_MIN_LOG, flat. */
 EC_PATTERN_FN void ec_gain_add_log(const ec_pattern_gain *gain, const ec_direction d[6],
                                    double s[6])

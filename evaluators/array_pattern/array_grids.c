@@ -1,7 +1,7 @@
 /* array_grids.c: directions and tensor decompositions that a plan needs. */
 #include "array_internal.h"
 
-#include "array_gain.h"
+#include "array_own.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -348,7 +348,7 @@ void ec_pattern_axes_free(ec_pattern_axes *axes)
 /* ---- the grid on the backend ---- */
 
 static int upload_points(ec_pattern_memory *memory, const ec_array_config *config,
-                         const ec_pattern_axes *axes, ec_pattern_args *args)
+                         const ec_pattern_axes *axes, bool needs_row, ec_pattern_args *args)
 {
     ec_pattern_grid *grid = &args->grid;
     bool list = config->kind == EC_ARRAY_DIRECTIONS, cut = ec_pattern_is_cut(config->kind);
@@ -393,6 +393,11 @@ static int upload_points(ec_pattern_memory *memory, const ec_array_config *confi
             ec_pattern_upload(memory, d + k * padded, padded * sizeof *d, (const void **)to[k]);
     if (status >= 0 && !plain)
         status = ec_pattern_upload(memory, gain, padded * sizeof *gain, (const void **)&grid->gain);
+    if (status >= 0 && args->own.parts && needs_row && !args->double_precision) {
+        const double *const each[3] = {d, d + padded, d + 2 * padded};
+        status = ec_pattern_fields_make(memory, config, args->own.parts, each, points, padded,
+                                        &args->own.field);
+    }
     free(d);
     free(gain);
     return status;
@@ -497,6 +502,8 @@ static int make_product(ec_pattern_memory *memory, const ec_array_config *config
 
 static bool allows(const ec_array_config *config, ec_array_method method)
 {
+    if (ec_pattern_has_own(config) && method != EC_METHOD_DIRECT)
+        return false;
     return config->method == EC_METHOD_AUTO || config->method == method;
 }
 
@@ -570,8 +577,8 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                  args->grid.topology == EC_PATTERN_CUT ? "line" : "u-v", p->rows, p->columns,
                  p->mirrored ? ", half by symmetry" : "", level, points, cost[row], direct);
     else
-        snprintf(text, size, "direct sum, %s, %.0f points: predicted %.3g s a design", level,
-                 points, cost[row]);
+        snprintf(text, size, "direct sum%s, %s, %.0f points: predicted %.3g s a design",
+                 args->own.parts ? " of the elements' own fields" : "", level, points, cost[row]);
     return EC_OK;
 }
 
@@ -619,7 +626,7 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setu
         status = ec_pattern_upload(memory, axes->b, (size_t)axes->nb * sizeof *axes->b,
                                    (const void **)&grid->b);
     if (status >= 0)
-        status = upload_points(memory, config, axes, args);
+        status = upload_points(memory, config, axes, needs_row, args);
     args->row = EC_ROW_NONE;
     memset(&args->product, 0, sizeof args->product);
     if (status < 0 || !(needs_row || args->fields))

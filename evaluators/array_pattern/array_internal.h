@@ -17,24 +17,21 @@ typedef struct ec_pattern_setup {
     ec_array_config config; /* its lists and tables point into storage and tables */
     double *storage;
     int32_t *part;
-    double *position; /* x[], y[], z[] in wavelengths where they are constants, else NULL */
-    int32_t n_tables;
-    struct ec_pattern_table *table;
+    double *position;         /* x[], y[], z[] in wavelengths where they are constants, else NULL */
+    ec_element_pattern *each; /* of config, or NULL */
+    ec_element_frame *frames; /* likewise */
+    ec_c128 *nodes;           /* tables of all patterns, one after the other */
+    size_t n_nodes;
 } ec_pattern_setup;
 
-/* A table that a setup owns a copy of. */
-typedef struct ec_pattern_table {
-    const ec_c128 *from; /* whose copy it is */
-    ec_c128 *node_f64;
-    ec_c64 *node_f32;
-} ec_pattern_table;
-
-/* Whether the elements can be what the configuration says; copies of their tables. */
+/* Whether the elements can be what the configuration says; the setup's own copies of them. */
 int ec_pattern_elements_check(const ec_array_config *config);
 int ec_pattern_elements_copy(ec_pattern_setup *setup);
 void ec_pattern_elements_free(ec_pattern_setup *setup);
 /* ", co-polar field" or "". */
 const char *ec_pattern_polarization_text(const ec_array_config *config);
+/* True when elements have fields of their own. */
+bool ec_pattern_has_own(const ec_array_config *config);
 
 typedef struct ec_pattern_spec {
     ec_pattern_kind kind;
@@ -151,12 +148,18 @@ int ec_pattern_nufft_run(const ec_pattern_memory *memory, const ec_kernel *kerne
 
 /* Direction of coordinates (a, b) of the configuration's kind; false: not visible. */
 bool ec_pattern_direct(const ec_array_config *config, double a, double b, double direction[3]);
-/* The configuration's element in a polarization; its table stays where it is. */
+/* The configuration's element in a polarization, and its elements' own fields; host memory. */
 void ec_pattern_gain_of(const ec_array_config *config, ec_array_polarization polarization,
                         ec_pattern_gain *gain);
-/* The same with its table on the backend. */
-int ec_pattern_gain_make(ec_pattern_memory *memory, const ec_array_config *config,
-                         ec_pattern_gain *gain);
+void ec_pattern_own_of(const ec_array_config *config, ec_pattern_own *own);
+/* Both on the backend, into args. */
+int ec_pattern_elements_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                             ec_pattern_args *args);
+/* Fields of elements of their own towards n directions, [elements][parts][re, im][stride], parts 1
+ * (then of the gain's polarization) or 3, on the backend; *to is NULL when they are too many to keep.
+ */
+int ec_pattern_fields_make(ec_pattern_memory *memory, const ec_array_config *config, int32_t parts,
+                           const double *const d[3], size_t n, size_t stride, const float **to);
 /* The visible stretch of a cut, intersected with its grid. */
 void ec_pattern_visible(const ec_array_config *config, double *lo, double *hi);
 bool ec_pattern_is_cut(ec_array_grid_kind kind);

@@ -58,6 +58,42 @@ static __device__ void row_direct(const ec_team *team, const ec_pattern_args *ar
     }
 }
 
+/* The same of elements with fields of their own. */
+template <typename real>
+static __device__ void row_own(const ec_team *team, const ec_pattern_args *args,
+                               const ec_pattern_elements *el, float *row)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    int32_t parts = args->own.parts;
+    size_t stride = ec_round_up((size_t)grid->points, 64);
+
+    for (int32_t i = team->rank; i < grid->points; i += team->size) {
+        ec_direction d = {grid->u[i], grid->v[i], grid->w[i]};
+        real re[3] = {0, 0, 0}, im[3] = {0, 0, 0}, power = 0;
+        double unit[3];
+        ec_gain_unit(&args->gain, d, unit);
+        for (int32_t m = 0; m < el->n; m++) {
+            real s, c, amplitude = (real)el->amplitude[m];
+            ec_c128 e[3];
+            turn_sincos<real>(
+                ec_fma(el->x[m], d.u, ec_fma(el->y[m], d.v, ec_fma(el->z[m], d.w, el->turn[m]))),
+                &s, &c);
+            if (!args->own.field)
+                ec_own_field(&args->own, m, d, parts == 1 ? unit : NULL, e);
+            const float *from = args->own.field + 2 * (size_t)m * parts * stride + i;
+            for (int32_t p = 0; p < parts; p++) {
+                real er = args->own.field ? (real)from[2 * p * stride] : (real)e[p].re;
+                real ei = args->own.field ? (real)from[(2 * p + 1) * stride] : (real)e[p].im;
+                re[p] += amplitude * (c * er - s * ei);
+                im[p] += amplitude * (c * ei + s * er);
+            }
+        }
+        for (int32_t p = 0; p < parts; p++)
+            power += re[p] * re[p] + im[p] * im[p];
+        store_power<real>(grid, row, i, power);
+    }
+}
+
 /* See array_row_template.h for the decomposition. */
 template <typename real>
 static __device__ void row_product(const ec_team *team, const ec_pattern_args *args,
@@ -129,6 +165,11 @@ static __device__ void compute_row(const ec_team *team, const ec_pattern_args *a
             row_product<double>(team, args, el, tables, row);
         else
             row_product<float>(team, args, el, tables, row);
+    } else if (args->own.parts) {
+        if (args->double_precision)
+            row_own<double>(team, args, el, row);
+        else
+            row_own<float>(team, args, el, row);
     } else if (args->double_precision) {
         row_direct<double>(team, args, el, row);
     } else {

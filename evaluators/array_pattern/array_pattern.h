@@ -44,6 +44,9 @@ typedef struct ec_array_config {
     int32_t elements;
     ec_element_pattern element; /* of all elements; default: isotropic. A table is copied */
     ec_element_frame frame;     /* its axes; default: the array's */
+    /* Of each element its own, or NULL; copied. Such arrays are summed directly, as vectors. */
+    const ec_element_pattern *each; /* [elements], instead of element */
+    const ec_element_frame *frames; /* [elements], instead of frame */
     ec_array_polarization polarization;
     double copolar;               /* rad from x: the co-polar direction at broadside */
     ec_array_precision precision; /* AUTO: single in the search, double at final */
@@ -107,12 +110,16 @@ typedef struct ec_array_mask_line {
  * excess: how far the worst direction lies beyond the mask, in dB (negative when all are inside);
  *   relative: levels over the beam's peak, else absolute, 20 log10 |F|. A line of the mask that
  *   covers no visible direction is an error.
+ * xpol: highest cross-polar level over the co-polar peak of the main beam, whatever the array's own
+ *   polarization is; at least -200 dB.
+ * pattern of elements of their own, total field: its magnitude, without a phase.
  * level: at directions (u, v or theta, phi as the grid's kind; on a cut b may be NULL), relative to
  *   the beam's peak or absolute. null_depth: the highest of these levels, relative to the peak.
  * What does not exist for a design (no half-power point, a zero pattern) is NaN with the candidate
  * status EVALUATOR. All but fnbw have gradients. */
 EC_API ec_expr ec_array_pattern(ec_graph *graph, ec_call *call);
 EC_API ec_expr ec_array_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
+EC_API ec_expr ec_array_xpol_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_hpbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_fnbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_directivity_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);

@@ -160,7 +160,7 @@ typedef struct plan_state {
     const ec_plan_info *info;
     const ec_array_config *config;
     ec_pattern_extent extent;
-    ec_pattern_gain gain;
+    ec_pattern_args elements; /* its gain and own */
     ec_pattern_evaluator *evaluator;
 } plan_state;
 
@@ -174,7 +174,8 @@ static void init_args(const plan_state *state, ec_pattern_args *args)
         args->in[i].hi = state->info->range[i].hi;
     }
     args->elements = config->elements;
-    args->gain = state->gain;
+    args->gain = state->elements.gain;
+    args->own = state->elements.own;
     args->planar = state->extent.planar;
     args->compact = state->extent.compact;
     args->vjp = state->info->mode == EC_MODE_VJP;
@@ -353,7 +354,9 @@ int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator 
     ec_pattern_measure(info, state.config, &state.extent);
     if (info->fidelity == EC_SEARCH && info->log)
         warn_extent(&state);
-    status = ev->flags ? ec_pattern_gain_make(&ev->memory, state.config, &state.gain)
+    status = ev->flags ? ec_pattern_elements_make(&ev->memory,
+                                                  (const ec_pattern_setup *)info->call->config,
+                                                  &state.elements)
                        : ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
     if (status >= 0)
         status = make_batches(&state);

@@ -12,7 +12,7 @@
 #ifndef EC_ARRAY_POWER_H
 #define EC_ARRAY_POWER_H
 
-#include "array_field.h"
+#include "array_own.h"
 
 /* sin(2 pi d) / (2 pi d) and its derivative over d. */
 EC_FN double ec_pair_sinc(double d, double *slope)
@@ -50,6 +50,26 @@ EC_FN double ec_pair_distance(const ec_pattern_elements *el, int32_t m, int32_t 
     return sqrt(x * x + y * y + z * z);
 }
 
+/* The field towards node k of elements of their own. */
+EC_PATTERN_FN void ec_power_field(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                  int32_t k, ec_c128 f[3])
+{
+    const ec_pattern_power *power = &args->power;
+    ec_direction d = {power->u[k], power->v[k], power->w[k]};
+
+    for (int i = 0; i < 3; i++)
+        f[i].re = f[i].im = 0.0;
+    for (int32_t m = 0; m < el->n; m++) {
+        ec_c128 e[3], z = ec_own_phasor(el, d, m);
+        ec_own_radiated(args, m, k, e);
+        for (int i = 0; i < 3; i++) {
+            ec_c128 product = ec_own_product(z, e[i]);
+            f[i].re += product.re;
+            f[i].im += product.im;
+        }
+    }
+}
+
 /* Mean of |F|^2 g^2 over the full sphere of directions (what |F(look)|^2 g^2 is divided by). */
 EC_PATTERN_FN double ec_power_mean(const ec_team *team, const ec_pattern_args *args,
                                    const ec_pattern_elements *el)
@@ -60,8 +80,14 @@ EC_PATTERN_FN double ec_power_mean(const ec_team *team, const ec_pattern_args *a
     if (!power->closed) {
         for (int32_t k = team->rank; k < power->nodes; k += team->size) {
             ec_direction d = {power->u[k], power->v[k], power->w[k]};
-            ec_c128 f = ec_pattern_sum(el, d);
-            sum += power->weight[k] * (f.re * f.re + f.im * f.im);
+            ec_c128 f[3];
+            if (args->own.parts) {
+                ec_power_field(args, el, k, f);
+                sum += power->weight[k] * ec_own_power(3, f);
+                continue;
+            }
+            f[0] = ec_pattern_sum(el, d);
+            sum += power->weight[k] * (f[0].re * f[0].re + f[0].im * f[0].im);
         }
         return ec_team_sum(team, sum);
     }

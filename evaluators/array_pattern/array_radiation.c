@@ -2,7 +2,7 @@
  * elements where they are closed (array_power.h), else nodes and weights of a quadrature. */
 #include "array_internal.h"
 
-#include "array_gain.h"
+#include "array_own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ typedef struct rule {
     double *list; /* u, v, w and weight, [4][nodes] */
 } rule;
 
-/* nz by np nodes; weights of the mean over the whole sphere times the element's power. */
+/* nz by np nodes; weights of the mean over the whole sphere, with a gain times its power. */
 static int make_rule(const region *r, const ec_pattern_gain *gain, int32_t nz, int32_t np, rule *to)
 {
     size_t nodes = (size_t)nz * (size_t)np, most = (size_t)(nz > np ? nz : np);
@@ -148,7 +148,8 @@ static int make_rule(const region *r, const ec_pattern_gain *gain, int32_t nz, i
             to->list[at] = d.u;
             to->list[nodes + at] = d.v;
             to->list[2 * nodes + at] = d.w;
-            to->list[3 * nodes + at] = z[nz + i] * rate * share * ec_gain_power(gain, d);
+            to->list[3 * nodes + at] =
+                z[nz + i] * rate * share * (gain ? ec_gain_power(gain, d) : 1.0);
         }
     free(z);
     return EC_OK;
@@ -158,7 +159,7 @@ static int make_rule(const region *r, const ec_pattern_gain *gain, int32_t nz, i
  * 1e-7, at most as many as its table has rows (then every harmonic of the table is integrated). */
 static int element_nodes(const region *r, const ec_pattern_gain *gain, int32_t *extra)
 {
-    bool table = gain->pattern.kind == EC_ELEMENT_KIND_TABLE;
+    bool table = gain->pattern.kind == (int32_t)EC_ELEMENT_KIND_TABLE;
     int32_t most = table ? gain->pattern.grid.rows + gain->pattern.grid.columns : 256;
     double before = 0.0;
 
@@ -180,18 +181,52 @@ static int element_nodes(const region *r, const ec_pattern_gain *gain, int32_t *
     return EC_OK;
 }
 
+/* The same for elements of their own, whose horizons lie anywhere: until the sum of their powers
+ * stands to 1e-4, which is 4e-4 dB. */
+static int own_nodes(const region *r, const ec_array_config *config, int32_t *extra)
+{
+    double before = 0.0;
+    ec_pattern_own own;
+
+    ec_pattern_own_of(config, &own);
+    *extra = 0;
+    for (int32_t n = 0; n <= 112; n = 2 * n + 16) {
+        rule one;
+        double power = 0.0;
+        int status = make_rule(r, NULL, 24 + n, 12 + 2 * n, &one);
+        if (status < 0)
+            return status;
+        for (size_t i = 0; i < one.nodes; i++) {
+            const double *at = one.list + i;
+            ec_direction d = {at[0], at[one.nodes], at[2 * one.nodes]};
+            for (int32_t m = 0; m < config->elements; m++) {
+                ec_c128 e[3];
+                ec_own_field(&own, m, d, NULL, e);
+                power += at[3 * one.nodes] * ec_own_power(3, e);
+            }
+        }
+        free(one.list);
+        if (n > 0 && fabs(power - before) <= 1e-4 * power)
+            break;
+        before = power;
+        *extra = n;
+    }
+    return EC_OK;
+}
+
 static bool along_z(const ec_element_frame *frame)
 {
     return frame->z[0] == 0.0 && frame->z[1] == 0.0;
 }
 
-/* Where the element radiates, cut to the front half of the array with `half`. */
+/* Where the element radiates (elements of their own: everywhere), cut to the front half of the array with `half`. */
 static int choose_region(const ec_pattern_gain *gain, bool half, region *r)
 {
     const ec_element_grid *grid = &gain->pattern.grid;
     bool behind = gain->form == EC_GAIN_COSINE; /* nothing behind the element */
     bool turned = !(along_z(&gain->frame) && gain->frame.z[2] > 0.0);
-    bool table = gain->pattern.kind == EC_ELEMENT_KIND_TABLE;
+    bool table =
+        gain->form == EC_GAIN_FIELD && gain->pattern.kind == (int32_t)EC_ELEMENT_KIND_TABLE;
 
     *r = (region){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, -1.0, 1.0, 0.0, 2.0 * EC_PI, half, true};
     bool part = table && (grid->theta_low > 1e-6 || grid->theta_high < EC_PI - 1e-6 ||
@@ -247,13 +282,14 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
 
     ec_pattern_gain_of(config, EC_POLARIZATION_TOTAL, &gain);
     memset(power, 0, sizeof *power);
-    if (gain.form == EC_GAIN_ONE && (!half || extent->planar)) {
+    bool own = ec_pattern_has_own(config);
+    if (!own && gain.form == EC_GAIN_ONE && (!half || extent->planar)) {
         power->closed = 1;
         power->factor = half ? 0.5 : 1.0;
         return EC_OK;
     }
     bool upright = along_z(&gain.frame) && gain.frame.z[2] > 0.0;
-    if (gain.form != EC_GAIN_FIELD && upright && extent->planar && diagonal < 8192.0)
+    if (!own && gain.form != EC_GAIN_FIELD && upright && extent->planar && diagonal < 8192.0)
         return make_power_table(memory, gain.pattern.q, diagonal, power);
     int status = choose_region(&gain, half, &where);
     if (status < 0)
@@ -272,6 +308,8 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
             deep / (2.0 * EC_PI));
     if (gain.form == EC_GAIN_FIELD)
         status = element_nodes(&where, &gain, &extra);
+    if (own)
+        status = own_nodes(&where, config, &extra);
     int32_t nz = (int32_t)(0.75 * deep) + 24 + extra;
     int32_t np = (int32_t)(across + 8.0 * cbrt(across)) + 12 + 2 * extra;
     if (status >= 0)
@@ -279,6 +317,12 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
     if (status < 0)
         return status;
     status = upload_rule(memory, &nodes, power);
+    if (status >= 0 && own) {
+        const double *const d[3] = {nodes.list, nodes.list + nodes.nodes,
+                                    nodes.list + 2 * nodes.nodes};
+        status =
+            ec_pattern_fields_make(memory, config, 3, d, nodes.nodes, nodes.nodes, &power->field);
+    }
     free(nodes.list);
     return status;
 }

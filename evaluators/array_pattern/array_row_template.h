@@ -14,6 +14,8 @@
  * only half of the rows is computed. Operations: 4 rows columns elements multiply-adds and
  * (rows + columns) elements sines and cosines; traffic: the row is written once.
  *
+ * own: as direct, a vector sum of elements with fields of their own (array_own.h).
+ *
  * nufft: elements as points and directions as modes of a non-uniform FFT (nufft.h), one for each
  * part and term of the expansion in z (ec_pattern_nufft).
  */
@@ -53,6 +55,76 @@ static inline void EC_ROW(direct)(const ec_pattern_args *args, const ec_pattern_
         }
         for (int32_t l = 0; l < count; l++)
             EC_ROW(store)(grid, row, first + l, re[l] * re[l] + im[l] * im[l]);
+    }
+}
+
+/* Fields of element m towards the block of points from `first`. */
+static inline void EC_ROW(own_fields)(const ec_pattern_args *args, int32_t m, int32_t first,
+                                      int32_t count, EC_REAL re[3][EC_ROW_BLOCK],
+                                      EC_REAL im[3][EC_ROW_BLOCK])
+{
+    const ec_pattern_grid *grid = &args->grid;
+    int32_t parts = args->own.parts;
+    size_t stride = ec_round_up((size_t)grid->points, 64);
+
+    for (int32_t p = 0; p < parts && args->own.field; p++) {
+        const float *from =
+            args->own.field + 2 * ((size_t)m * (size_t)parts + (size_t)p) * stride + first;
+        for (int l = 0; l < EC_ROW_BLOCK; l++) {
+            re[p][l] = (EC_REAL)from[l];
+            im[p][l] = (EC_REAL)from[stride + (size_t)l];
+        }
+    }
+    for (int32_t l = 0; l < EC_ROW_BLOCK && !args->own.field; l++) {
+        int32_t i = first + (l < count ? l : count - 1);
+        ec_direction d = {grid->u[i], grid->v[i], grid->w[i]};
+        double unit[3];
+        ec_c128 e[3];
+        ec_gain_unit(&args->gain, d, unit);
+        ec_own_field(&args->own, m, d, parts == 1 ? unit : NULL, e);
+        for (int32_t p = 0; p < parts; p++) {
+            re[p][l] = (EC_REAL)e[p].re;
+            im[p][l] = (EC_REAL)e[p].im;
+        }
+    }
+}
+
+/* The direct sum of elements of their own. */
+static inline void EC_ROW(own)(const ec_pattern_args *args, const ec_pattern_elements *el,
+                               float *row)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    int32_t parts = args->own.parts;
+
+    for (int32_t first = 0; first < grid->points; first += EC_ROW_BLOCK) {
+        EC_REAL re[3][EC_ROW_BLOCK] = {{0}}, im[3][EC_ROW_BLOCK] = {{0}};
+        EC_REAL er[3][EC_ROW_BLOCK], ei[3][EC_ROW_BLOCK], s[EC_ROW_BLOCK], c[EC_ROW_BLOCK];
+        const double *u = grid->u + first, *v = grid->v + first, *w = grid->w + first;
+        int32_t count = grid->points - first;
+        count = count < EC_ROW_BLOCK ? count : EC_ROW_BLOCK;
+        for (int32_t m = 0; m < el->n; m++) {
+            double x = el->x[m], y = el->y[m], z = el->z[m], turn = el->turn[m];
+            EC_REAL amplitude = (EC_REAL)el->amplitude[m];
+            EC_ROW(own_fields)(args, m, first, count, er, ei);
+#pragma omp simd
+            for (int l = 0; l < EC_ROW_BLOCK; l++) {
+                double t = ec_fma(x, u[l], ec_fma(y, v[l], ec_fma(z, w[l], turn)));
+                EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s[l], &c[l]);
+            }
+            for (int32_t p = 0; p < parts; p++) {
+#pragma omp simd
+                for (int l = 0; l < EC_ROW_BLOCK; l++) {
+                    re[p][l] += amplitude * (c[l] * er[p][l] - s[l] * ei[p][l]);
+                    im[p][l] += amplitude * (c[l] * ei[p][l] + s[l] * er[p][l]);
+                }
+            }
+        }
+        for (int32_t l = 0; l < count; l++) {
+            EC_REAL power = (EC_REAL)0;
+            for (int32_t p = 0; p < parts; p++)
+                power += re[p][l] * re[p][l] + im[p][l] * im[p][l];
+            EC_ROW(store)(grid, row, first + l, power);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 #ifndef EC_ARRAY_ROWS_H
 #define EC_ARRAY_ROWS_H
 
-#include "array_field.h"
+#include "array_own.h"
 
 #include <string.h>
 
@@ -43,6 +43,11 @@ static inline void ec_row_compute(const ec_pattern_args *args, const ec_pattern_
             ec_row_nufft_f64(args, el, (char *)tables, row);
         else
             ec_row_nufft_f32(args, el, (char *)tables, row);
+    } else if (args->own.parts) {
+        if (args->double_precision)
+            ec_row_own_f64(args, el, row);
+        else
+            ec_row_own_f32(args, el, row);
     } else if (args->double_precision) {
         ec_row_direct_f64(args, el, row);
     } else {

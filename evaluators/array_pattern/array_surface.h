@@ -44,8 +44,8 @@ EC_PATTERN_FN void ec_surface_direction(const ec_pattern_grid *grid, double a, d
 EC_PATTERN_FN double ec_surface_log(const ec_pattern_args *args, const ec_pattern_elements *el,
                                     ec_direction d)
 {
-    ec_c128 f = ec_pattern_sum(el, d);
-    double p = f.re * f.re + f.im * f.im;
+    double p = ec_pattern_square(args, el, d);
+
     return ec_gain_log(&args->gain, d, ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN));
 }
 
@@ -56,6 +56,17 @@ EC_PATTERN_FN void ec_surface_exact(const ec_pattern_args *args, const ec_patter
 {
     double re[6] = {0.0}, im[6] = {0.0};
 
+    if (args->own.parts) {
+        ec_own_exact(args, el, d, s);
+        double power = s[0] > EC_POWER_MIN ? s[0] : EC_POWER_MIN;
+        s[0] = ec_det_log(power);
+        for (int k = 1; k < 6; k++)
+            s[k] /= power;
+        s[3] -= s[1] * s[1];
+        s[4] -= s[1] * s[2];
+        s[5] -= s[2] * s[2];
+        return;
+    }
     for (int32_t m = 0; m < el->n; m++) {
         double rate[6], sine, cosine;
         for (int k = 1; k < 6; k++)

@@ -94,6 +94,17 @@ typedef struct ec_pattern_gain {
     ec_element_frame frame;
 } ec_pattern_gain;
 
+/* Elements with fields of their own (array_own.h). */
+typedef struct ec_pattern_own {
+    int32_t parts;            /* of the field: 1, of the total field 3; 0: all elements are alike */
+    int32_t patterns, frames; /* of each list: 1 or one for each element */
+    const ec_element_pattern *pattern;
+    const ec_element_frame *frame;
+    double size;        /* one over a bound of |E| */
+    const float *field; /* towards the grid's points, [elements][parts][re, im][points rounded up to
+                           64]; NULL: computed when it is needed */
+} ec_pattern_own;
+
 typedef enum ec_pattern_kind {
     EC_METRIC_PATTERN,
     EC_METRIC_SLL,
@@ -156,6 +167,7 @@ typedef struct ec_pattern_power {
     const double *table; /* value and slope at each sample */
     int32_t nodes;       /* quadrature: directions with weights (element pattern inside) */
     const double *u, *v, *w, *weight;
+    const float *field; /* elements of their own: [elements][3][re, im][nodes], or NULL */
 } ec_pattern_power;
 
 /* Work of the NUFFT path over a uniform u-v grid, on the CPU also over a uniform u cut. With
@@ -245,9 +257,10 @@ typedef struct ec_pattern_args {
     int32_t double_precision; /* of the row */
     int32_t exact;            /* refine peaks and crossings by float64 sums */
     int32_t vjp;
-    int32_t accumulate; /* adjoints are added to what is there */
-    double zero_log;    /* ln |F|^2 below it is a zero pattern's rounding noise */
-    ec_pattern_gain gain;
+    int32_t accumulate;   /* adjoints are added to what is there */
+    double zero_log;      /* ln |F|^2 below it is a zero pattern's rounding noise */
+    ec_pattern_gain gain; /* of elements of their own only polarization and peak */
+    ec_pattern_own own;
     int32_t n_metrics;
     ec_pattern_metric metric[EC_PATTERN_METRICS_MAX];
     ec_pattern_target grad[EC_PATTERN_INPUTS];

@@ -604,8 +604,82 @@ static int case_grid_sll(ec_backend *backend)
     return run_sll_cases(backend, list, sizeof list / sizeof *list);
 }
 
+/* What the elements of a problem are. */
+enum {
+    ELEMENTS_ISOTROPIC,
+    ELEMENTS_DIPOLES, /* alike, turned, co-polar */
+    ELEMENTS_TABLE,   /* alike, the total field */
+    ELEMENTS_NORMALS, /* cos^q with a normal for each, the total field */
+    ELEMENTS_EACH,    /* tables and dipoles with axes of their own, the theta component */
+    ELEMENTS_KINDS
+};
+
+typedef struct element_store {
+    ec_element_pattern table, each[64];
+    ec_element_frame frame[64];
+} element_store;
+
+/* A far field without symmetry, on 15 degrees. */
+static int make_table(ec_element_pattern *table)
+{
+    enum { NT = 13, NP = 25 };
+    double theta[NT], phi[NP];
+    ec_c128 e[2][NT * NP];
+    ec_far_field *field = NULL;
+
+    for (int i = 0; i < NT; i++)
+        theta[i] = EC_PI * i / (NT - 1);
+    for (int k = 0; k < NP; k++)
+        phi[k] = 2 * EC_PI * k / (NP - 1);
+    for (int i = 0; i < NT * NP; i++) {
+        double t = theta[i / NP], f = phi[i % NP], size = 2 + cos(t) + 0.3 * sin(t) * sin(f);
+        ec_c128 of[2] = {{size * cos(f) * cos(t), 0.2 * sin(t)}, {-size * sin(f), 0.1 * sin(t)}};
+        e[0][i] = of[0];
+        e[1][i] = of[1];
+    }
+    EC_CHECK_CALL(ec_far_field_create(NT, theta, NP, phi, e[0], e[1], 0, &field));
+    EC_CHECK_CALL(ec_element_table_create(field, table));
+    ec_far_field_destroy(&field);
+    return 0;
+}
+
+static int set_elements(problem *p, int elements, element_store *store)
+{
+    double axis[3] = {1, 0.3, 0.2}, normal[3] = {0.3, -0.2, 1};
+    ec_element_pattern dipole;
+
+    memset(store, 0, sizeof *store);
+    if (elements == ELEMENTS_ISOTROPIC)
+        return 0;
+    EC_CHECK_CALL(ec_element_pattern_init(EC_ELEMENT_KIND_HALF_WAVE, 0, axis, &dipole));
+    if (make_table(&store->table))
+        return 1;
+    for (int32_t m = 0; m < p->config.elements; m++) {
+        double own[3] = {draw(p, -0.4, 0.4), draw(p, -0.4, 0.4), 1};
+        EC_CHECK_CALL(ec_element_frame_of(own, 0.05 * m, &store->frame[m]));
+        store->each[m] = m % 3 ? store->table : dipole;
+    }
+    if (elements == ELEMENTS_DIPOLES || elements == ELEMENTS_TABLE) {
+        p->config.element = elements == ELEMENTS_TABLE ? store->table : dipole;
+        EC_CHECK_CALL(ec_element_frame_of(normal, 0.2, &p->config.frame));
+    }
+    if (elements == ELEMENTS_DIPOLES)
+        p->config.polarization = EC_POLARIZATION_CO;
+    if (elements == ELEMENTS_NORMALS) {
+        p->config.element.kind = EC_ELEMENT_KIND_COSQ;
+        p->config.element.q = 1.1;
+    }
+    if (elements == ELEMENTS_EACH) {
+        p->config.each = store->each;
+        p->config.polarization = EC_POLARIZATION_THETA;
+    }
+    if (elements == ELEMENTS_NORMALS || elements == ELEMENTS_EACH)
+        p->config.frames = store->frame;
+    return 0;
+}
+
 /* Every metric of a cut and of a surface at `final`, and every adjoint: float64 throughout. */
-static int check_final(ec_backend *backend, ec_array_grid_kind kind, ec_mode mode)
+static int check_final(ec_backend *backend, ec_array_grid_kind kind, ec_mode mode, int elements)
 {
     static const double at[2] = {0.3, -0.4}, at_b[2] = {0.1, 0.05};
     double inf = (double)INFINITY;
@@ -615,9 +689,13 @@ static int check_final(ec_backend *backend, ec_array_grid_kind kind, ec_mode mod
     ec_array_beam beam, excluded;
     problem p;
     results got, want;
+    element_store store;
 
-    if (problem_open(&p, kind, 12, surface ? 24 : 200, surface ? 25 : 1, 1.5, true, 0.3, 77))
+    if (problem_open(&p, kind, 12, surface ? 24 : 200, surface ? 25 : 1, 1.5, true, 0.3, 77) ||
+        set_elements(&p, elements, &store))
         return 1;
+    if (elements == ELEMENTS_NORMALS || elements == ELEMENTS_EACH)
+        p.n = 8; /* their sums take longer */
     p.samples = 2;
     p.axes[WAVELENGTH] = EC_AXIS_SAMPLE;
     ec_array_beam_default(&beam);
@@ -645,6 +723,7 @@ static int check_final(ec_backend *backend, ec_array_grid_kind kind, ec_mode mod
                           mode == EC_MODE_VJP ? 1e-5 : 1e-9);
     results_free(&got);
     results_free(&want);
+    ec_element_table_destroy(&store.table);
     problem_close(&p);
     return bad;
 }
@@ -655,7 +734,7 @@ static int check_final_kinds(ec_backend *backend, ec_mode mode)
                                                EC_ARRAY_GRID_THETA_PHI};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (check_final(backend, kinds[i], mode)) {
+        if (check_final(backend, kinds[i], mode, ELEMENTS_ISOTROPIC)) {
             printf("  grid kind %d\n", (int)kinds[i]);
             return 1;
         }
@@ -670,6 +749,64 @@ static int case_final(ec_backend *backend)
 static int case_adjoint(ec_backend *backend)
 {
     return check_final_kinds(backend, EC_MODE_VJP);
+}
+
+/* Elements with fields, alike and of their own: the search's side lobes by every path to float32
+ * rounding, patterns, and everything of `final` with adjoints. */
+static int check_elements(ec_backend *backend, ec_array_grid_kind kind, int elements)
+{
+    bool surface = kind == EC_ARRAY_GRID_UV;
+    element_store store;
+    ec_array_beam beam;
+    problem p;
+    results got, want;
+
+    if (problem_open(&p, kind, 12, surface ? 32 : 201, surface ? 30 : 1, 1.5, true, 0, 41) ||
+        set_elements(&p, elements, &store))
+        return 1;
+    p.config.tolerance = 1e-6;
+    ec_array_beam_default(&beam);
+    beam.exclude_a = 0.3;
+    if (problem_call(&p) || problem_add(&p, ec_array_sll_db(p.graph, p.call, &beam)) ||
+        problem_add(&p, ec_array_directivity_db(p.graph, p.call, NULL)) ||
+        problem_add(&p, ec_array_pattern(p.graph, p.call)) ||
+        run(backend, &p, EC_MODE_RUN, EC_SEARCH, p.n, &got) ||
+        run_reference(&p, EC_MODE_RUN, EC_SEARCH, &want))
+        return 1;
+    for (size_t c = 0; c < p.n; c++)
+        EC_CHECK(got.status[c] == want.status[c] &&
+                     fabs(got.value[0][c] - want.value[0][c]) < 2e-4 &&
+                     fabs(got.value[1][c] - want.value[1][c]) < 1e-9,
+                 "candidate %zu: side lobes %.7g, D %.9g, expected %.7g, %.9g", c, got.value[0][c],
+                 got.value[1][c], want.value[0][c], want.value[1][c]);
+    if (ec_compare_f64("pattern", got.value[2], want.value[2], 2 * got.elements[2] * p.n, 1e-12))
+        return 1;
+    results_free(&got);
+    results_free(&want);
+    ec_element_table_destroy(&store.table);
+    problem_close(&p);
+    return 0;
+}
+
+static int case_elements(ec_backend *backend)
+{
+    static const ec_array_grid_kind kinds[] = {EC_ARRAY_CUT_U, EC_ARRAY_CUT_THETA,
+                                               EC_ARRAY_GRID_UV};
+
+    for (int elements = 1; elements < ELEMENTS_KINDS; elements++) {
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (check_elements(backend, kinds[i], elements)) {
+                printf("  grid kind %d, elements %d\n", (int)kinds[i], elements);
+                return 1;
+            }
+        for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
+            if (check_final(backend, kinds[i], EC_MODE_RUN, elements) ||
+                check_final(backend, kinds[i], EC_MODE_VJP, elements)) {
+                printf("  at final: grid kind %d, elements %d\n", (int)kinds[i], elements);
+                return 1;
+            }
+    }
+    return 0;
 }
 
 /* Followed maxima of one design, over a population of others. */
@@ -904,17 +1041,11 @@ static int case_failures(ec_backend *backend)
 }
 
 const ec_case ec_cases_array_pattern[] = {
-    {"array/pattern", case_pattern},
-    {"array/turn", case_turn},
-    {"array/line_sll", case_line_sll},
-    {"array/line_excess", case_line_excess},
-    {"array/grid_sll", case_grid_sll},
-    {"array/spread", case_spread},
-    {"array/nufft", case_nufft},
-    {"array/final", case_final},
-    {"array/adjoint", case_adjoint},
-    {"array/pieces", case_pieces},
-    {"array/neighbours", case_neighbours},
-    {"array/failures", case_failures},
-    {NULL, NULL},
+    {"array/pattern", case_pattern},   {"array/turn", case_turn},
+    {"array/line_sll", case_line_sll}, {"array/line_excess", case_line_excess},
+    {"array/grid_sll", case_grid_sll}, {"array/spread", case_spread},
+    {"array/nufft", case_nufft},       {"array/final", case_final},
+    {"array/adjoint", case_adjoint},   {"array/elements", case_elements},
+    {"array/pieces", case_pieces},     {"array/neighbours", case_neighbours},
+    {"array/failures", case_failures}, {NULL, NULL},
 };

@@ -741,6 +741,265 @@ static void table_and_closed_form(void **state)
     }
 }
 
+/* ---- elements with fields of their own ---- */
+
+typedef struct own_case {
+    const char *name;
+    ec_element_kind kind;
+    double q, axis[3];
+} own_case;
+
+static const own_case owns[] = {
+    {"cosq on a cylinder", EC_ELEMENT_KIND_COSQ, 1.2, {1, 0, 0}},
+    {"hemispheric on a cylinder", EC_ELEMENT_KIND_HEMISPHERIC, 0, {1, 0, 0}},
+    {"dipoles on a cylinder", EC_ELEMENT_KIND_HALF_WAVE, 0, {0.2, 1, 0.1}},
+};
+
+/* n elements around an arc of a cylinder along y, normals outwards, each turned a little. */
+static void set_cylinder(bench *b, const own_case *c, oracle *o, ec_element_frame *frames)
+{
+    const double radius = 1.1;
+
+    for (int32_t m = 0; m < b->n; m++) {
+        double angle = 0.25 * (m - 0.5 * (b->n - 1)), turn = 0.3 * m;
+        common_case one = {c->name,
+                           c->kind,
+                           c->q,
+                           {c->axis[0], c->axis[1], c->axis[2]},
+                           {sin(angle), 0.1 * (m % 3), cos(angle)},
+                           turn};
+        b->x[m] = radius * sin(angle);
+        b->y[m] = 0.4 * (m % 2);
+        b->z[m] = radius * cos(angle);
+        set_common(b, &one, &o[m]);
+        frames[m] = b->config.frame;
+    }
+    b->config.frame = (ec_element_frame){{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    b->config.frames = frames;
+}
+
+static void own_fields(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof owns / sizeof *owns; i++)
+        for (int polarization = 0; polarization < 5; polarization++) {
+            enum { NA = 10, NB = 14 };
+            double got[2 * NA * NB], level[NA * NB], theta[NA * NB], phi[NA * NB];
+            ec_element_frame frames[MOST];
+            oracle o[MOST];
+            bench b;
+            bench_open(&b, 11);
+            set_cylinder(&b, &owns[i], o, frames);
+            b.config.polarization = (ec_array_polarization)polarization;
+            b.config.copolar = -0.4;
+            b.config.kind = EC_ARRAY_GRID_THETA_PHI;
+            set_axis(&b, 0, 0.05, 3.0, NA);
+            set_axis(&b, 1, -1.0, 4.0, NB);
+            make_call(&b, 0);
+            memset(frames, 0, sizeof frames); /* the call has a copy */
+            values_of(&b, ec_array_pattern(b.graph, b.call), EC_FINAL, got);
+            for (int k = 0; k < NA * NB; k++) {
+                theta[k] = b.config.a[k / NB];
+                phi[k] = b.config.b[k % NB];
+            }
+            values_of(&b, ec_array_level_db(b.graph, b.call, NULL, false, NA * NB, theta, phi),
+                      EC_FINAL, level);
+            for (int k = 0; k < NA * NB; k++) {
+                long double F[3];
+                plain_sum(&b, o, b.n, theta[k], phi[k], F);
+                if (polarization) {
+                    near("real part", got[2 * k], (double)F[0], 1e-12 * b.n);
+                    near("imaginary part", got[2 * k + 1], (double)F[1], 1e-12 * b.n);
+                } else {
+                    near(owns[i].name, got[2 * k], (double)sqrtl(F[2]), 1e-12 * b.n);
+                    near("phase of a magnitude", got[2 * k + 1], 0, 0);
+                }
+                if (F[2] > 1e-12L)
+                    near("level", level[k], (double)(10 * log10l(F[2])), 1e-6);
+            }
+            bench_close(&b);
+        }
+}
+
+/* Side lobes at final fidelity, and in the search with stored (float32) and computed (float64)
+ * fields. */
+static void own_side_lobes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof owns / sizeof *owns; i++)
+        for (int polarization = 0; polarization < 2; polarization++) {
+            ec_element_frame frames[MOST];
+            oracle o[MOST];
+            ec_array_beam beam;
+            double got[2], want = 0;
+            for (int precision = 0; precision < 2; precision++) {
+                bench b;
+                bench_open(&b, 12);
+                set_cylinder(&b, &owns[i], o, frames);
+                b.config.polarization = (ec_array_polarization)polarization;
+                b.config.copolar = 0.9;
+                b.config.kind = EC_ARRAY_CUT_THETA;
+                b.config.precision = precision ? EC_PRECISION_DOUBLE : EC_PRECISION_SINGLE;
+                set_axis(&b, 0, -1.5, 1.5, 1501);
+                make_call(&b, 0);
+                ec_array_beam_default(&beam);
+                beam.look_a = 0.0;
+                beam.exclude_a = 0.35;
+                ec_expr sll = ec_array_sll_db(b.graph, b.call, &beam);
+                got[precision] = value_of(&b, sll, EC_SEARCH);
+                if (!precision)
+                    want = fine_sll(&b, o, b.n, 0.35);
+                /* a hemispheric element's field ends in a step, which has no refined peak */
+                bool steps = owns[i].kind == EC_ELEMENT_KIND_HEMISPHERIC;
+                near(owns[i].name, value_of(&b, sll, EC_FINAL), want, steps ? 0.2 : 1e-6);
+                near(owns[i].name, got[precision], want, steps ? 0.2 : 0.02);
+                bench_close(&b);
+            }
+            near("stored and computed fields", got[0], got[1], 2e-4);
+        }
+}
+
+static void own_directivity(void **state)
+{
+    const int nt = 700, np = 240;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof owns / sizeof *owns; i++) {
+        ec_element_frame frames[MOST];
+        oracle o[MOST];
+        long double sum = 0, F[3];
+        bench b;
+        bench_open(&b, 4);
+        set_cylinder(&b, &owns[i], o, frames);
+        for (int k = 0; k < nt; k++)
+            for (int l = 0; l < np; l++) {
+                plain_sum(&b, o, b.n, acos(2 * (k + 0.5) / nt - 1), 2 * EC_PI * (l + 0.5) / np, F);
+                sum += F[2] / ((long double)nt * np);
+            }
+        plain_sum(&b, o, b.n, 0.2, 0.4, F);
+        near(owns[i].name, directivity_of(&b, 0.2, 0.4), (double)(10 * log10l(F[2] / sum)),
+             owns[i].kind == EC_ELEMENT_KIND_HEMISPHERIC ? 0.05 : 2e-3);
+        bench_close(&b);
+    }
+}
+
+static void own_gradients(void **state)
+{
+    static const int which[] = {0, 2};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof which / sizeof *which; i++)
+        for (int polarization = 0; polarization < 2; polarization++) {
+            ec_element_frame frames[MOST];
+            oracle o[MOST];
+            bench b;
+            cut_of_line(&b);
+            bench shape = b;
+            set_cylinder(&b, &owns[which[i]], o, frames);
+            memcpy(b.x, shape.x, sizeof b.x); /* a line with the normals of a cylinder */
+            memcpy(b.y, shape.y, sizeof b.y);
+            memcpy(b.z, shape.z, sizeof b.z);
+            memcpy(b.phase, shape.phase, sizeof b.phase);
+            b.config.polarization = (ec_array_polarization)polarization;
+            b.config.copolar = 1.2;
+            check_gradients(&b);
+            bench_close(&b);
+        }
+}
+
+/* A table for some elements, the closed form for the others, and all of one kind. */
+static void embedded_patterns(void **state)
+{
+    double got[2];
+
+    (void)state;
+    for (int use = 0; use < 2; use++) {
+        ec_element_pattern table[2] = {{0}}, each[MOST];
+        bench b;
+        oracle o;
+        static const common_case upright = {
+            "table", EC_ELEMENT_KIND_HALF_WAVE, 0, {1, 0, 0}, {0, 0, 1}, 0};
+        bench_open(&b, 9);
+        for (int32_t k = 0; k < b.n; k++)
+            b.x[k] = 0.5 * k + 0.05 * (k % 3);
+        set_common(&b, &upright, &o);
+        make_table(5, 2, &table[0]);
+        make_table(10, 0.5, &table[1]);
+        for (int32_t k = 0; k < b.n; k++) {
+            each[k] = k % 3 < 2 && use ? table[k % 3] : b.config.element;
+            /* a table's size times the amplitude is one */
+            b.amplitude[k] = !use ? 1.0 : k % 3 == 0 ? 0.5 : k % 3 == 1 ? 2.0 : 1.0;
+        }
+        b.config.each = each;
+        b.config.kind = EC_ARRAY_CUT_THETA;
+        b.config.fixed = 0.6;
+        set_axis(&b, 0, -1.5, 1.5, 601);
+        make_call(&b, 0);
+        for (int k = 0; k < 2; k++)
+            ec_element_table_destroy(&table[k]);
+        double at[3] = {0.2, -0.7, 1.1}, level[3];
+        values_of(&b, ec_array_level_db(b.graph, b.call, NULL, false, 3, at, NULL), EC_FINAL,
+                  level);
+        for (int k = 0; k < 3; k++) {
+            long double F[3];
+            b.config.each = NULL;
+            for (int32_t m = 0; m < b.n; m++)
+                b.amplitude[m] = 1.0;
+            plain_sum(&b, &o, 1, fabs(at[k]), at[k] < 0 ? 0.6 + EC_PI : 0.6, F);
+            near("level", level[k], (double)(10 * log10l(F[2])), use ? 5e-3 : 1e-9);
+        }
+        ec_array_beam beam;
+        ec_array_beam_default(&beam);
+        beam.exclude_a = 0.25;
+        got[use] = value_of(&b, ec_array_sll_db(b.graph, b.call, &beam), EC_FINAL);
+        bench_close(&b);
+    }
+    near("side lobes", got[1], got[0], 5e-3);
+}
+
+/* The cross-polar level of dipoles, tilted alike and each its own way, by a fine direct search. */
+static void cross_polar(void **state)
+{
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        static const common_case tilted = {
+            "tilted dipoles", EC_ELEMENT_KIND_HALF_WAVE, 0, {1, 0.2, 0}, {0.3, 0.2, 1}, 0};
+        ec_element_frame frames[MOST];
+        oracle o[MOST];
+        long double peak = 0, cross = 0, F[3];
+        bench b;
+        bench_open(&b, 10);
+        for (int32_t m = 0; m < b.n; m++) {
+            common_case one = tilted;
+            one.rotation = 0.1 * m;
+            b.x[m] = 0.55 * (m - 4.5);
+            set_common(&b, own ? &one : &tilted, &o[m]);
+            frames[m] = b.config.frame;
+        }
+        b.config.frames = own ? frames : NULL;
+        b.config.copolar = 0.4;
+        b.config.kind = EC_ARRAY_CUT_THETA;
+        b.config.fixed = 0.3;
+        set_axis(&b, 0, -1.2, 1.2, 801);
+        make_call(&b, 0);
+        double got = value_of(&b, ec_array_xpol_db(b.graph, b.call, NULL), EC_FINAL);
+        double search = value_of(&b, ec_array_xpol_db(b.graph, b.call, NULL), EC_SEARCH);
+        for (int i = 0; i <= 40000; i++) {
+            double t = -1.2 + 2.4 * i / 40000;
+            for (int k = 0; k < 2; k++) {
+                long double *most = k ? &cross : &peak;
+                b.config.polarization = k ? EC_POLARIZATION_CROSS : EC_POLARIZATION_CO;
+                plain_sum(&b, o, own ? b.n : 1, fabs(t), t < 0 ? 0.3 + EC_PI : 0.3, F);
+                *most = fmaxl(*most, F[2]);
+            }
+        }
+        double want = (double)(10 * log10l(cross / peak));
+        near("cross-polar level", got, want, 1e-5);
+        near("cross-polar level in the search", search, want, 2e-2);
+        bench_close(&b);
+    }
+}
+
 /* ---- mistakes ---- */
 
 static void mistakes(void **state)
@@ -766,6 +1025,23 @@ static void mistakes(void **state)
     b.config.element.kind = EC_ELEMENT_KIND_TABLE;
     assert_true(try_call(&b, 0) < 0);
     assert_non_null(strstr(ec_error_text(), "table is empty"));
+    b.config.element.kind = EC_ELEMENT_KIND_ISOTROPIC;
+    b.config.polarization = EC_POLARIZATION_TOTAL;
+    assert_int_equal(try_call(&b, 0), EC_OK);
+    assert_true(ec_array_xpol_db(b.graph, b.call, NULL) < 0);
+    assert_non_null(strstr(ec_error_text(), "isotropic elements have no vector field"));
+    ec_element_frame frames[3] = {b.config.frame, b.config.frame, b.config.frame};
+    b.config.frames = frames;
+    assert_true(try_call(&b, 0) < 0);
+    assert_non_null(strstr(ec_error_text(), "an isotropic element has none"));
+    b.config.element.kind = EC_ELEMENT_KIND_COSQ;
+    for (int method = 0; method < 2; method++) {
+        b.config.method = method ? EC_METHOD_NUFFT : EC_METHOD_PRODUCT;
+        assert_true(try_call(&b, 0) < 0);
+        assert_non_null(strstr(ec_error_text(), "need method 'direct' or 'auto'"));
+    }
+    b.config.method = EC_METHOD_DIRECT;
+    assert_int_equal(try_call(&b, 0), EC_OK);
     bench_close(&b);
 }
 
@@ -780,6 +1056,12 @@ int main(void)
         cmocka_unit_test(directivity_of_arrays),
         cmocka_unit_test(gradients_of_common_elements),
         cmocka_unit_test(table_and_closed_form),
+        cmocka_unit_test(own_fields),
+        cmocka_unit_test(own_side_lobes),
+        cmocka_unit_test(own_directivity),
+        cmocka_unit_test(own_gradients),
+        cmocka_unit_test(embedded_patterns),
+        cmocka_unit_test(cross_polar),
         cmocka_unit_test(mistakes),
     };
 

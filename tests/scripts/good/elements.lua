@@ -2,6 +2,7 @@
 -- expect: short dipole 1.761 dB
 -- expect: tilted cosq 7.782 dB
 -- expect: loaded 2.151 dB
+-- expect: cross-polar -12.86 dB
 -- expect: co-polar field
 local ec = require "eciton"
 local job = ec.job{ name = "elements", seed = 1 }
@@ -34,3 +35,26 @@ print(("loaded %.3f dB"):format(value(loaded, 90, 90)))
 local at = { theta_deg = {10, 40}, relative = false }
 local co, cross = best:value(line:level_db(at)), best:value(across:level_db(at))
 assert(math.abs(co[1] - cross[1]) < 1e-9 and math.abs(co[2] - cross[2]) < 1e-9)
+-- around a cylinder: normals, an angle for each, patterns of each
+local sector = { -0.6, -0.2, 0.2, 0.6 }
+local x, z, nx, ny, nz, turn = {}, {}, {}, {}, {}, {}
+for i, a in ipairs(sector) do
+    x[i], z[i], nx[i], ny[i], nz[i] = math.sin(a), math.cos(a), 2 * math.sin(a), 0, 2 * math.cos(a)
+    turn[i] = 10 * i - 25
+end
+local grid = { x = x, z = z, wavelength = 1, theta_deg = ec.range(-90, 90, 181), phi_deg = 20 }
+local function on_cylinder(keys)
+    for k, v in pairs(grid) do keys[k] = v end
+    keys.normals = { nx, ny, nz }
+    return ec.array(keys)
+end
+local one = ec.load_pattern("dipole.ffd", { frequency = 1*ec.GHz })
+local all = on_cylinder{ element = one, polarization = "cross", rotation_deg = turn }
+local each = on_cylinder{ element = { one, one, one, one }, polarization = "cross", rotation_deg = turn }
+local closed = on_cylinder{ element = "halfwave_dipole", polarization = "cross", rotation_deg = turn }
+local behind = on_cylinder{ element = "cosq" }
+local at = { theta_deg = {-50, 20, 70}, relative = false }
+local a, e, c = best:value(all:level_db(at)), best:value(each:level_db(at)), best:value(closed:level_db(at))
+for i = 1, 3 do assert(a[i] == e[i] and math.abs(a[i] - c[i]) < 0.05) end
+print(("cross-polar %.2f dB"):format(best:value(closed:xpol_db())))
+assert(best:value(behind:xpol_db()) < -20)
