@@ -86,9 +86,10 @@ EC_API int ec_far_field_parse(const char *name, const char *text, size_t size,
 
 /* Both need even thetas, .ffd even phis too (to 1e-9 of the range; ERR_UNSUPPORTED otherwise). What
  * is written is read back: components bit by bit, angles to a few units in the last place.
- * .cut has ICOMP 1, one cut a phi, and no place for the frequency. */
+ * .cut has ICOMP 1, one cut a phi, and no place for the frequency; note (NULL: "E_theta and E_phi")
+ * ends the line of text of each cut. */
 EC_API int ec_far_field_write_ffd(const ec_far_field *field, const char *path);
-EC_API int ec_far_field_write_cut(const ec_far_field *field, const char *path);
+EC_API int ec_far_field_write_cut(const ec_far_field *field, const char *note, const char *path);
 
 /* ---- scattering matrices --------------------------------------------------------------------- */
 
@@ -110,7 +111,7 @@ EC_API void ec_touchstone_destroy(ec_touchstone **data);
 
 /* ---- element tables -------------------------------------------------------------------------- */
 
-/* NULL: x, y, z and phase are 0, amplitude is 1, the normal is z. */
+/* NULL: x, y, z and phase are 0, amplitude is 1, the normals are not known. */
 typedef struct ec_element_list {
     int32_t n;               /* >= 1 */
     const double *x, *y, *z; /* m */
@@ -119,7 +120,8 @@ typedef struct ec_element_list {
     const double *normal; /* [n][3] */
 } ec_element_list;
 
-/* CSV with the columns x, y, z, amplitude, phase_deg, normal_x, normal_y, normal_z; 17 digits. */
+/* CSV with the columns x, y, z, amplitude, phase_deg and, where normals are known, nx, ny, nz; 17
+ * digits. ec.geometry.csv reads it. */
 EC_API int ec_element_list_write(const ec_element_list *list, const char *path);
 
 EC_C_END

@@ -118,7 +118,7 @@ int ec_far_field_write_ffd(const ec_far_field *field, const char *path)
     return sink_close(&to, path);
 }
 
-int ec_far_field_write_cut(const ec_far_field *field, const char *path)
+int ec_far_field_write_cut(const ec_far_field *field, const char *note, const char *path)
 {
     int32_t n = field->n_theta, n_phi = field->n_phi;
     sink to;
@@ -132,7 +132,8 @@ int ec_far_field_write_cut(const ec_far_field *field, const char *path)
     double step = (degrees_of(field->theta[n - 1]) - first) / (n - 1);
     for (int32_t k = 0; k < n_phi; k++) {
         double phi = degrees_of(field->phi[k]);
-        fprintf(to.stream, "Field data in cuts, phi %.10g deg, E_theta and E_phi\n", phi);
+        fprintf(to.stream, "Field data in cuts, phi %.10g deg, %s\n", phi,
+                note ? note : "E_theta and E_phi");
         fprintf(to.stream, "%.17g %.17g %d %.17g 1 1 2\n", first, step, (int)n, phi);
         for (int32_t i = 0; i < n; i++) {
             size_t at = (size_t)i * (size_t)n_phi + (size_t)k;
@@ -179,13 +180,14 @@ int ec_element_list_write(const ec_element_list *list, const char *path)
         status = sink_open(&to);
     if (status != EC_OK)
         return status;
-    fputs("x,y,z,amplitude,phase_deg,normal_x,normal_y,normal_z\n", to.stream);
+    fprintf(to.stream, "x,y,z,amplitude,phase_deg%s\n", list->normal ? ",nx,ny,nz" : "");
     for (size_t i = 0; i < (size_t)list->n; i++) {
-        fprintf(to.stream, "%.17g,%.17g,%.17g,%.17g,%.17g,", or_else(list->x, i, 0),
+        fprintf(to.stream, "%.17g,%.17g,%.17g,%.17g,%.17g", or_else(list->x, i, 0),
                 or_else(list->y, i, 0), or_else(list->z, i, 0), or_else(list->amplitude, i, 1),
                 or_else(list->phase, i, 0) / EC_DEGREE);
-        fprintf(to.stream, "%.17g,%.17g,%.17g\n", or_else(list->normal, 3 * i, 0),
-                or_else(list->normal, 3 * i + 1, 0), or_else(list->normal, 3 * i + 2, 1));
+        for (size_t k = 0; k < 3 && list->normal; k++)
+            fprintf(to.stream, ",%.17g", list->normal[3 * i + k]);
+        fputc('\n', to.stream);
     }
     return sink_close(&to, path);
 }

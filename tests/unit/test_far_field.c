@@ -577,6 +577,11 @@ static char *read_text(const char *path)
     return text;
 }
 
+static int write_cut(const ec_far_field *f, const char *path)
+{
+    return ec_far_field_write_cut(f, NULL, path);
+}
+
 static void check_written(ec_far_field *f, const char *path,
                           int (*write)(const ec_far_field *, const char *), double frequency)
 {
@@ -613,16 +618,21 @@ static void test_written(void **state)
         snprintf(path, sizeof path, "%s/far_field_%ld.ffd", EC_TEST_BINARY_DIR, (long)getpid());
         check_written(f, path, ec_far_field_write_ffd, cases[i].frequency);
         snprintf(path, sizeof path, "%s/far_field_%ld.cut", EC_TEST_BINARY_DIR, (long)getpid());
-        check_written(f, path, ec_far_field_write_cut, 0);
+        check_written(f, path, write_cut, 0);
         ec_far_field_destroy(&f);
     }
     ec_far_field *f = random_field(5, 40, 4, 0, 0);
     f->phi[2] += 0.01;
     assert_int_equal(ec_far_field_write_ffd(f, path), EC_ERR_UNSUPPORTED);
     assert_non_null(strstr(ec_error_text(), "a .ffd file has even steps, but phi[2]"));
-    check_written(f, path, ec_far_field_write_cut, 0); /* cuts stand where they like */
+    check_written(f, path, write_cut, 0); /* cuts stand where they like */
+    assert_int_equal(ec_far_field_write_cut(f, "only E_theta", path), EC_OK);
+    char *text = read_text(path);
+    assert_non_null(strstr(text, "deg, only E_theta\n"));
+    free(text);
+    unlink(path);
     f->theta[1] += 0.01;
-    assert_int_equal(ec_far_field_write_cut(f, path), EC_ERR_UNSUPPORTED);
+    assert_int_equal(ec_far_field_write_cut(f, NULL, path), EC_ERR_UNSUPPORTED);
     assert_int_equal(ec_far_field_write_ffd(f, "/nowhere/at/all.ffd"), EC_ERR_UNSUPPORTED);
     ec_far_field_destroy(&f);
     f = random_field(5, 40, 4, 0, 0);
@@ -641,10 +651,16 @@ static void test_element_list(void **state)
     snprintf(path, sizeof path, "%s/elements_%ld.csv", EC_TEST_BINARY_DIR, (long)getpid());
     assert_int_equal(ec_element_list_write(&list, path), EC_OK);
     char *text = read_text(path);
-    assert_string_equal(text, "x,y,z,amplitude,phase_deg,normal_x,normal_y,normal_z\n"
+    assert_string_equal(text, "x,y,z,amplitude,phase_deg,nx,ny,nz\n"
                               "0.10000000000000001,0,0,1,180,1,0,0\n"
                               "-0.33333333333333331,0,0,1,0,0,0.59999999999999998,"
                               "0.80000000000000004\n");
+    free(text);
+    list.normal = NULL;
+    assert_int_equal(ec_element_list_write(&list, path), EC_OK);
+    text = read_text(path);
+    assert_string_equal(text, "x,y,z,amplitude,phase_deg\n0.10000000000000001,0,0,1,180\n"
+                              "-0.33333333333333331,0,0,1,0\n");
     free(text);
     unlink(path);
     list.n = 0;
