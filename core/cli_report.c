@@ -4,62 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli_patterns.h"
 #include "evaluators/array_pattern/array_pattern.h"
 #include "output.h"
-
-/* Patterns written for one search: scripts with more arrays have their own way to save them. */
-enum { MOST_PATTERNS = 4 };
-
-/* ---- which nodes a job uses ------------------------------------------------------------------ */
-
-/* All goals, constraints and records of the job; malloc'ed. */
-static ec_expr *job_outputs(const ec_job *job, int32_t *count)
-{
-    int32_t no = ec_job_objective_count(job), nc = ec_job_constraint_count(job),
-            nr = ec_job_record_count(job);
-    ec_expr *e = malloc((size_t)(no + nc + nr + 1) * sizeof *e);
-    int32_t n = 0;
-    for (int32_t i = 0; e && i < no; i++)
-        e[n++] = ec_job_objective(job, i)->expr;
-    for (int32_t i = 0; e && i < nc; i++)
-        e[n++] = ec_job_constraint(job, i)->expr;
-    for (int32_t i = 0; e && i < nr; i++)
-        e[n++] = ec_job_record(job, i)->expr;
-    *count = n;
-    return e;
-}
-
-/* Nodes that the job needs; malloc'ed, ec_graph_count long. */
-static bool *job_nodes(const ec_job *job)
-{
-    const ec_graph *graph = ec_job_graph(job);
-    int32_t n;
-    ec_expr *outputs = job_outputs(job, &n);
-    bool *needed = malloc((size_t)ec_graph_count(graph) + 1);
-    if (outputs && needed)
-        ec_graph_reach(graph, n, outputs, needed);
-    if (!outputs) {
-        free(needed);
-        needed = NULL;
-    }
-    free(outputs);
-    return needed;
-}
-
-static bool is_array_output(const ec_node *node)
-{
-    return node->op == EC_OP_CALL_OUTPUT && node->call->mode == EC_MODE_RUN &&
-           strcmp(node->call->def->name, "array_pattern") == 0;
-}
 
 /* How each metric of the job reads the pattern. */
 static void print_definitions(const ec_job *job)
 {
     const ec_graph *graph = ec_job_graph(job);
-    bool *needed = job_nodes(job);
+    bool *needed = ec_cli_job_nodes(job);
     for (int32_t i = 0; needed && i < ec_graph_count(graph); i++) {
         const ec_node *node = ec_graph_node(graph, i);
-        if (!needed[i] || !is_array_output(node))
+        if (!needed[i] || !ec_cli_is_array_output(node))
             continue;
         char text[300] = "";
         ec_array_definition(graph, i, text, sizeof text);
@@ -74,11 +30,11 @@ static void warn_look(const ec_cli_report *report, ec_job *job, const ec_result 
 {
     static const double most = -1; /* dB over the pattern's maximum */
     ec_graph *graph = ec_job_graph(job);
-    bool *needed = job_nodes(job);
+    bool *needed = ec_cli_job_nodes(job);
     int32_t n = ec_graph_count(graph);
     bool warned = false;
     for (int32_t i = 0; needed && i < n && !warned; i++) {
-        if (!needed[i] || !is_array_output(ec_graph_node(graph, i)))
+        if (!needed[i] || !ec_cli_is_array_output(ec_graph_node(graph, i)))
             continue;
         ec_expr level = ec_array_look_level(graph, i);
         double *value = NULL;
@@ -100,180 +56,19 @@ static void warn_look(const ec_cli_report *report, ec_job *job, const ec_result 
     free(needed);
 }
 
-/* ---- patterns -------------------------------------------------------------------------------- */
-
-static int find_arrays(const ec_job *job, ec_call **calls)
-{
-    const ec_graph *graph = ec_job_graph(job);
-    bool *needed = job_nodes(job);
-    int n = 0;
-    for (int32_t i = 0; needed && i < ec_graph_count(graph); i++) {
-        const ec_node *node = ec_graph_node(graph, i);
-        bool is_new = needed[i] && is_array_output(node);
-        for (int k = 0; is_new && k < n; k++)
-            is_new = calls[k] != node->call;
-        if (is_new && n < MOST_PATTERNS)
-            calls[n++] = node->call;
-    }
-    free(needed);
-    return n;
-}
-
-static double *in_degrees(const double *radians, int32_t n)
-{
-    double *to = malloc((size_t)n * sizeof *to);
-    for (int32_t i = 0; to && i < n; i++)
-        to[i] = radians[i] * (180 / EC_PI);
-    return to;
-}
-
-/* |F|^2 to dB over its largest value; directions that are none become NaN. */
-static void to_level(const ec_array_config *c, double *power, int32_t n)
-{
-    double peak = 0;
-    for (int32_t i = 0; i < n; i++) {
-        double u = c->kind == EC_ARRAY_GRID_UV ? c->a[i / c->nb]
-                   : c->kind == EC_ARRAY_CUT_U ? c->a[i]
-                                               : 0;
-        double v = c->kind == EC_ARRAY_GRID_UV ? c->b[i % c->nb]
-                   : c->kind == EC_ARRAY_CUT_U ? c->fixed
-                                               : 0;
-        if (u * u + v * v > 1 + 1e-9)
-            power[i] = NAN;
-        else if (power[i] > peak)
-            peak = power[i];
-    }
-    for (int32_t i = 0; i < n; i++)
-        if (!isnan(power[i]))
-            power[i] = 10 * log10(fmax(power[i] / peak, 1e-20));
-}
-
-typedef struct pattern_memory {
-    double *level, *axis[2], *fine[2];
-    char name[32], title[300];
-} pattern_memory;
-
-/* Each interval of an ascending grid in equal parts, so that it has `least` points or more;
- * malloc'ed. */
-static double *refine(const double *at, int32_t n, int32_t least, int32_t *count)
-{
-    int32_t parts = n > 1 && n < least ? (least - 1 + n - 2) / (n - 1) : 1;
-    int32_t total = (n - 1) * parts + 1;
-    double *fine = malloc((size_t)total * sizeof *fine);
-    for (int32_t i = 0; fine && i < total; i++) {
-        int32_t k = i / parts, part = i % parts;
-        fine[i] = part ? at[k] + (at[k + 1] - at[k]) * ((double)part / parts) : at[k];
-    }
-    *count = total;
-    return fine;
-}
-
-/* The same array on a finer grid, so that nulls are drawn sharp; the given call where that is not
- * possible or takes too long. */
-static ec_call *finer_call(ec_graph *graph, ec_call *call, pattern_memory *memory)
-{
-    enum { CUT = 1001, SURFACE = 181, INPUTS = 9 };
-    static const double most_terms = 1e9; /* elements times directions */
-    ec_array_config c = *ec_array_call_config(call);
-    bool surface = c.kind == EC_ARRAY_GRID_UV || c.kind == EC_ARRAY_GRID_THETA_PHI;
-    if (c.kind == EC_ARRAY_DIRECTIONS || call->n_in < INPUTS)
-        return call;
-    memory->fine[0] = refine(c.a, c.na, surface ? SURFACE : CUT, &c.na);
-    memory->fine[1] = surface ? refine(c.b, c.nb, SURFACE, &c.nb) : NULL;
-    double directions = (double)c.na * (surface ? c.nb : 1);
-    if (!memory->fine[0] || (surface && !memory->fine[1]) || c.elements * directions > most_terms)
-        return call;
-    c.a = memory->fine[0];
-    c.b = memory->fine[1];
-    const ec_expr *e = call->in;
-    ec_array_inputs in = {e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7], e[8]};
-    ec_call *fine = NULL;
-    return ec_array_call(graph, &c, &in, &fine) == EC_OK ? fine : call;
-}
-
-/* "NAME: sll_db = -20.1443", and which sample is drawn. */
-static void write_title(const ec_job *job, const ec_result *result, int32_t samples, char *text,
-                        size_t size)
-{
-    int n = snprintf(text, size, "%.120s: %.60s = %.6g", ec_job_name(job),
-                     ec_job_objective(job, 0)->name, result->objective_final[0]);
-    if (result->violation > 0)
-        n += snprintf(text + n, size - (size_t)n, " (infeasible)");
-    if (samples > 1)
-        snprintf(text + n, size - (size_t)n, ", first of %d samples", (int)samples);
-}
-
-static int make_pattern(const ec_cli_report *report, ec_job *job, const ec_result *result,
-                        ec_call *call, int number, pattern_memory *memory, ec_output_pattern *p)
-{
-    static const char *const axis[][2] = {
-        {"u", NULL}, {"u", "v"}, {"theta_deg", NULL}, {"phi_deg", NULL}, {"theta_deg", "phi_deg"},
-        {NULL, NULL}};
-    ec_graph *graph = ec_job_graph(job);
-    call = finer_call(graph, call, memory);
-    const ec_array_config *c = ec_array_call_config(call);
-    ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, ec_array_pattern(graph, call));
-    int32_t length = 0, n = c->nb > 0 ? c->na * c->nb : c->na;
-    int status = power < 0 ? power
-                           : ec_result_value(job, result, report->backend, power, &memory->level,
-                                             &length, NULL);
-    if (status < 0)
-        return status;
-    if (length < n || c->kind == EC_ARRAY_DIRECTIONS)
-        return EC_STOPPED;         /* no curve to draw */
-    to_level(c, memory->level, n); /* of several samples, the first */
-    bool degrees = c->kind != EC_ARRAY_CUT_U && c->kind != EC_ARRAY_GRID_UV;
-    if (degrees) {
-        memory->axis[0] = in_degrees(c->a, c->na);
-        memory->axis[1] = c->b ? in_degrees(c->b, c->nb) : NULL;
-        if (!memory->axis[0] || (c->b && !memory->axis[1]))
-            return ec_fail(EC_ERR_MEMORY, "no memory for the pattern");
-    }
-    snprintf(memory->name, sizeof memory->name, number ? "pattern_%d" : "pattern", number + 1);
-    write_title(job, result, length / n, memory->title, sizeof memory->title);
-    if (length > n)
-        ec_log_write(report->log, EC_LOG_INFO,
-                     "%s: the pattern of the first of %d samples (ec.over) is written",
-                     memory->name, (int)(length / n));
-    *p = (ec_output_pattern){
-        .name = memory->name,
-        .title = memory->title,
-        .axis = {axis[c->kind][0], axis[c->kind][1]},
-        .n = {c->na, c->nb},
-        .at = {degrees ? memory->axis[0] : c->a, degrees ? memory->axis[1] : c->b},
-        .value = "level_db",
-        .level = memory->level,
-        .floor = NAN};
-    return EC_OK;
-}
+/* ---- the result ------------------------------------------------------------------------------ */
 
 /* The tables first: a pattern has to be computed and drawn, which can fail. */
 static int write_files(const ec_cli_report *report, ec_job *job, const ec_result *result)
 {
-    ec_call *calls[MOST_PATTERNS];
     char folder[4200];
     snprintf(folder, sizeof folder, report->searches > 1 ? "%s/search_%d" : "%s",
              report->options->out, report->searches);
     int status = ec_output_all(job, result, folder, 0, NULL, report->log);
-    int found = result->found ? find_arrays(job, calls) : 0, n = 0;
-    for (int i = 0; status >= 0 && i < found; i++) {
-        pattern_memory memory = {NULL};
-        ec_output_pattern pattern;
-        status = make_pattern(report, job, result, calls[i], n, &memory, &pattern);
-        if (status == EC_OK) {
-            n++;
-            status = ec_output_plot(&pattern, folder, NULL, report->log);
-        }
-        free(memory.level);
-        free(memory.fine[0]);
-        free(memory.fine[1]);
-        free(memory.axis[0]);
-        free(memory.axis[1]);
-    }
-    return status;
+    if (status < 0 || !result->found)
+        return status;
+    return ec_cli_patterns_write(job, result, report->backend, folder, report->log);
 }
-
-/* ---- the result ------------------------------------------------------------------------------ */
 
 int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *result)
 {

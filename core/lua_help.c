@@ -27,9 +27,12 @@ static const ec_noun value = {
     "Any expression of the job at the best design, at final fidelity: a number, or a list.", NULL,
     0};
 static const ec_noun save = {
-    "best:save", "best:save(\"best.csv\")",
+    "best:save", "best:save(\"best.csv\"), best:save(\"array.ffd\", array)",
     "Variables, recorded quantities, objectives and constraints as columns, into the folder "
-    "of --out; .csv or .npy.",
+    "of --out; .csv or .npy. With an array: its far field at the best design on its theta-phi grid "
+    "or theta cut, .ffd or .cut (E_theta and E_phi; an isotropic element's pattern is E_theta), or "
+    "its elements, .csv (x, y, z in m, amplitude, phase_deg with the steering's phase, and nx, ny, "
+    "nz of elements that are not isotropic).",
     NULL, 0};
 static const ec_noun constant_value = {
     "ec.value", "ec.value(expr)", "The value of an expression without design variables.", NULL, 0};

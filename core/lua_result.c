@@ -1,9 +1,13 @@
 /* What a solve found: best.variables, best.objectives, best.constraints, best.recorded,
  * best.search by name, best:value(expr), best:save(file). */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "evaluators/array_pattern/array_pattern_winner.h"
+#include "lua_array.h"
 #include "lua_expr.h"
 #include "lua_files.h"
 #include "lua_job.h"
@@ -312,7 +316,37 @@ static int result_value(lua_State *L)
     return 1;
 }
 
-/* Everything by name, a column each: objectives, constraints, variables, recorded. */
+/* The array of the third argument: its far field (.ffd, .cut) or its element table (.csv). */
+static int save_array(lua_State *L, const ec_job *job, const ec_result *r)
+{
+    const ec_lua_array *array = luaL_testudata(L, 3, EC_LUA_ARRAY);
+    const char *name = lua_tostring(L, 2), *ending = strrchr(name, '.');
+    char path[PATH_MAX];
+    if (!array || !array->call)
+        ec_lua_fail(L,
+                    "best:save: wants an array of ec.array behind the name of the file, got a %s",
+                    luaL_typename(L, 3));
+    bool table = ending && strcasecmp(ending, ".csv") == 0;
+    if (!table && !(ending && (strcasecmp(ending, ".ffd") == 0 || strcasecmp(ending, ".cut") == 0)))
+        ec_lua_fail(
+            L,
+            "best:save: '%s': an array is saved as .ffd or .cut, its far field, or as .csv, "
+            "its elements",
+            name);
+    if (ec_lua_files_target(L, name, path, sizeof path) != EC_OK)
+        ec_lua_fail_core(L, "best:save");
+    ec_lua_mark_line(L);
+    ec_array_winner winner = {job, r, ec_lua_host_of(L)->backend, array->call};
+    lua_State *caller = ec_lua_core_enter(L);
+    int status = table ? ec_array_winner_write_elements(&winner, path)
+                       : ec_array_winner_write_far_field(&winner, path);
+    ec_lua_core_leave(L, caller);
+    if (status < 0)
+        ec_lua_fail_core(L, "best:save");
+    return 0;
+}
+
+/* Everything by name, a column each: objectives, constraints, variables, recorded; or an array. */
 static int result_save(lua_State *L)
 {
     const ec_result *r = result_at(L, "best:save");
@@ -321,6 +355,8 @@ static int result_save(lua_State *L)
         ec_lua_fail(L, "best:save: wants the name of a file, best:save(\"best.csv\")");
     if (!r->found)
         ec_lua_fail(L, "best:save: no design was found (%s)", r->message);
+    if (!lua_isnone(L, 3))
+        return save_array(L, job, r);
     int32_t no = r->n_objectives, nc = r->n_constraints;
     int32_t nv = r->n_variables, nr = r->n_records, n = no + nc + nv + nr, k = 0;
     const char **names = lua_newuserdatauv(L, (size_t)n * sizeof *names, 0);
@@ -374,7 +410,7 @@ static int result_index(lua_State *L)
         L,
         "a result has no '%s'; it has variables, objectives, search, constraints, recorded, "
         "generations, evaluations, failed, seconds, seed, violation, status, stop, message, "
-        "method, backend, device, found, value(expr), save(file)",
+        "method, backend, device, found, value(expr), save(file), save(file, array)",
         field);
 }
 

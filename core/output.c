@@ -404,14 +404,17 @@ static int pattern_csv(const ec_output_pattern *pattern, const char *folder, con
     bool grid = pattern->axis[1] != NULL;
     int32_t inner = grid ? pattern->n[1] : 1;
 
-    text_add(&text, grid ? "%s,%s,%s\n" : "%s%s,%s\n", pattern->axis[0],
-             grid ? pattern->axis[1] : "", pattern->value);
+    text_add(&text, grid ? "%s,%s,%s%s\n" : "%s%s,%s%s\n", pattern->axis[0],
+             grid ? pattern->axis[1] : "", pattern->value, pattern->max_db ? ",max_db,min_db" : "");
     for (int32_t i = 0; i < pattern->n[0]; i++)
         for (int32_t k = 0; k < inner; k++) {
             text_add(&text, "%.17g,", pattern->at[0][i]);
             if (grid)
                 text_add(&text, "%.17g,", pattern->at[1][k]);
-            text_add(&text, "%.17g\n", pattern->level[(size_t)i * (size_t)inner + (size_t)k]);
+            text_add(&text, "%.17g", pattern->level[(size_t)i * (size_t)inner + (size_t)k]);
+            if (pattern->max_db)
+                text_add(&text, ",%.17g,%.17g", pattern->max_db[i], pattern->min_db[i]);
+            text_add(&text, "\n");
         }
     return text_write(&text, folder, file);
 }
@@ -451,7 +454,7 @@ static void pattern_levels(const ec_output_pattern *pattern, double *low, double
             top = pattern->level[i];
     if (top == -INFINITY)
         top = 0;
-    *high = 10 * ceil(top / 10) + 0.0; /* -0 becomes 0 */
+    *high = 10 * ceil(top / 10 - 1e-9) + 0.0; /* a peak of 0 dB may be rounded up; -0 becomes 0 */
     *low = isnan(pattern->floor) ? *high - 60 : pattern->floor;
     if (!(*low < *high))
         *low = *high - 10;
@@ -483,13 +486,10 @@ static int pattern_gp(const ec_output_pattern *pattern, const char *folder, cons
              "# gnuplot %s.gp\n"
              "set terminal pngcairo noenhanced size %s font 'Sans,11'\n"
              "set output '%s.png'\n"
-             "set datafile separator ','\n"
-             "%s"
+             "set datafile separator ','\n" /* a nan is left blank, nothing is drawn across it */
              "set key off\n"
              "set title ",
-             pattern->name, grid ? "900,800" : "1000,600", pattern->name,
-             /* an image needs every pixel; a nan is left blank */
-             grid ? "" : "set datafile missing 'nan'\n");
+             pattern->name, grid ? "900,800" : "1000,600", pattern->name);
     gnuplot_word(&text, pattern->title ? pattern->title : pattern->name);
     text_add(&text, "\nset xlabel ");
     axis_label(pattern->axis[0], label, sizeof label);
@@ -503,19 +503,24 @@ static int pattern_gp(const ec_output_pattern *pattern, const char *folder, cons
         gnuplot_word(&text, strcmp(pattern->value, "level_db") == 0 ? "dB" : label);
         text_add(&text, " offset 1");
         text_add(&text,
-                 "\nset cbrange [%g:%g]\nset size ratio -1\n"
+                 "\nset cbrange [%g:%g]\n%s"
                  "set xrange [%.10g:%.10g]\nset yrange [%.10g:%.10g]\n"
                  "set palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', "
                  "3 '#5ec962', 4 '#fde725')\n"
                  "plot '%s.csv' using 1:2:3 every ::1 with %s\n",
-                 low, high, pattern->at[0][0], pattern->at[0][pattern->n[0] - 1], pattern->at[1][0],
+                 low, high, strcmp(pattern->axis[0], "u") == 0 ? "set size ratio -1\n" : "",
+                 pattern->at[0][0], pattern->at[0][pattern->n[0] - 1], pattern->at[1][0],
                  pattern->at[1][pattern->n[1] - 1], pattern->name,
                  image ? "image" : "points pointtype 5 pointsize 0.4 linecolor palette");
     } else {
         text_add(&text,
-                 "\nset yrange [%g:%g]\nset grid\n"
-                 "plot '%s.csv' using 1:2 every ::1 with lines linewidth 1.5\n",
-                 low, high, pattern->name);
+                 "\nset xrange [%.10g:%.10g]\nset yrange [%g:%g]\nset grid\n"
+                 "plot '%s.csv' using 1:2 every ::1 with lines linewidth 1.5%s\n",
+                 pattern->at[0][0], pattern->at[0][pattern->n[0] - 1], low, high, pattern->name,
+                 !pattern->max_db
+                     ? ""
+                     : ", '' using 1:3 every ::1 with lines linewidth 1.5 linecolor rgb '#c03030'"
+                       ", '' using 1:4 every ::1 with lines linewidth 1.5 linecolor rgb '#c08000'");
     }
     return text_write(&text, folder, file);
 }
