@@ -84,6 +84,7 @@ EC_FN size_t ec_lane_ld(size_t n)
     return ec_round_up(n, EC_LANE_PAD);
 }
 
-#define EC_PI 3.14159265358979323846
+#define EC_PI          3.14159265358979323846
+#define EC_LIGHT_SPEED 299792458.0 /* m/s, exact by definition */
 
 #endif

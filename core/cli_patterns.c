@@ -282,15 +282,17 @@ static int draw(const drawing *d, const char *part, const char *title, const cha
     return status;
 }
 
-/* "NAME: sll_db = -20.1443", and which sample is drawn. */
+/* "NAME: sll_db = -20.1443", and which part of the field, which sample is drawn. */
 static void write_title(drawing *d, int32_t samples)
 {
+    static const char *const part[] = {"", ", co-polar", ", cross-polar", ", theta component",
+                                       ", phi component"};
     const ec_job *job = d->winner.job;
     const ec_result *result = d->winner.result;
     int n = snprintf(d->title, sizeof d->title, "%.120s: %.60s = %.6g", ec_job_name(job),
                      ec_job_objective(job, 0)->name, result->objective_final[0]);
-    if (result->violation > 0)
-        n += snprintf(d->title + n, sizeof d->title - (size_t)n, " (infeasible)");
+    n += snprintf(d->title + n, sizeof d->title - (size_t)n, "%s%s",
+                  result->violation > 0 ? " (infeasible)" : "", part[d->grid.polarization]);
     if (samples > 1)
         snprintf(d->title + n, sizeof d->title - (size_t)n, ", first of %d samples", (int)samples);
 }
@@ -424,22 +426,25 @@ static int write_far_field(const drawing *d, const char *ending)
     return say_left_out(d, file, ec_array_winner_write_far_field(&d->winner, path));
 }
 
-static int write_array(drawing *d)
+static int write_tables(const drawing *d)
 {
-    ec_array_grid_kind kind = d->grid.kind;
-    bool sphere = kind == EC_ARRAY_GRID_THETA_PHI;
+    bool sphere = d->grid.kind == EC_ARRAY_GRID_THETA_PHI;
     int status = write_elements(d);
     if (status == EC_OK && sphere)
         status = write_far_field(d, "ffd");
-    if (status == EC_OK && (sphere || kind == EC_ARRAY_CUT_THETA))
+    if (status == EC_OK && (sphere || d->grid.kind == EC_ARRAY_CUT_THETA))
         status = write_far_field(d, "cut");
-    if (status == EC_OK)
-        status = choose_grid(d);
+    return status;
+}
+
+static int draw_array(drawing *d)
+{
+    int status = choose_grid(d);
     if (status == EC_OK)
         status = draw_pattern(d);
-    if (status == EC_OK && is_surface(kind))
+    if (status == EC_OK && is_surface(d->grid.kind))
         status = draw_cuts(d);
-    if (status == EC_OK && sphere)
+    if (status == EC_OK && d->grid.kind == EC_ARRAY_GRID_THETA_PHI)
         status = draw_uv(d);
     return status;
 }
@@ -461,8 +466,14 @@ int ec_cli_patterns_write(ec_job *job, const ec_result *result, ec_backend *back
                      .grid = *ec_array_call_config(calls[i])};
         if (i > 0)
             snprintf(d.suffix, sizeof d.suffix, "_%d", i + 1);
-        if (d.grid.kind != EC_ARRAY_DIRECTIONS)
-            status = write_array(&d);
+        /* a metric may use an array in several polarizations */
+        bool known = false;
+        for (int k = 0; k < i && !known; k++)
+            known = ec_array_winner_same_field(calls[k], calls[i]);
+        if (!known)
+            status = write_tables(&d);
+        if (status == EC_OK && d.grid.kind != EC_ARRAY_DIRECTIONS)
+            status = draw_array(&d);
         free(d.power);
         free(d.fine[0]);
         free(d.fine[1]);

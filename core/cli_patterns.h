@@ -10,7 +10,8 @@
  *                           second (cross_cut) a quarter turn on
  *   pattern_uv.csv          of a theta-phi grid that sees a part of the front half: that half in
  *                           the u-v plane
- * and a plot of each pattern (output.h). Levels are in dB over the peak.
+ * and a plot of each pattern (output.h). Levels are in dB over the peak. An array that differs from
+ * one before it in polarization only has patterns, but no tables and fields of its own.
  */
 #ifndef EC_CLI_PATTERNS_H
 #define EC_CLI_PATTERNS_H

@@ -6,8 +6,6 @@
 #include "lua_patterns.h"
 #include "lua_values.h"
 
-static const double LIGHT_SPEED = 299792458.0; /* m/s, exact by definition */
-
 /* ---- ec.array: keys -------------------------------------------------------------------------- */
 
 typedef struct array_keys {
@@ -289,7 +287,7 @@ ec_expr ec_lua_array_wavelength(lua_State *L, const char *noun, ec_expr waveleng
     if (!(node->range.lo > 0))
         ec_lua_fail(L, "%s: key '%s': it can be %.14g, it must be above 0", noun, key,
                     node->range.lo);
-    return wavelength >= 0 ? wavelength : binary(L, EC_OP_DIV, number(L, LIGHT_SPEED), frequency);
+    return wavelength >= 0 ? wavelength : binary(L, EC_OP_DIV, number(L, EC_LIGHT_SPEED), frequency);
 }
 
 /* What the weights say: amplitude and phase, and where the script does not, the geometry that they

@@ -395,6 +395,9 @@ static int pattern_check(const ec_output_pattern *pattern)
         pattern->n[0] < 1 || (grid && (!pattern->at[1] || pattern->n[1] < 1)))
         return ec_fail(EC_ERR_ARGUMENT, "pattern '%s': an axis or the values are missing",
                        pattern->name);
+    if (!pattern->max_db != !pattern->min_db || (grid && pattern->max_db))
+        return ec_fail(EC_ERR_ARGUMENT, "pattern '%s': a mask has both lists, and belongs to a cut",
+                       pattern->name);
     return EC_OK;
 }
 

@@ -8,14 +8,18 @@
 #include <string.h>
 #include <strings.h>
 
-static const double LIGHT_SPEED = 299792458.0; /* m/s, exact by definition */
-
 static const char *const grid_names[] = {"u cut",   "u-v grid",       "theta cut",
                                          "phi cut", "theta-phi grid", "list of directions"};
 
 static ec_graph *graph_of(const ec_array_winner *winner)
 {
     return ec_job_graph(winner->job);
+}
+
+/* Elements with a vector field, and normals that mean something. */
+static bool has_vectors(const ec_array_config *config)
+{
+    return config->each || config->element.kind != EC_ELEMENT_KIND_ISOTROPIC;
 }
 
 static int no_memory(void)
@@ -100,17 +104,58 @@ int ec_array_winner_write_elements(const ec_array_winner *winner, const char *pa
         double *phase = in[EC_PATTERN_PHASE], *normal = block + EC_PATTERN_INPUTS * n;
         for (int32_t m = 0; m < config->elements; m++) {
             phase[m] = feed_phase((const double *const *)in, m);
-            for (int k = 0; k < 3; k++)
-                normal[3 * m + k] = config->frame.z[k];
+            const ec_element_frame *frame = config->frames ? &config->frames[m] : &config->frame;
+            memcpy(normal + 3 * m, frame->z, sizeof frame->z);
         }
-        bool turned = config->element.kind != EC_ELEMENT_KIND_ISOTROPIC;
-        ec_element_list list = {config->elements,      in[EC_PATTERN_X],         in[EC_PATTERN_Y],
-                                in[EC_PATTERN_Z],      in[EC_PATTERN_AMPLITUDE], phase,
-                                turned ? normal : NULL};
+        ec_element_list list = {config->elements,
+                                in[EC_PATTERN_X],
+                                in[EC_PATTERN_Y],
+                                in[EC_PATTERN_Z],
+                                in[EC_PATTERN_AMPLITUDE],
+                                phase,
+                                has_vectors(config) ? normal : NULL};
         status = ec_element_list_write(&list, path);
     }
     free(block);
     return status;
+}
+
+/* ---- two calls -------------------------------------------------------------------------------- */
+
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+    return a == b || (a && b && memcmp(a, b, size) == 0);
+}
+
+static bool same_pattern(const ec_element_pattern *a, const ec_element_pattern *b)
+{
+    bool table = a->kind == EC_ELEMENT_KIND_TABLE;
+
+    if (a->kind != b->kind || a->q != b->q || !same_bytes(a->axis, b->axis, sizeof a->axis))
+        return false;
+    return !table ||
+           (ec_element_table_length(a) == ec_element_table_length(b) &&
+            same_bytes(&a->grid, &b->grid, sizeof a->grid) &&
+            same_bytes(a->node_f64, b->node_f64, ec_element_table_length(a) * sizeof *a->node_f64));
+}
+
+bool ec_array_winner_same_field(const ec_call *one, const ec_call *other)
+{
+    const ec_array_config *a = ec_array_call_config(one), *b = ec_array_call_config(other);
+    size_t n = (size_t)a->elements, step = sizeof(double);
+
+    bool same = a->elements == b->elements && a->kind == b->kind && a->na == b->na &&
+                a->nb == b->nb && a->fixed == b->fixed &&
+                same_bytes(one->in, other->in, EC_PATTERN_INPUTS * sizeof *one->in);
+    same = same && same_bytes(a->a, b->a, (size_t)a->na * step) &&
+           same_bytes(a->b, b->b, (size_t)a->nb * step) &&
+           same_bytes(&a->frame, &b->frame, sizeof a->frame) &&
+           same_bytes(a->frames, b->frames, n * sizeof *a->frames) && !a->each == !b->each;
+    if (same && !a->each)
+        return same_pattern(&a->element, &b->element);
+    for (size_t m = 0; m < n && same; m++)
+        same = same_pattern(&a->each[m], &b->each[m]);
+    return same;
 }
 
 /* ---- far field ------------------------------------------------------------------------------- */
@@ -129,7 +174,6 @@ static void halve_cut(ec_array_config *grid, double *theta, double phi[2])
     static const double same = 1e-9;
     int32_t n = 0;
 
-    grid->nb = grid->a[0] < 0 ? 2 : 1;
     for (int32_t i = 0; i < grid->na; i++)
         theta[i] = fabs(grid->a[i]);
     qsort(theta, (size_t)grid->na, sizeof *theta, compare_doubles);
@@ -142,6 +186,7 @@ static void halve_cut(ec_array_config *grid, double *theta, double phi[2])
     grid->a = theta;
     grid->na = n;
     grid->b = phi;
+    grid->nb = 2;
 }
 
 /* Complex patterns on one grid, [n][parts]: real and imaginary parts, one after the other. */
@@ -171,7 +216,7 @@ static int make_field(const ec_array_winner *winner, ec_array_config *grid, ec_f
 {
     static const ec_array_polarization whole[] = {EC_POLARIZATION_TOTAL},
                                        vector[] = {EC_POLARIZATION_THETA, EC_POLARIZATION_PHI};
-    bool scalar = grid->element.kind == EC_ELEMENT_KIND_ISOTROPIC;
+    bool scalar = !has_vectors(grid);
     size_t n = (size_t)grid->na * (size_t)grid->nb;
     double wavelength = 0, *value = NULL;
     ec_c128 *e = malloc(2 * n * sizeof *e);
@@ -188,7 +233,7 @@ static int make_field(const ec_array_winner *winner, ec_array_config *grid, ec_f
     }
     if (status == EC_OK)
         status = ec_far_field_create(grid->na, grid->a, grid->nb, grid->b, e, scalar ? NULL : e + n,
-                                     LIGHT_SPEED / wavelength, field);
+                                     EC_LIGHT_SPEED / wavelength, field);
     free(value);
     free(e);
     return status;
@@ -200,7 +245,7 @@ int ec_array_winner_far_field(const ec_array_winner *winner, ec_far_field **fiel
     double *theta = NULL, phi[2];
 
     if (scalar)
-        *scalar = grid.element.kind == EC_ELEMENT_KIND_ISOTROPIC;
+        *scalar = !has_vectors(&grid);
     if (grid.kind != EC_ARRAY_GRID_THETA_PHI && grid.kind != EC_ARRAY_CUT_THETA)
         return ec_fail(EC_ERR_UNSUPPORTED,
                        "far field: the array has a %s; a list theta_deg is needed, with phi_deg a "
@@ -352,7 +397,9 @@ int ec_array_winner_mask(const ec_array_winner *winner, ec_expr metric, const do
     if (!node || node->op != EC_OP_CALL_OUTPUT || node->call != winner->call)
         return EC_OK;
     const ec_pattern_spec *spec = (const ec_pattern_spec *)node->call->out[node->output].spec;
-    if (spec->kind != EC_METRIC_EXCESS)
+    /* other metrics use masks of their own */
+    if (spec->kind != EC_METRIC_EXCESS ||
+        strcmp(node->call->out[node->output].name, "excess_db") != 0)
         return EC_OK;
     int status = read_reference(winner, spec, cut, at, &reference);
     if (status == EC_OK && !cut)

@@ -27,12 +27,16 @@ EC_API int ec_array_winner_write_elements(const ec_array_winner *winner, const c
 /* E_theta and E_phi of the array on its own grid, with the script's amplitudes; the frequency is
  * that of the wavelength. Whatever polarization the metrics read, the field is the whole one; an
  * isotropic element has no vector field, its F is E_theta (*scalar, may be NULL) and E_phi is zero.
- * A theta cut becomes half cuts: |theta| at its phi and, for negative ones, at the opposite phi.
+ * A theta cut becomes two half cuts: each |theta| at its phi and at the opposite one.
  * ERR_UNSUPPORTED: the array has another grid. ERR_RANGE: the field is not finite. */
 EC_API int ec_array_winner_far_field(const ec_array_winner *winner, ec_far_field **field,
                                      bool *scalar);
 /* The same to a file, .ffd or .cut by the ending of its name. */
 EC_API int ec_array_winner_write_far_field(const ec_array_winner *winner, const char *path);
+
+/* True when two calls have the same elements and grid: their tables and far fields are equal,
+ * whatever their polarizations are. */
+EC_API bool ec_array_winner_same_field(const ec_call *one, const ec_call *other);
 
 /* |F|^2 over a grid, which differs from the configuration of the call in kind, a, b and fixed;
  * malloc'ed, [na] or [na][nb]. samples may be NULL: how many there were. */

@@ -209,6 +209,13 @@ if wanted output "$@"; then
         fail output/left "a part is left, or a link was followed"
     fi
     [ "$(head -n 1 "$work/out/saved.csv")" = '"x,""1""",f' ] || fail output/left "names are not quoted"
+    # a file of an array that has no place; the result is printed all the same
+    rm -rf "$work/out"
+    mkdir -p "$work/out/pattern_2.cut"
+    "$program" run "$here/good/array_files.lua" --out "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    written array 1 "pattern_2.cut' cannot be written: it is a folder"
+    grep -q 'directivity_db' "$work/output" || fail output/array "the result is not printed"
     # a folder that cannot take a file whole keeps the old one
     "$program" run "$here/save_large.lua" --out "$work/out" >"$work/output" 2>&1 </dev/null
     cp "$work/out/large.csv" "$work/large"

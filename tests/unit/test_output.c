@@ -228,6 +228,7 @@ static void test_plot(void **state)
     assert_non_null(strstr(text, "'it''s a cut'"));
     assert_non_null(strstr(text, "set yrange [-70:-10]"));
     assert_non_null(strstr(text, "set ylabel 'level (dB)'"));
+    assert_null(strstr(text, "missing")); /* lines would go on across a nan */
     free(text);
     snprintf(path, sizeof path, "%s/pattern.png", r->folder);
     assert_true(plotted == (stat(path, &info) == 0 && info.st_size > 1000));
@@ -238,12 +239,63 @@ static void test_plot(void **state)
     text = read_file(r->folder, "map.gp");
     assert_non_null(strstr(text, "with image"));
     assert_non_null(strstr(text, "set cbrange [-50:0]"));
-    assert_null(strstr(text, "missing")); /* an image needs every pixel */
+    assert_non_null(strstr(text, "set size ratio -1")); /* u and v have one scale */
+    assert_null(strstr(text, "missing"));               /* an image needs every pixel */
     free(text);
     snprintf(path, sizeof path, "%s/map.png", r->folder);
     assert_true(plotted == (stat(path, &info) == 0));
     cut.name = "../up";
     assert_true(ec_output_plot(&cut, r->folder, NULL, NULL) == EC_ERR_ARGUMENT);
+}
+
+/* The limits of a mask are columns and lines; a peak that rounding puts above 0 dB changes no axis;
+ * angles have no common scale. */
+static void test_mask(void **state)
+{
+    run *r = *state;
+    double theta[3] = {-90, 0, 90}, level[3] = {-20, 1e-15, -20}, map[9] = {0};
+    double max[3] = {-13, NAN, -15}, min[3] = {NAN, -3, NAN};
+    bool plotted = false;
+    struct stat info;
+    char path[1024];
+    ec_output_pattern cut = {.name = "masked",
+                             .axis = {"theta_deg", NULL},
+                             .n = {3, 0},
+                             .at = {theta, NULL},
+                             .value = "level_db",
+                             .level = level,
+                             .floor = NAN,
+                             .max_db = max,
+                             .min_db = min};
+    ec_output_pattern grid = {.name = "angles",
+                              .axis = {"theta_deg", "phi_deg"},
+                              .n = {3, 3},
+                              .at = {theta, theta},
+                              .value = "level_db",
+                              .level = map,
+                              .floor = NAN};
+
+    assert_int_equal(ec_output_folder(r->folder), EC_OK);
+    assert_int_equal(ec_output_plot(&cut, r->folder, &plotted, NULL), EC_OK);
+    char *text = read_file(r->folder, "masked.csv");
+    assert_string_equal(text, "theta_deg,level_db,max_db,min_db\n-90,-20,-13,nan\n"
+                              "0,1.0000000000000001e-15,nan,-3\n90,-20,-15,nan\n");
+    free(text);
+    text = read_file(r->folder, "masked.gp");
+    assert_non_null(strstr(text, "set xrange [-90:90]\nset yrange [-60:0]"));
+    assert_non_null(strstr(text, "using 1:3 every ::1 with lines"));
+    assert_non_null(strstr(text, "using 1:4 every ::1 with lines"));
+    free(text);
+    snprintf(path, sizeof path, "%s/masked.png", r->folder);
+    assert_true(plotted == (stat(path, &info) == 0 && info.st_size > 1000));
+    assert_int_equal(ec_output_plot(&grid, r->folder, NULL, NULL), EC_OK);
+    text = read_file(r->folder, "angles.gp");
+    assert_null(strstr(text, "ratio"));
+    free(text);
+    cut.min_db = NULL;
+    assert_int_equal(ec_output_plot(&cut, r->folder, NULL, NULL), EC_ERR_ARGUMENT);
+    grid.max_db = grid.min_db = max;
+    assert_int_equal(ec_output_plot(&grid, r->folder, NULL, NULL), EC_ERR_ARGUMENT);
 }
 
 static void told(void *user, ec_log_level level, const char *text)
@@ -303,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_table, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_csv, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_plot, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_mask, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_gnuplot, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
     };
