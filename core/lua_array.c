@@ -16,7 +16,7 @@ typedef struct array_keys {
     double q, copolar, tolerance;
     int64_t terms, parts;
     ec_lua_list axis, normal, rotation, part;
-    int normals;
+    int normals, coupling;
     bool plane;
 } array_keys;
 
@@ -63,6 +63,10 @@ static const ec_key array_table[] = {
         polarization),
     ROW("copolar_deg", EC_KEY_NUMBER, 0, 0, -360, 360, "deg", NULL,
         "the co-polar direction at broadside, from x towards y", copolar),
+    ROW("coupling", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+        "a matrix S of ec.load_touchstone with a port for each element: amplitude and phase (with "
+        "the steering) are waves a incident on the ports, the weights are their currents, a - S a",
+        coupling),
     ROW("u", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
         "grid of u = sin(theta) cos(phi): a cut, or with v a grid", u),
     ROW("v", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
@@ -503,6 +507,21 @@ static size_t choose_element(lua_State *L, const array_keys *k, uint64_t given, 
     return bytes;
 }
 
+static void couple(lua_State *L, const array_keys *k, int32_t elements, ec_array_inputs *in)
+{
+    const ec_lua_touchstone *matrix = ec_lua_touchstone_test(L, k->coupling);
+
+    if (!matrix)
+        ec_lua_fail(L, "ec.array: key 'coupling': wants a matrix of ec.load_touchstone, got a %s",
+                    luaL_typename(L, k->coupling));
+    if (matrix->data->n_ports != elements)
+        ec_lua_fail(L,
+                    "ec.array: key 'coupling': the matrix has %d ports, the array has %d elements",
+                    (int)matrix->data->n_ports, (int)elements);
+    if (ec_array_couple(graph_of(L), matrix->data, elements, in) != EC_OK)
+        ec_lua_fail_core(L, "ec.array");
+}
+
 static int array_new(lua_State *L)
 {
     array_keys k;
@@ -552,6 +571,8 @@ static int array_new(lua_State *L)
         in.v0 = steer[1];
         in.w0 = steer[2];
     }
+    if (k.coupling)
+        couple(L, &k, config.elements, &in);
     ec_lua_array *array = lua_newuserdatauv(L, sizeof *array, 0);
     array->call = NULL;
     array->kind = config.kind;

@@ -82,6 +82,15 @@ typedef struct ec_array_inputs {
 EC_API int ec_array_call(ec_graph *graph, const ec_array_config *config,
                          const ec_array_inputs *inputs, ec_call **call);
 
+/* Mutual coupling by a scattering matrix: takes amplitude and phase of *in as waves incident on the
+ * ports, the steering's phases included, and puts amplitude and phase of the ports' currents, in the
+ * same steering, in their place: (a - S a)_m sqrt(R_1 / R_m), S at c / wavelength, linear between the
+ * file's frequencies. For elements whose field follows the current at their port. The number of
+ * ports is that of the elements; the wavelength's range lies inside the file's; steering is given
+ * whole or not at all. data is not kept. */
+EC_API int ec_array_couple(ec_graph *graph, const ec_touchstone *data, int32_t elements,
+                           ec_array_inputs *in);
+
 /* The main beam of a metric. Default (NAN): the steering direction. */
 typedef struct ec_array_beam {
     /* In the grid's coordinates (u, v or radians); NAN: from the steering input. */

@@ -1000,6 +1000,105 @@ static void cross_polar(void **state)
     }
 }
 
+/* ---- coupling ---- */
+
+/* A matrix that no formula below takes apart: N ports, two frequencies. */
+static void fill_matrix(int32_t n, double frequency[2], ec_c128 *s, double *reference,
+                        ec_touchstone *data)
+{
+    for (int32_t i = 0; i < 2 * n * n; i++) {
+        s[i].re = draw(-0.3, 0.3);
+        s[i].im = draw(-0.3, 0.3);
+    }
+    for (int32_t i = 0; i < n; i++)
+        reference[i] = i == 2 ? 75.0 : 50.0;
+    frequency[0] = 299792458.0 / 1.05;
+    frequency[1] = 299792458.0 / 0.9;
+    *data = (ec_touchstone){n, 2, frequency, s, reference};
+}
+
+/* Steered, coupled isotropic elements against (I - S) a by hand, and gradients through it. */
+static void coupling(void **state)
+{
+    enum { N = 5 };
+    ec_c128 s[2 * N * N];
+    double frequency[2], reference[N], u[3] = {0.1, -0.4, 0.7}, got[3];
+    ec_touchstone data;
+
+    (void)state;
+    fill_matrix(N, frequency, s, reference, &data);
+    for (int varies = 0; varies < 2; varies++) {
+        double wavelength = 0.97, steer = 0.2;
+        bench b;
+        bench_open(&b, N);
+        scatter(&b, 1.5, 0.4);
+        set_axis(&b, 0, -1, 1, 101);
+        const double *value[5] = {b.x, b.y, b.z, b.amplitude, b.phase};
+        ec_expr in[5];
+        for (int k = 0; k < 5; k++)
+            in[k] = varies ? variable(&b, value[k], N, 0.1)
+                           : ec_graph_constant(b.graph, 1, &b.n, value[k]);
+        ec_expr of = varies ? variable(&b, &wavelength, 1, 0.02) : ec_graph_number(b.graph, 0.97);
+        b.in = (ec_array_inputs){in[0],
+                                 in[1],
+                                 in[2],
+                                 in[3],
+                                 in[4],
+                                 of,
+                                 ec_graph_number(b.graph, steer),
+                                 ec_graph_number(b.graph, 0),
+                                 ec_graph_number(b.graph, sqrt(1 - steer * steer))};
+        ec_array_inputs plain = b.in;
+        if (ec_array_couple(b.graph, &data, N, &b.in) < 0 ||
+            ec_array_call(b.graph, &b.config, &b.in, &b.call) < 0)
+            fail_msg("%s", ec_error_text());
+        ec_expr level = ec_array_level_db(b.graph, b.call, NULL, false, 3, u, NULL);
+        values_of(&b, level, EC_FINAL, got);
+        long double a[N][2], share = (299792458.0L / 0.97L - frequency[0]) /
+                                     ((long double)frequency[1] - frequency[0]);
+        for (int m = 0; m < N; m++) {
+            long double turn =
+                (b.x[m] * steer + b.z[m] * sqrtl(1 - (long double)steer * steer)) / 0.97L;
+            long double angle = b.phase[m] - 2 * PI_L * turn;
+            a[m][0] = b.amplitude[m] * cosl(angle);
+            a[m][1] = b.amplitude[m] * sinl(angle);
+        }
+        for (int k = 0; k < 3; k++) {
+            long double F[2] = {0, 0}, w = sqrtl(1 - (long double)u[k] * u[k]);
+            for (int m = 0; m < N; m++) {
+                long double c[2] = {a[m][0], a[m][1]};
+                for (int j = 0; j < N; j++) {
+                    const ec_c128 *one = &s[m * N + j], *two = &s[N * N + m * N + j];
+                    long double re = one->re + share * ((long double)two->re - one->re);
+                    long double im = one->im + share * ((long double)two->im - one->im);
+                    c[0] -= re * a[j][0] - im * a[j][1];
+                    c[1] -= re * a[j][1] + im * a[j][0];
+                }
+                long double root = sqrtl(50.0L / reference[m]);
+                long double angle = 2 * PI_L * (b.x[m] * u[k] + b.z[m] * w) / 0.97L;
+                F[0] += root * (c[0] * cosl(angle) - c[1] * sinl(angle));
+                F[1] += root * (c[0] * sinl(angle) + c[1] * cosl(angle));
+            }
+            near("coupled level", got[k], (double)(10 * log10l(F[0] * F[0] + F[1] * F[1])), 1e-9);
+        }
+        if (varies) {
+            b.in = plain;
+            check_gradient("coupled", &b, ec_graph_unary(b.graph, EC_OP_SUM, level), 1e-6);
+        }
+        bench_close(&b);
+    }
+    bench b;
+    bench_open(&b, 3);
+    ec_expr one = ec_graph_number(b.graph, 1);
+    b.in = (ec_array_inputs){one, one, one, one, one, one, one, one, one};
+    assert_int_equal(ec_array_couple(b.graph, &data, 3, &b.in), EC_ERR_SHAPE);
+    assert_non_null(strstr(ec_error_text(), "the coupling has 5 ports, the array has 3 elements"));
+    b.in.wavelength = ec_graph_number(b.graph, 2);
+    assert_int_equal(ec_array_couple(b.graph, &data, N, &b.in), EC_ERR_RANGE);
+    assert_non_null(strstr(ec_error_text(), "the array's frequency is 149896229 to 149896229 Hz"));
+    bench_close(&b);
+}
+
 /* ---- mistakes ---- */
 
 static void mistakes(void **state)
@@ -1062,6 +1161,7 @@ int main(void)
         cmocka_unit_test(own_gradients),
         cmocka_unit_test(embedded_patterns),
         cmocka_unit_test(cross_polar),
+        cmocka_unit_test(coupling),
         cmocka_unit_test(mistakes),
     };
 
