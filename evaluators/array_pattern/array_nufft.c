@@ -34,7 +34,7 @@ static ec_interval in_wavelengths(const ec_pattern_args *args, int input)
     return z;
 }
 
-/* Interval of the direction cosine w over the visible points. */
+/* Interval of the direction cosine w over the points that are read. */
 static ec_interval visible_w(const ec_array_config *config, const ec_pattern_axes *axes)
 {
     ec_interval w = {1.0, 0.0};
@@ -43,7 +43,8 @@ static ec_interval visible_w(const ec_array_config *config, const ec_pattern_axe
     for (int32_t i = 0; i < axes->na * nb; i++) {
         double d[3];
         double b = config->kind == EC_ARRAY_CUT_U ? config->fixed : axes->b[i % nb];
-        if (!ec_pattern_direct(config, axes->a[i / nb], b, d))
+        /* on a cut interpolation reads one sample beyond the visible stretch, where w is 0 */
+        if (!ec_pattern_direct(config, axes->a[i / nb], b, d) && config->kind != EC_ARRAY_CUT_U)
             continue;
         w.lo = fmin(w.lo, d[2]);
         w.hi = fmax(w.hi, d[2]);
@@ -59,10 +60,11 @@ static void count_terms(const ec_array_config *config, ec_interval w, double tol
 
     nufft->w_c = 0.5 * (w.lo + w.hi);
     nufft->taylor = config->expansion == EC_EXPANSION_TAYLOR;
-    nufft->terms = config->terms > 0 ? config->terms
-                   : x < 4.0 * EC_PATTERN_TERMS_MAX
-                       ? ec_expansion_terms(config->expansion, x, tolerance, EC_PATTERN_TERMS_MAX)
-                       : EC_PATTERN_TERMS_MAX + 1;
+    /* far beyond the terms that there are, also those that the script asks for are but noise */
+    nufft->terms = x >= 4.0 * EC_PATTERN_TERMS_MAX ? EC_PATTERN_TERMS_MAX + 1
+                   : config->terms > 0
+                       ? config->terms
+                       : ec_expansion_terms(config->expansion, x, tolerance, EC_PATTERN_TERMS_MAX);
     nufft->bound = ec_expansion_error(config->expansion, x, nufft->terms);
 }
 
@@ -477,7 +479,7 @@ static int stage_cuda(ec_pattern_memory *memory, const ec_pattern_args *args,
 bool ec_pattern_nufft_fits(const ec_array_config *config, const ec_pattern_axes *axes)
 {
     if (config->kind == EC_ARRAY_CUT_U)
-        return axes->uniform && axes->na > 2;
+        return axes->uniform;
     return config->kind == EC_ARRAY_GRID_UV && axes->uniform && axes->uniform_b;
 }
 

@@ -293,7 +293,10 @@ static inline void EC_ROW(strengths)(const ec_pattern_args *args, const ec_patte
         y[k] = dy * scale_y;
         strength[2 * k] = amplitude * c;
         strength[2 * k + 1] = amplitude * s;
-        EC_REAL zeta = (EC_REAL)(dz * per_half), here = (EC_REAL)1, before = (EC_REAL)0;
+        /* a flat part has no depth but rounding errors, which the powers would blow up */
+        double share = dz * per_half;
+        share = share > 1.0 ? 1.0 : share < -1.0 ? -1.0 : share;
+        EC_REAL zeta = (EC_REAL)share, here = (EC_REAL)1, before = (EC_REAL)0;
         for (int32_t p = 1; p < nufft->terms; p++) {
             EC_REAL next = EC_ROW(basis)(nufft->taylor != 0, p, zeta, here, before);
             EC_REAL *to = strength + 2 * ((size_t)p * n + k);

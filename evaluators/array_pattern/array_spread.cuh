@@ -155,9 +155,11 @@ static __global__ void __launch_bounds__(SORT_THREADS)
         double turn = ec_turns_reduce(phase * (1.0 / EC_TURN)) + x * (nufft->centre_u - u0) +
                       y * (nufft->centre_v - v0) + z * (nufft->w_c - w0);
         ec_sincos_turns_f32((float)ec_turns_reduce(turn), &sine, &cosine);
-        float zeta = nufft->terms > 1 ? (float)((z - nufft->z_c) / nufft->z_half) : 0.0f;
+        /* a flat array has no depth but rounding errors, which the powers would blow up */
+        double zeta = nufft->terms > 1 ? (z - nufft->z_c) / nufft->z_half : 0.0;
+        zeta = zeta > 1.0 ? 1.0 : zeta < -1.0 ? -1.0 : zeta;
         record[2 * at] = make_float4(oa, ob, amplitude * cosine, amplitude * sine);
-        record[2 * at + 1] = make_float4(zeta, __int_as_float(a << 16 | b), 0.0f, 0.0f);
+        record[2 * at + 1] = make_float4((float)zeta, __int_as_float(a << 16 | b), 0.0f, 0.0f);
     }
 }
 

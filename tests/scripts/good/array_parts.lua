@@ -50,6 +50,30 @@ for _, parts in ipairs{ 1, 2, 5, 40 } do
         end
     end
 end
+-- parts of so few elements that they are flat, but for rounding errors of metres over wavelengths
+local metres = {}
+for _, axis in ipairs{ "x", "y", "z" } do
+    metres[axis] = {}
+    for i, value in ipairs(({ x = x, y = y, z = z })[axis]) do metres[axis][i] = 0.7 * value end
+end
+local flat = {}
+for _, method in ipairs{ "direct", "nufft" } do
+    flat[#flat + 1] = ec.value(ec.re(ec.array{ x = metres.x, y = metres.y, z = metres.z, wavelength = 0.7,
+        u = ec.range(-0.5, 0.5, 11), v = ec.range(-0.4, 0.5, 10), method = method, parts = 10, tolerance = 1e-6 }
+        :pattern()))
+end
+for k = 1, #want_re do assert(math.abs(flat[1][k] - flat[2][k]) < 1e-3) end
+
+-- a cut that leaves the visible region, where w is 0, and one of two directions
+for _, u in ipairs{ ec.range(-1, 1.2, 45), ec.range(0.2, 0.9, 2) } do
+    local re = {}
+    for _, method in ipairs{ "direct", "nufft" } do
+        re[#re + 1] = ec.value(ec.re(ec.array{ x = x, y = y, z = z, wavelength = 1, u = u, v = 0.3,
+            method = method }:pattern()))
+    end
+    for k = 1, #u do assert(math.abs(re[1][k] - re[2][k]) < 1e-6, u[k]) end
+end
+
 -- terms that are too few show
 assert(error_of{ method = "nufft", terms = 1 } > 0.1)
 assert(error_of{ method = "nufft", terms = 2, parts = 4 } < 1e-3)
