@@ -500,11 +500,11 @@ static int make_product(ec_pattern_memory *memory, const ec_array_config *config
     return status;
 }
 
-static bool allows(const ec_array_config *config, ec_array_method method)
+static bool allows(const ec_array_config *config, ec_array_method wish, ec_array_method method)
 {
     if (ec_pattern_has_own(config) && method != EC_METHOD_DIRECT)
         return false;
-    return config->method == EC_METHOD_AUTO || config->method == method;
+    return wish == EC_METHOD_AUTO || wish == method;
 }
 
 /* The cheapest path by predicted seconds a design; a path that was asked for and is not there is an
@@ -524,26 +524,32 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
     const double *rate = cuda ? GPU_RATE : CPU_RATE;
     double direct = COST_SINCOS * points * elements / rate[0];
     bool fast = !cuda || (elements <= GPU_PRODUCT_ELEMENTS && points <= GPU_PRODUCT_POINTS);
+    ec_array_method wish = config->method;
     char way[256] = "";
     int status = EC_OK;
 
-    if (args->fields && (cuda || config->method != EC_METHOD_NUFFT))
+    /* a GPU has the NUFFT for u-v grids in float32: a script that asks for it runs there anyway */
+    if (cuda && wish == EC_METHOD_NUFFT &&
+        (config->kind != EC_ARRAY_GRID_UV || config->precision == EC_PRECISION_DOUBLE))
+        wish = EC_METHOD_AUTO;
+
+    if (args->fields && (cuda || wish != EC_METHOD_NUFFT))
         cost[EC_ROW_NONE] = 2.0 * direct; /* in float64 */
-    if (!args->fields && allows(config, EC_METHOD_DIRECT))
+    if (!args->fields && allows(config, wish, EC_METHOD_DIRECT))
         cost[EC_ROW_DIRECT] = direct;
-    if (!args->fields && allows(config, EC_METHOD_PRODUCT) && is_tensor(config, extent, axes)) {
+    if (!args->fields && allows(config, wish, EC_METHOD_PRODUCT) &&
+        is_tensor(config, extent, axes)) {
         status = make_product(memory, config, extent, axes, args);
         cost[EC_ROW_PRODUCT] =
             elements * (COST_PRODUCT * p->rows * p->padded + COST_SINCOS * (p->rows + p->padded)) /
             rate[fast];
     }
     double least = fmin(fmin(cost[EC_ROW_NONE], cost[EC_ROW_DIRECT]), cost[EC_ROW_PRODUCT]);
-    if (status >= 0 && !(args->fields && cuda) && allows(config, EC_METHOD_NUFFT) &&
-        ec_pattern_nufft_fits(config, axes) &&
-        (config->method == EC_METHOD_NUFFT || least > NUFFT_LEAST)) {
+    if (status >= 0 && !(args->fields && cuda) && allows(config, wish, EC_METHOD_NUFFT) &&
+        ec_pattern_nufft_fits(config, axes) && (wish == EC_METHOD_NUFFT || least > NUFFT_LEAST)) {
         status =
             ec_pattern_nufft_make(memory, setup, axes, args, &cost[EC_ROW_NUFFT], way, sizeof way);
-        if (status == EC_ERR_UNSUPPORTED && config->method == EC_METHOD_AUTO)
+        if (status == EC_ERR_UNSUPPORTED && wish == EC_METHOD_AUTO)
             status = EC_OK; /* too deep an array for it */
     }
     if (status < 0)
@@ -555,11 +561,10 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
         return EC_OK;
     if (row == EC_ROW_NONE)
         return ec_fail(EC_ERR_UNSUPPORTED,
-                       config->method == EC_METHOD_PRODUCT
+                       wish == EC_METHOD_PRODUCT
                            ? "array: method 'product' needs a uniform u cut or a u-v grid, and "
                              "elements in one plane of constant z"
-                           : "array: method 'nufft' needs a uniform u-v grid (on the CPU a uniform "
-                             "u cut, too) and on a GPU precision 'single'");
+                           : "array: method 'nufft' needs a uniform u cut or u-v grid");
     args->row = row;
     char level[64] = "float64";
     if (!args->double_precision) /* a phasor's error, or a sum's in the worst order */
@@ -567,7 +572,8 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                  20.0 * log10(fmax(6e-7, elements * 6e-8)));
     if (row == EC_ROW_NUFFT) {
         snprintf(text, size, "%s, %s, %.0f points: predicted %.3g s a design (direct sum: %.3g s)",
-                 way, args->double_precision ? "float64" : "float32", points, cost[row], direct);
+                 way, args->double_precision && !cuda ? "float64" : "float32", points, cost[row],
+                 direct);
         return ec_pattern_nufft_use(memory, args);
     }
     if (row == EC_ROW_PRODUCT)

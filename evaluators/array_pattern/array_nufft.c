@@ -420,7 +420,7 @@ static int make_cuda(ec_pattern_memory *memory, const ec_array_config *config,
     ec_nufft_window window = {0};
 
     *cost = (double)INFINITY;
-    if (config->kind != EC_ARRAY_GRID_UV || args->double_precision)
+    if (config->kind != EC_ARRAY_GRID_UV || config->precision == EC_PRECISION_DOUBLE)
         return EC_OK;
     *cost = choose_window(axes, tolerance, config->elements, nufft->terms, nufft, &window);
     if (isinf(*cost))
@@ -490,11 +490,13 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
     const ec_array_config *config = &setup->config;
     ec_pattern_nufft *nufft = &args->nufft;
     bool cut = config->kind == EC_ARRAY_CUT_U;
-    double finest = args->double_precision ? 1e-12 : 1e-6; /* that a transform reaches */
-    double tolerance = config->tolerance > 0.0  ? config->tolerance
-                       : args->fields           ? finest
-                       : args->double_precision ? 1e-9
-                                                : 1e-4;
+    /* a GPU's rows are float32 also at final fidelity: they tell where to refine */
+    bool wide = args->double_precision && !memory->backend->is_cuda;
+    double finest = wide ? 1e-12 : 1e-6; /* that a transform reaches */
+    double tolerance = config->tolerance > 0.0 ? config->tolerance
+                       : args->fields          ? finest
+                       : wide                  ? 1e-9
+                                               : 1e-4;
     ec_interval z = in_wavelengths(args, EC_PATTERN_Z), w = visible_w(config, axes);
     char way[200] = "";
     int status = EC_OK;
@@ -502,7 +504,7 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
     memset(nufft, 0, sizeof *nufft);
     *cost = (double)INFINITY;
     if (args->exact && !args->fields) /* a search's tolerance does not make final figures coarse */
-        tolerance = fmin(tolerance, args->double_precision ? 1e-9 : 2e-6);
+        tolerance = fmin(tolerance, wide ? 1e-9 : 2e-6);
     nufft->step_u = (axes->a[axes->na - 1] - axes->a[0]) / (axes->na - 1);
     nufft->centre_u = axes->a[0] + nufft->step_u * (axes->na / 2);
     nufft->step_v = cut ? 0.0 : (axes->b[axes->nb - 1] - axes->b[0]) / (axes->nb - 1);
@@ -525,8 +527,7 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
     }
     bool expanded = nufft->terms > 1 || config->terms > 0;
     if (status >= 0 && expanded && nufft->parts == 0)
-        status = upload_factors(memory, config, axes, w, (size_t)args->grid.points,
-                                args->double_precision, nufft);
+        status = upload_factors(memory, config, axes, w, (size_t)args->grid.points, wide, nufft);
     if (status >= 0 && nufft->parts > 0 && nufft->terms > 1 && !nufft->taylor)
         status = upload_curves(memory, w, nufft);
     if (status < 0)
@@ -544,7 +545,10 @@ int ec_pattern_nufft_use(ec_pattern_memory *memory, ec_pattern_args *args)
 {
     args->row = EC_ROW_NUFFT;
     args->zero_log = fmax(args->zero_log, args->nufft.noise_log);
-    return memory->backend->is_cuda ? stage_cuda(memory, args, &args->nufft) : EC_OK;
+    if (!memory->backend->is_cuda)
+        return EC_OK;
+    args->double_precision = false;
+    return stage_cuda(memory, args, &args->nufft);
 }
 
 size_t ec_pattern_nufft_bytes(const ec_pattern_args *args)

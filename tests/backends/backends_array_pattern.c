@@ -926,9 +926,6 @@ static int check_nufft(ec_backend *backend, const nufft_case *one, uint64_t seed
             p[k].config.expansion = one->expansion;
             if (fidelity == EC_FINAL)
                 p[k].n = 3;
-            /* a GPU has this path in float32 only */
-            if (fidelity == EC_FINAL && backend->is_cuda && k == 0)
-                p[k].config.precision = EC_PRECISION_SINGLE;
             ec_array_beam_default(&beam);
             if (array->exclude > 0.0)
                 beam.exclude_a = array->exclude;
@@ -995,8 +992,6 @@ static int case_nufft(ec_backend *backend)
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (check_nufft(backend, &list[i], 300 + i))
             return 1;
-    if (backend->is_cuda)
-        return 0;
     const nufft_case lines[] = {
         {{EC_ARRAY_CUT_U, 200, 2001, 1, 40, 0.03, true, 0, iso, 0}, 1e-4, 0, 1},
         {{EC_ARRAY_CUT_U, 60, 1000, 1, 12, 0, false, 0, iso, 0}, 1e-5, 0, 1},
