@@ -414,8 +414,8 @@ static int upload_window(ec_pattern_memory *memory, const ec_nufft_window *windo
 }
 
 static int make_cuda(ec_pattern_memory *memory, const ec_array_config *config,
-                     const ec_pattern_axes *axes, double tolerance, const ec_pattern_args *args,
-                     ec_pattern_nufft *nufft, double *cost, char *text, size_t size)
+                     const ec_pattern_axes *axes, double tolerance, ec_pattern_nufft *nufft,
+                     double *cost, char *text, size_t size)
 {
     ec_nufft_window window = {0};
 
@@ -520,7 +520,7 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
         if (nufft->terms > EC_PATTERN_TERMS_MAX)
             return too_deep(nufft);
         double share = fmax(nufft->terms > 1 ? 0.5 * tolerance : tolerance, finest);
-        status = make_cuda(memory, config, axes, share, args, nufft, cost, way, sizeof way);
+        status = make_cuda(memory, config, axes, share, nufft, cost, way, sizeof way);
     } else {
         cpu_problem problem = {memory->backend, setup, axes, args, w, tolerance, finest};
         status = make_cpu(memory, &problem, nufft, cost, way, sizeof way);
