@@ -1,10 +1,11 @@
 /* array_coupling.c: weights of an array whose ports are coupled, as expressions of the graph.
  *
- * Ports fed by incident waves a reflect S a, so the current of port m is (a - S a)_m / sqrt(R_m)
- * (Kurokawa, IEEE Trans. Microwave Theory Tech. 13, 1965, eq. 6 and 9); in units of the first port's
- * sqrt(R) that is the weight of an element whose field follows its current. The incident waves have
- * the phases of the steering, and what the coupling makes of them is given to the array as phases on
- * top of that steering. Complex products are real ones of twice the size:
+ * Ports fed by incident power waves a reflect S a, so the current of port m is
+ * (a - S a)_m / sqrt(R_m) (K. Kurokawa, "Power waves and the scattering matrix", IEEE Trans.
+ * Microwave Theory Tech. 13, 1965); in units of the first port's sqrt(R) that is the weight of an
+ * element whose field follows its current. The incident waves have the phases of the steering, and
+ * what the coupling makes of them is given to the array as phases on top of that steering. Complex
+ * products are real ones of twice the size:
  *   [Re b; Im b] = [Re a; Im a] - [Re S, -Im S; Im S, Re S] [Re a; Im a].
  * Between the file's frequencies S is linear in Re and Im. */
 #include "array_internal.h"

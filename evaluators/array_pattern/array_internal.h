@@ -156,8 +156,8 @@ void ec_pattern_own_of(const ec_array_config *config, ec_pattern_own *own);
 int ec_pattern_elements_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                              ec_pattern_args *args);
 /* Fields of elements of their own towards n directions, [elements][parts][re, im][stride], parts 1
- * (then of the gain's polarization) or 3, on the backend; *to is NULL when they are too many to keep.
- */
+ * (then of the gain's polarization) or 3, on the backend; *to is NULL when they are too many to
+ * keep. */
 int ec_pattern_fields_make(ec_pattern_memory *memory, const ec_array_config *config, int32_t parts,
                            const double *const d[3], size_t n, size_t stride, const float **to);
 /* The visible stretch of a cut, intersected with its grid. */

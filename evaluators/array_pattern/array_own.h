@@ -5,8 +5,9 @@
  *
  * with one part p for a chosen polarization and the three Cartesian components for the total field.
  * Fields are divided by a bound of |E| (ec_pattern_own.size). Of an element that a direction lies
- * behind the field is zero. Derivatives along the sphere are exact in the phases; those of the fields,
- * which vary a thousand times more slowly than the step, are central differences (array_gain.h).
+ * behind the field is zero. Derivatives along the sphere are exact in the phases; those of the
+ * fields, which vary a thousand times more slowly than the step, are central differences
+ * (array_gain.h).
  */
 #ifndef EC_ARRAY_OWN_H
 #define EC_ARRAY_OWN_H

@@ -4,10 +4,11 @@
  *
  * with k = 2 pi / wavelength, direction cosines u = sin th cos ph, v = sin th sin ph, w = cos th
  * (time factor exp(+jwt)), the element's field g in the chosen polarization (|E| of the total
- * field), and a steering direction (u0, v0, w0) that the beam peaks at. Directions with u^2 + v^2 > 1 are outside the visible region and count in no metric.
- * Metrics read |F|^2, directivity also the power radiated in both polarizations; definitions are in docs/design.md, section 5. Peaks and crossings are
- * interpolated in the search; `final` evaluates in float64, on a grid sized by the array's extent,
- * and refines every peak and crossing on the true function.
+ * field), and a steering direction (u0, v0, w0) that the beam peaks at. Directions with
+ * u^2 + v^2 > 1 are outside the visible region and count in no metric. Metrics read |F|^2,
+ * directivity also the power radiated in both polarizations; definitions are in docs/design.md,
+ * section 5. Peaks and crossings are interpolated in the search; `final` evaluates in float64, on a
+ * grid sized by the array's extent, and refines every peak and crossing on the true function.
  */
 #ifndef EC_ARRAY_PATTERN_H
 #define EC_ARRAY_PATTERN_H
@@ -83,11 +84,11 @@ EC_API int ec_array_call(ec_graph *graph, const ec_array_config *config,
                          const ec_array_inputs *inputs, ec_call **call);
 
 /* Mutual coupling by a scattering matrix: takes amplitude and phase of *in as waves incident on the
- * ports, the steering's phases included, and puts amplitude and phase of the ports' currents, in the
- * same steering, in their place: (a - S a)_m sqrt(R_1 / R_m), S at c / wavelength, linear between the
- * file's frequencies. For elements whose field follows the current at their port. The number of
- * ports is that of the elements; the wavelength's range lies inside the file's; steering is given
- * whole or not at all. data is not kept. */
+ * ports, the steering's phases included, and puts amplitude and phase of the ports' currents, in
+ * the same steering, in their place: (a - S a)_m sqrt(R_1 / R_m), S at c / wavelength, linear
+ * between the file's frequencies. For elements whose field follows the current at their port. The
+ * number of ports is that of the elements; the wavelength's range lies inside the file's; steering
+ * is given whole or not at all. data is not kept. */
 EC_API int ec_array_couple(ec_graph *graph, const ec_touchstone *data, int32_t elements,
                            ec_array_inputs *in);
 

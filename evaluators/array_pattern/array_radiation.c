@@ -219,7 +219,8 @@ static bool along_z(const ec_element_frame *frame)
     return frame->z[0] == 0.0 && frame->z[1] == 0.0;
 }
 
-/* Where the element radiates (elements of their own: everywhere), cut to the front half of the array with `half`. */
+/* Where the element radiates (elements of their own: everywhere), cut to the front half of the array
+ * with `half`. */
 static int choose_region(const ec_pattern_gain *gain, bool half, region *r)
 {
     const ec_element_grid *grid = &gain->pattern.grid;
