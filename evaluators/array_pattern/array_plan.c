@@ -12,7 +12,9 @@ EC_KERNEL_DECLARE_FLAGS(array_pattern, ec_pattern_args, EC_KERNEL_SERIAL)
 
 enum {
     CUDA_TEAMS_PER_PROCESSOR = 4, /* blocks of the general kernel: each has a workspace */
-    ROW_ALIGNMENT = 256
+    ROW_ALIGNMENT = 256,
+    QUICK =
+        1 << 16 /* points times elements, some 10 us a candidate: not worth a look at the clock */
 };
 
 static const ec_array_config *config_of(const ec_call *call)
@@ -441,6 +443,9 @@ int ec_pattern_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array 
         args.status = status;
         args.fresh = fresh;
         args.stop = exec ? exec->stop : NULL;
+        double work = (double)args.grid.points * args.elements;
+        ec_pattern_watch watch = {.interrupt = exec ? exec->interrupt : NULL};
+        args.watch = watch.interrupt && backend->host_memory && work > QUICK ? &watch : NULL;
         for (int32_t i = 0; i < EC_PATTERN_INPUTS; i++)
             ec_pattern_bind_view(in[i], &args.in[i]);
         for (int32_t k = 0; k < args.n_metrics; k++) {
@@ -454,6 +459,8 @@ int ec_pattern_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array 
             result = ec_pattern_nufft_run(&ev->memory, &ec_kernel_array_pattern, &args);
         else
             result = backend->ops->launch(backend, &ec_kernel_array_pattern, &args, n, 1);
+        if (result >= 0 && watch.ended)
+            result = EC_STOPPED;
     }
     return result;
 }

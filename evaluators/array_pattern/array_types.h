@@ -10,6 +10,7 @@
 #ifndef EC_ARRAY_TYPES_H
 #define EC_ARRAY_TYPES_H
 
+#include "../../core/evaluator.h"
 #include "../../core/kernel.h"
 #include "array_pattern_element.h"
 #include "array_pattern_kinds.h"
@@ -242,6 +243,12 @@ enum { EC_PATTERN_METRICS_MAX = 16 };
 /* EC_ROW_GIVEN: the row of a task lies in nufft.rows. */
 enum { EC_ROW_NONE, EC_ROW_DIRECT, EC_ROW_PRODUCT, EC_ROW_NUFFT, EC_ROW_GIVEN };
 
+/* CPU: whether a launch should end before its last candidate. The calling thread asks. */
+typedef struct ec_pattern_watch {
+    const ec_interrupt *interrupt;
+    int32_t ended;
+} ec_pattern_watch;
+
 typedef struct ec_pattern_args {
     size_t n, samples;
     ec_pattern_view in[EC_PATTERN_INPUTS];
@@ -267,9 +274,10 @@ typedef struct ec_pattern_args {
     uint8_t *status;
     int32_t fresh; /* the status bytes are written, not OR-ed into: each by one task only */
     const int32_t *stop;
-    int32_t teams;          /* workspaces there are */
-    char *workspace;        /* of all teams */
-    size_t workspace_bytes; /* of one team; in it, after the elements: */
+    ec_pattern_watch *watch; /* NULL: nobody asks, or candidates are quick */
+    int32_t teams;           /* workspaces there are */
+    char *workspace;         /* of all teams */
+    size_t workspace_bytes;  /* of one team; in it, after the elements: */
     size_t at_row, at_flood, at_queue, at_adjoint, at_tables;
 } ec_pattern_args;
 

@@ -1363,6 +1363,68 @@ static void pieces_of_surface(void **state)
     }
 }
 
+/* ---- an end within a chunk ---- */
+
+typedef struct end_wish {
+    bool wanted;
+    int asked;
+} end_wish;
+
+static bool ask(void *user)
+{
+    end_wish *wish = user;
+
+    wish->asked++;
+    return wish->wanted;
+}
+
+/* The first chunk of designs: the executor itself only asks between chunks. */
+static int run_chunk(int32_t points, end_wish *wish)
+{
+    enum { N = 200, DESIGNS = 32 };
+    double x[N];
+    uint8_t status[DESIGNS];
+    int32_t shape = N;
+    ec_array X;
+    ec_executor *executor = NULL;
+    ec_interrupt interrupt = {ask, wish};
+    bench b;
+
+    for (int i = 0; i < N; i++)
+        x[i] = 0.5 * i;
+    bench_open(&b, N);
+    b.in.x = variable(&b, x, N, 0.1);
+    set_axis(&b, 0, -1, 1, points);
+    make_call(&b);
+    ec_expr sll = ec_array_sll_db(b.graph, b.call, NULL);
+    ec_executor_info info = {
+        .outputs = &sll, .n_outputs = 1, .max_candidates = DESIGNS, .interrupt = &interrupt};
+    assert_int_equal(ec_executor_create(b.graph, b.backend, &info, &executor), EC_OK);
+    assert_int_equal(
+        ec_array_create(b.backend, &X, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, DESIGNS, 1), EC_OK);
+    for (size_t e = 0; e < N; e++)
+        for (size_t c = 0; c < DESIGNS; c++)
+            ((double *)X.data)[e * X.ld + c] = x[e];
+    int result = ec_executor_run(executor, &X, NULL, NULL, status, DESIGNS, 0);
+    ec_array_release(b.backend, &X);
+    ec_executor_destroy(&executor);
+    bench_close(&b);
+    return result;
+}
+
+static void interrupted_within_a_chunk(void **state)
+{
+    end_wish wish = {.wanted = true}, none = {.wanted = false}, quick = {.wanted = true};
+
+    (void)state;
+    assert_int_equal(run_chunk(2001, &wish), EC_STOPPED);
+    assert_int_equal(wish.asked, 1);
+    assert_int_equal(run_chunk(2001, &none), EC_OK);
+    assert_true(none.asked >= 1);
+    assert_int_equal(run_chunk(201, &quick), EC_OK);
+    assert_int_equal(quick.asked, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1396,6 +1458,7 @@ int main(void)
         cmocka_unit_test(fnbw_names_itself),
         cmocka_unit_test(pieces_follow),
         cmocka_unit_test(pieces_of_surface),
+        cmocka_unit_test(interrupted_within_a_chunk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
