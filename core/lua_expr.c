@@ -131,8 +131,9 @@ const char *ec_lua_expr_advice(const ec_node *output)
 {
     const char *name = output->call->out[output->output].name;
     if (strcmp(output->call->def->name, "array_weights") == 0)
-        return "its constraints depend on each other (a null twice, or in the look direction), or "
-               "elements are too close for its noise: move the nulls, or give loading";
+        return "its constraints depend on each other (a null twice, or in the look direction), "
+               "elements are too close for its noise, or no direction of its grid lies outside the "
+               "main beam: move the nulls, give loading, or a smaller exclude_u";
     if (strcmp(name, "hpbw_deg") == 0)
         return "a half-power point is off the grid, or between too few directions: look at more of "
                "them, as in u = ec.range(-1, 1, n)";

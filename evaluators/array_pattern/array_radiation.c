@@ -219,9 +219,27 @@ static bool along_z(const ec_element_frame *frame)
     return frame->z[0] == 0.0 && frame->z[1] == 0.0;
 }
 
-/* Where the element radiates (elements of their own: everywhere), cut to the front half of the array
- * with `half`. */
-static int choose_region(const ec_pattern_gain *gain, bool half, region *r)
+/* The frame before whose x-y plane alone elements of their own radiate, all with one normal; NULL:
+ * there is none. */
+static const ec_element_frame *common_front(const ec_array_config *config)
+{
+    int32_t kind = config->element.kind;
+    const ec_element_frame *frame = config->frames;
+
+    if (config->each || !frame ||
+        (kind != (int32_t)EC_ELEMENT_KIND_HEMISPHERIC && kind != (int32_t)EC_ELEMENT_KIND_COSQ))
+        return NULL;
+    for (int32_t m = 1; m < config->elements; m++)
+        for (int i = 0; i < 3; i++)
+            if (frame[m].z[i] != frame[0].z[i])
+                return NULL;
+    return frame;
+}
+
+/* Where the element radiates (elements of their own without a common front: everywhere), cut to the
+ * front half of the array with `half`. */
+static int choose_region(const ec_pattern_gain *gain, const ec_element_frame *front, bool half,
+                         region *r)
 {
     const ec_element_grid *grid = &gain->pattern.grid;
     bool behind = gain->form == EC_GAIN_COSINE; /* nothing behind the element */
@@ -230,6 +248,11 @@ static int choose_region(const ec_pattern_gain *gain, bool half, region *r)
         gain->form == EC_GAIN_FIELD && gain->pattern.kind == (int32_t)EC_ELEMENT_KIND_TABLE;
 
     *r = (region){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, -1.0, 1.0, 0.0, 2.0 * EC_PI, half, true};
+    if (front && (!half || (along_z(front) && front->z[2] > 0.0))) {
+        r->frame = *front;
+        r->half = true;
+        return EC_OK;
+    }
     bool part = table && (grid->theta_low > 1e-6 || grid->theta_high < EC_PI - 1e-6 ||
                           grid->phi_span < 2.0 * EC_PI - 1e-6);
     if ((behind || part) && half && turned)
@@ -292,7 +315,7 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
     bool upright = along_z(&gain.frame) && gain.frame.z[2] > 0.0;
     if (!own && gain.form != EC_GAIN_FIELD && upright && extent->planar && diagonal < 8192.0)
         return make_power_table(memory, gain.pattern.q, diagonal, power);
-    int status = choose_region(&gain, half, &where);
+    int status = choose_region(&gain, common_front(config), half, &where);
     if (status < 0)
         return status;
     /* |F|^2 has the phases of pair distances */

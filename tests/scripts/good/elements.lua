@@ -58,3 +58,14 @@ local a, e, c = best:value(all:level_db(at)), best:value(each:level_db(at)), bes
 for i = 1, 3 do assert(a[i] == e[i] and math.abs(a[i] - c[i]) < 0.05) end
 print(("cross-polar %.2f dB"):format(best:value(closed:xpol_db())))
 assert(best:value(behind:xpol_db()) < -20)
+-- one normal and an angle for each: a quadrature over the front half, where hemispheric elements jump
+local flat = { x = { -0.8, -0.1, 0.5, 1 }, y = { 0.3, -0.6, 0.9, -0.2 }, wavelength = 1, u = ec.range(-1, 1, 41),
+    v = ec.range(-1, 1, 41) }
+for _, element in ipairs{ "hemispheric", "cosq" } do
+    local d = {}
+    for i, rotation in ipairs{ 40, { 40, 40, 40, 40 } } do
+        flat.element, flat.rotation_deg = element, rotation
+        d[i] = ec.value(ec.array(flat):directivity_db())
+    end
+    assert(math.abs(d[1] - d[2]) < 1e-6, element)
+end
