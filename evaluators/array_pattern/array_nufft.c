@@ -16,7 +16,8 @@ enum {
     STAGED_MAX = 1024,
     SORT_BINS_MAX = 50000, /* a block's shared memory */
     FINE_MAX = 32768,
-    WINDOW_SAMPLES = 64 /* frequencies at which a window's error is looked at */
+    PLACES_BYTES = 128 << 20, /* CPU: of the parts' points and directions in their transforms */
+    WINDOW_SAMPLES = 64       /* frequencies at which a window's error is looked at */
 };
 
 /* Shipped costs on a GPU in seconds, measured on an H100: a byte of its memory, an addition to
@@ -214,6 +215,7 @@ static int plan_way(const cpu_problem *problem, int32_t parts, cpu_way *way)
                           .span = {way->parts.span[0], way->parts.span[1]},
                           .target_span = {target_half(problem, 0, way->parts.slope[0]),
                                           target_half(problem, 1, way->parts.slope[1])},
+                          .placed = true,
                           .double_precision = problem->args->double_precision,
                           .sign = 1,
                           .tolerance = fmax(share, problem->finest),
@@ -238,6 +240,48 @@ static int upload_parts(ec_pattern_memory *memory, const cpu_way *way, int32_t e
         status =
             ec_pattern_upload(memory, way->parts.order, (size_t)elements * sizeof *way->parts.order,
                               (const void **)&nufft->order);
+    return status;
+}
+
+/* The parts' points and directions do not depend on the design, so their places in the transforms
+ * are found once, unless they are too many to keep. */
+static int make_places(ec_pattern_memory *memory, const cpu_problem *problem, const cpu_way *way,
+                       ec_pattern_nufft *nufft)
+{
+    const ec_nufft_args *plan = nufft->plan;
+    const ec_pattern_grid *grid = &problem->args->grid;
+    const double *x = problem->setup->position, *y = x + problem->setup->config.elements;
+    size_t points = (size_t)grid->points, n = (size_t)nufft->longest;
+    size_t bytes = (size_t)nufft->parts * plan->place_bytes;
+
+    if (plan->direct || bytes > PLACES_BYTES)
+        return EC_OK;
+    double *list = malloc((2 * n + 2 * points) * sizeof *list);
+    char *workspace = aligned_alloc(EC_NUFFT_LANE_BYTES, plan->workspace_bytes);
+    int status = list && workspace
+                     ? ec_pattern_reserve(memory, bytes, (void **)&nufft->places)
+                     : ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for sub-arrays");
+    for (int32_t k = 0; k < nufft->parts && status >= 0; k++) {
+        const ec_pattern_part *part = &way->parts.part[k];
+        double *px = list, *py = px + n, *u = py + n, *v = u + points;
+        for (size_t i = 0; i < n; i++) { /* as the kernel pads them */
+            size_t last = (size_t)part->count - 1;
+            int32_t m = way->parts.order[(size_t)part->first + (i < last ? i : last)];
+            px[i] = x[m] - part->x;
+            py[i] = y[m] - part->y;
+        }
+        for (size_t i = 0; i < points; i++) {
+            u[i] = ec_fma(part->slope_x, grid->w[i], grid->u[i]);
+            v[i] = ec_fma(part->slope_y, grid->w[i], grid->v[i]);
+        }
+        ec_nufft_io io = {.point = {px, py},
+                          .target = {u, v},
+                          .places = nufft->places + (size_t)k * plan->place_bytes};
+        if (plan->function(plan, &io, workspace) != EC_CANDIDATE_OK)
+            status = ec_fail(EC_ERR_INTERNAL, "array_pattern: a sub-array lies outside its span");
+    }
+    free(workspace);
+    free(list);
     return status;
 }
 
@@ -301,6 +345,8 @@ static int make_cpu(ec_pattern_memory *memory, const cpu_problem *problem, ec_pa
         snprintf(text + used, size - used, ", %d parts%s", nufft->parts,
                  nufft->planes ? " about their planes" : "");
         status = upload_parts(memory, &best, config->elements, nufft);
+        if (status >= 0 && nufft->planes)
+            status = make_places(memory, problem, &best, nufft);
     }
     ec_pattern_parts_free(&best.parts);
     return status;

@@ -409,7 +409,7 @@ static inline void EC_ROW(field)(const ec_pattern_args *args, const ec_pattern_e
     for (int32_t k = 0; k < nufft->parts || k == 0; k++) {
         const ec_pattern_part *part = nufft->parts ? &nufft->part[k] : &whole;
         EC_ROW(strengths)(args, el, part, memory);
-        for (size_t i = 0; nufft->planes && i < points; i++) {
+        for (size_t i = 0; nufft->planes && !nufft->places && i < points; i++) {
             u[i] = ec_fma(part->slope_x, grid->w[i], grid->u[i]);
             v[i] = ec_fma(part->slope_y, grid->w[i], grid->v[i]);
         }
@@ -418,6 +418,8 @@ static inline void EC_ROW(field)(const ec_pattern_args *args, const ec_pattern_e
                           .in = memory + nufft->at_strength,
                           .out = memory + nufft->at_term,
                           .vectors = nufft->terms};
+        if (nufft->places)
+            io.places = nufft->places + (size_t)k * nufft->plan->place_bytes;
         nufft->plan->function(nufft->plan, &io, memory + nufft->at_work);
         EC_ROW(accumulate)(args, part, k == 0, phase || nufft->parts > 1, memory);
     }

@@ -217,6 +217,7 @@ typedef struct ec_pattern_nufft {
     int32_t longest;             /* elements of the largest part */
     const ec_pattern_part *part; /* [parts] */
     const int32_t *order;        /* [elements] */
+    char *places;                /* [parts][plan->place_bytes], or NULL: found for each design */
     const double *curve; /* Chebyshev: c_p(y) and its slope times h at y = h k, [terms][knots][2] */
     int32_t knots;
     double per_knot;                                                     /* 1 / h */

@@ -398,7 +398,7 @@ static bool choose_type3(const ec_nufft_info *info, double allowed, choice *best
             c.error += c.gain * in.error;
             c.fit = 0.02 * allowed / c.gain;
             c.cost = point_cost(info, info->points, &c) + in.cost +
-                     (info->points + info->targets) * SECONDS_CENTRE +
+                     (info->placed ? 0.0 : (info->points + info->targets) * SECONDS_CENTRE) +
                      (double)c.grid[0] * (info->dim == 2 ? c.grid[1] : 1) * SECONDS_MODE;
             if (!found || c.cost < best->cost) {
                 *best = c;
@@ -613,11 +613,11 @@ static void lay_out_grid(ec_nufft *plan, size_t rows, size_t columns)
     if (a->dim == 2 && a->points >= SORTED_POINTS && 2 * a->plane * real >= SORTED_BYTES) {
         a->bins_across = (int32_t)columns / EC_NUFFT_BIN_COLUMNS + 2;
         a->bins = ((int32_t)rows / EC_NUFFT_BIN_ROWS + 3) * a->bins_across;
-        a->at_bins = take(&a->workspace_bytes, ((size_t)a->bins + 1) * sizeof(int32_t) + sorted);
+        a->at_bins = take(&a->place_bytes, ((size_t)a->bins + 1) * sizeof(int32_t) + sorted);
         entries *= 2; /* sorted copies */
     }
-    a->at_cell = take(&a->workspace_bytes, entries * sizeof(int32_t));
-    a->at_offset = take(&a->workspace_bytes, entries * real);
+    a->at_cell = take(&a->place_bytes, entries * sizeof(int32_t));
+    a->at_offset = take(&a->place_bytes, entries * real);
     a->at_grid = take(&a->workspace_bytes, 2 * a->plane * real);
 }
 
@@ -628,7 +628,7 @@ static void lay_out_fft(ec_nufft *plan)
     size_t lanes = EC_NUFFT_LANE_BYTES / real_bytes(plan);
 
     a->used_bytes = ec_round_up((columns + EC_NUFFT_MARGIN) / lanes + 1, EC_NUFFT_LANE_BYTES);
-    a->at_used = take(&a->workspace_bytes, 2 * a->used_bytes);
+    a->at_used = take(&a->place_bytes, 2 * a->used_bytes);
     a->at_lanes =
         take(&a->workspace_bytes, 2 * (rows > columns ? rows : columns) * EC_NUFFT_LANE_BYTES);
 }
@@ -737,7 +737,8 @@ static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
 
     a->at_centred = take(&a->workspace_bytes, dim * (points + targets) * sizeof(double));
     a->at_strengths = take(&a->workspace_bytes, 2 * points * real);
-    a->at_factors = take(&a->workspace_bytes, 2 * targets * real);
+    a->at_turns = take(&a->place_bytes, 2 * points * real);
+    a->at_factors = take(&a->place_bytes, 2 * targets * real);
     for (int32_t d = 0; d < info->dim; d++) {
         a->span[d] = info->span[d];
         a->target_span[d] = info->target_span[d];
@@ -765,7 +766,8 @@ static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
     lay_out_grid(plan, rows, columns);
     a->inner = &plan->inner->args;
     a->at_modes = take(&a->workspace_bytes, 2 * rows * columns * real);
-    a->at_inner = take(&a->workspace_bytes, a->inner->workspace_bytes);
+    a->at_inner = take(&a->workspace_bytes, a->inner->at_places);
+    a->at_inner_places = take(&a->place_bytes, a->inner->place_bytes);
     return EC_OK;
 }
 
@@ -786,9 +788,11 @@ static int fill(ec_nufft *plan, const choice *c, const choice *inner)
     a->sign = info->sign;
     a->points = info->points;
     a->targets = info->targets;
-    if (info->type == 3)
-        return fill_type3(plan, c, inner);
-    return c->direct ? fill_direct(plan) : fill_grid(plan, c);
+    int status = info->type == 3 ? fill_type3(plan, c, inner)
+                 : c->direct     ? fill_direct(plan)
+                                 : fill_grid(plan, c);
+    a->at_places = take(&a->workspace_bytes, a->place_bytes);
+    return status;
 }
 
 /* ---- public ---- */

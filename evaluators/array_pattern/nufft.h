@@ -48,6 +48,7 @@ typedef struct ec_nufft_info {
     int32_t targets;  /* type 3: of a candidate, >= 1 */
     double span[2];   /* type 3: half of the largest extent of a candidate's points; INFINITY */
     double target_span[2]; /* and of its targets: not known, only direct sums are possible */
+    bool placed;           /* type 3: the cost leaves out places that calls share (ec_nufft_io) */
     bool double_precision; /* strengths and modes are ec_c128, else ec_c64 */
     int32_t sign;          /* of the exponent: -1 or +1 */
     double tolerance;      /* relative l2 error; float32 reaches 1e-6, float64 1e-12 */

@@ -199,27 +199,42 @@ static inline int32_t EC_NU(bin)(const ec_nufft_args *a, int32_t cell0, int32_t 
 
 /* Sorts points by bins of the grid that stay in the first cache, in the order given within each
  * bin. The sorted copies lie behind the originals. */
-static void EC_NU(sort)(const ec_nufft_args *a, char *memory, EC_NU(points) * p)
+static void EC_NU(sort)(const ec_nufft_args *a, char *places)
 {
     size_t n = (size_t)a->points;
-    int32_t *start = (int32_t *)(memory + a->at_bins), *order = start + a->bins + 1;
-    int32_t *cell0 = (int32_t *)(memory + a->at_cell) + 2 * n, *cell1 = cell0 + n;
-    EC_REAL *offset0 = (EC_REAL *)(memory + a->at_offset) + 2 * n, *offset1 = offset0 + n;
+    int32_t *start = (int32_t *)(places + a->at_bins), *order = start + a->bins + 1;
+    int32_t *from0 = (int32_t *)(places + a->at_cell), *from1 = from0 + n;
+    int32_t *cell0 = from1 + n, *cell1 = cell0 + n;
+    EC_REAL *all = (EC_REAL *)(places + a->at_offset);
+    EC_REAL *offset0 = all + 2 * n, *offset1 = offset0 + n;
 
     memset(start, 0, (size_t)(a->bins + 1) * sizeof *start);
     for (size_t m = 0; m < n; m++)
-        start[EC_NU(bin)(a, p->cell[0][m], p->cell[1][m]) + 1]++;
+        start[EC_NU(bin)(a, from0[m], from1[m]) + 1]++;
     for (int32_t b = 0; b < a->bins; b++)
         start[b + 1] += start[b];
     for (size_t m = 0; m < n; m++) {
-        int32_t at = start[EC_NU(bin)(a, p->cell[0][m], p->cell[1][m])]++;
-        cell0[at] = p->cell[0][m];
-        cell1[at] = p->cell[1][m];
-        offset0[at] = p->offset[0][m];
-        offset1[at] = p->offset[1][m];
+        int32_t at = start[EC_NU(bin)(a, from0[m], from1[m])]++;
+        cell0[at] = from0[m];
+        cell1[at] = from1[m];
+        offset0[at] = all[m];
+        offset1[at] = all[n + m];
         order[at] = (int32_t)m;
     }
-    *p = (EC_NU(points)){{cell0, cell1}, {offset0, offset1}, order};
+}
+
+/* The points as the places hold them: sorted, where they are. */
+static void EC_NU(view)(const ec_nufft_args *a, const char *places, EC_NU(points) * p)
+{
+    size_t n = (size_t)a->points, sorted = a->bins > 0 ? 2 * n : 0;
+    const int32_t *cell = (const int32_t *)(places + a->at_cell) + sorted;
+    const EC_REAL *offset = (const EC_REAL *)(places + a->at_offset) + sorted;
+
+    p->order = a->bins > 0 ? (const int32_t *)(places + a->at_bins) + a->bins + 1 : NULL;
+    for (int32_t d = 0; d < a->dim; d++) {
+        p->cell[d] = cell + (size_t)d * n;
+        p->offset[d] = offset + (size_t)d * n;
+    }
 }
 
 /* ---- window, spreading and interpolation, for 4, 8 and 16 padded cells ---- */
@@ -681,34 +696,38 @@ static size_t EC_NU(count_modes)(const ec_nufft_args *a)
     return (size_t)a->axis[0].modes * (size_t)(a->dim == 2 ? a->axis[1].modes : 1);
 }
 
-/* What all vectors of a candidate share; false: a point is not finite. */
-static bool EC_NU(prepare)(const ec_nufft_args *a, const double *const *point, char *memory,
+/* Fills the places of a transform's points; false: a point is not finite. */
+static bool EC_NU(place)(const ec_nufft_args *a, const double *const *point, char *places)
+{
+    int32_t *cell = (int32_t *)(places + a->at_cell);
+    EC_REAL *offset = (EC_REAL *)(places + a->at_offset);
+    uint8_t *used = (uint8_t *)(places + a->at_used);
+    size_t n = (size_t)a->points;
+
+    for (int32_t d = 0; d < a->dim; d++)
+        if (!EC_NU(locate)(a, point[d], d, cell + (size_t)d * n, offset + (size_t)d * n))
+            return false;
+    if (a->dim == 2)
+        EC_NU(mark)(a, cell + n, used + a->used_bytes, used);
+    if (a->bins > 0)
+        EC_NU(sort)(a, places);
+    return true;
+}
+
+/* What all vectors of a candidate share. */
+static void EC_NU(prepare)(const ec_nufft_args *a, const char *places, char *memory,
                            EC_NU(points) * points, EC_NU(work) * work)
 {
     EC_REAL *plane = (EC_REAL *)(memory + a->at_grid);
     EC_REAL *lanes = (EC_REAL *)(memory + a->at_lanes);
-    uint8_t *used = (uint8_t *)(memory + a->at_used);
     int32_t longest = a->fft[0].n > a->fft[1].n ? a->fft[0].n : a->fft[1].n;
 
     *work = (EC_NU(work)){{plane + a->origin, plane + a->plane + a->origin},
                           {lanes, lanes + (size_t)longest * EC_NU_LANES},
-                          a->dim == 2 ? used : NULL};
-    points->order = NULL;
-    for (int32_t d = 0; d < a->dim; d++) {
-        int32_t *cell = (int32_t *)(memory + a->at_cell) + (size_t)d * (size_t)a->points;
-        EC_REAL *offset = (EC_REAL *)(memory + a->at_offset) + (size_t)d * (size_t)a->points;
-        if (!EC_NU(locate)(a, point[d], d, cell, offset))
-            return false;
-        points->cell[d] = cell;
-        points->offset[d] = offset;
-    }
-    if (a->dim == 2)
-        EC_NU(mark)(a, points->cell[1], used + a->used_bytes, used);
-    if (a->bins > 0)
-        EC_NU(sort)(a, memory, points);
+                          a->dim == 2 ? (const uint8_t *)(places + a->at_used) : NULL};
+    EC_NU(view)(a, places, points);
     if (a->type == 2) /* cells behind a window are read, with the weight 0 */
         memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
-    return true;
 }
 
 static void EC_NU(spread_vector)(const ec_nufft_args *a, const EC_NU(points) * points,
@@ -743,8 +762,9 @@ static bool EC_NU(by_grid)(const ec_nufft_args *a, const ec_nufft_io *io, char *
     EC_NU(points) points;
     EC_NU(work) work;
 
-    if (!EC_NU(prepare)(a, io->point, memory, &points, &work))
+    if (!EC_NU(place)(a, io->point, memory + a->at_places))
         return false;
+    EC_NU(prepare)(a, memory + a->at_places, memory, &points, &work);
     for (int32_t v = 0; v < io->vectors; v++) {
         const EC_REAL *in = (const EC_REAL *)io->in + 2 * (size_t)v * (a->type == 1 ? n : modes);
         EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (a->type == 1 ? modes : n);
@@ -816,29 +836,29 @@ static inline double EC_NU(taper)(const ec_nufft_args *a, double t)
 typedef struct EC_NU(scattered) {
     double *x[2], *s[2]; /* centred points and targets */
     double x_middle[2], s_middle[2];
-    EC_REAL *strengths; /* of one vector, with the phase of the targets' middle */
+    EC_REAL *turns;     /* of each point: the phase of the targets' middle */
     EC_REAL *factors;   /* of each target: the points' middle and the window */
+    EC_REAL *strengths; /* of one vector, turned */
 } EC_NU(scattered);
 
-/* exp(2 pi j s x) = exp(2 pi j s' x') exp(2 pi j s_middle x') exp(2 pi j s x_middle) */
-static void EC_NU(turn_strengths)(const ec_nufft_args *a, const EC_NU(scattered) * p,
-                                  const EC_REAL *in)
+/* exp(2 pi j s x) = exp(2 pi j s' x') exp(2 pi j s_middle x') exp(2 pi j s x_middle): the last two */
+static void EC_NU(make_turns)(const ec_nufft_args *a, const EC_NU(scattered) * p)
 {
     const double *x = p->x[0], *y = p->x[a->dim - 1];
     double first = p->s_middle[0], second = a->dim == 2 ? p->s_middle[1] : 0.0;
-    EC_REAL flip = a->sign < 0 ? (EC_REAL)-1 : (EC_REAL)1, *to = p->strengths;
+    EC_REAL flip = a->sign < 0 ? (EC_REAL)-1 : (EC_REAL)1, *turns = p->turns;
 
 #pragma omp simd
     for (int32_t m = 0; m < a->points; m++) {
         EC_REAL re, im;
         EC_NU(phasor)(first, x[m], second, y[m], &re, &im);
-        EC_NU_TWIST(pr, pi, in[2 * m], in[2 * m + 1], re, flip * im);
-        to[2 * m] = pr;
-        to[2 * m + 1] = pi;
+        turns[2 * m] = re;
+        turns[2 * m + 1] = flip * im;
     }
 }
 
-static void EC_NU(make_factors)(const ec_nufft_args *a, const ec_nufft_io *io, EC_NU(scattered) * p)
+static void EC_NU(make_factors)(const ec_nufft_args *a, const ec_nufft_io *io,
+                                const EC_NU(scattered) * p)
 {
     const double *s = io->target[0], *t = io->target[a->dim - 1];
     double first = p->x_middle[0], second = a->dim == 2 ? p->x_middle[1] : 0.0;
@@ -860,6 +880,17 @@ static void EC_NU(make_factors)(const ec_nufft_args *a, const ec_nufft_io *io, E
             factors[2 * k] *= weight;
             factors[2 * k + 1] *= weight;
         }
+    }
+}
+
+/* to[i] = in[i] by[i], complex. */
+static void EC_NU(multiply)(int32_t n, const EC_REAL *in, const EC_REAL *by, EC_REAL *to)
+{
+#pragma omp simd
+    for (int32_t i = 0; i < n; i++) {
+        EC_NU_TWIST(pr, pi, in[2 * i], in[2 * i + 1], by[2 * i], by[2 * i + 1]);
+        to[2 * i] = pr;
+        to[2 * i + 1] = pi;
     }
 }
 
@@ -901,55 +932,78 @@ static void EC_NU(through_grid)(const ec_nufft_args *a, const EC_NU(scattered) *
     EC_NU(interpolate_vector)(a->inner, targets, inner, modes, out);
 }
 
-/* 0 or bits of EC_CANDIDATE_*. */
-static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory)
+static void EC_NU(lay_out_scattered)(const ec_nufft_args *a, char *places, char *memory,
+                                     EC_NU(scattered) * p)
 {
-    EC_NU(scattered)
-    p = {.strengths = (EC_REAL *)(memory + a->at_strengths),
-         .factors = (EC_REAL *)(memory + a->at_factors)};
-    EC_NU(points) points = {.order = NULL}, targets = {.order = NULL};
-    EC_NU(work) inner = {.used = NULL};
+    double *centred = (double *)(memory + a->at_centred);
 
     for (int32_t d = 0; d < a->dim; d++) {
-        p.x[d] = (double *)(memory + a->at_centred) + (size_t)d * (size_t)a->points;
-        p.s[d] = (double *)(memory + a->at_centred) + (size_t)a->dim * (size_t)a->points +
-                 (size_t)d * (size_t)a->targets;
-        bool inside = EC_NU(centre)(io->point[d], a->points, a->span[d], p.x[d], &p.x_middle[d]);
+        p->x[d] = centred + (size_t)d * (size_t)a->points;
+        p->s[d] = centred + (size_t)a->dim * (size_t)a->points + (size_t)d * (size_t)a->targets;
+    }
+    p->turns = (EC_REAL *)(places + a->at_turns);
+    p->factors = (EC_REAL *)(places + a->at_factors);
+    p->strengths = (EC_REAL *)(memory + a->at_strengths);
+}
+
+/* Fills the places of points and targets. 0 or bits of EC_CANDIDATE_*. */
+static uint8_t EC_NU(place_type3)(const ec_nufft_args *a, const ec_nufft_io *io, char *places,
+                                  EC_NU(scattered) * p)
+{
+    size_t n = (size_t)a->points;
+
+    for (int32_t d = 0; d < a->dim; d++) {
+        bool inside = EC_NU(centre)(io->point[d], a->points, a->span[d], p->x[d], &p->x_middle[d]);
         inside =
-            EC_NU(centre)(io->target[d], a->targets, a->target_span[d], p.s[d], &p.s_middle[d]) &&
+            EC_NU(centre)(io->target[d], a->targets, a->target_span[d], p->s[d], &p->s_middle[d]) &&
             inside;
         if (!inside)
             return EC_NU(are_finite)(io->point[d], a->points) &&
                            EC_NU(are_finite)(io->target[d], a->targets)
                        ? EC_CANDIDATE_OUT_OF_RANGE
                        : EC_CANDIDATE_NOT_FINITE;
-        if (!a->direct) {
-            int32_t *cell = (int32_t *)(memory + a->at_cell) + (size_t)d * (size_t)a->points;
-            EC_REAL *offset = (EC_REAL *)(memory + a->at_offset) + (size_t)d * (size_t)a->points;
-            EC_NU(locate_centred)(a, d, p.x[d], cell, offset);
-            points.cell[d] = cell;
-            points.offset[d] = offset;
-        }
+        if (!a->direct)
+            EC_NU(locate_centred)
+        (a, d, p->x[d], (int32_t *)(places + a->at_cell) + (size_t)d * n,
+         (EC_REAL *)(places + a->at_offset) + (size_t)d * n);
     }
     if (a->bins > 0)
-        EC_NU(sort)(a, memory, &points);
-    EC_NU(make_factors)(a, io, &p);
+        EC_NU(sort)(a, places);
+    EC_NU(make_turns)(a, p);
+    EC_NU(make_factors)(a, io, p);
     if (!a->direct)
+        EC_NU(place)(a->inner, (const double *const *)p->s, places + a->at_inner_places);
+    return EC_CANDIDATE_OK;
+}
+
+/* 0 or bits of EC_CANDIDATE_*. */
+static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory)
+{
+    char *places = io->places ? (char *)io->places : memory + a->at_places;
+    EC_NU(scattered) p;
+    EC_NU(points) points = {.order = NULL}, targets = {.order = NULL};
+    EC_NU(work) inner = {.used = NULL};
+    uint8_t status = EC_CANDIDATE_OK;
+
+    EC_NU(lay_out_scattered)(a, places, memory, &p);
+    if (!io->places || io->vectors == 0)
+        status = EC_NU(place_type3)(a, io, places, &p);
+    if (status != EC_CANDIDATE_OK || io->vectors == 0)
+        return status;
+    if (!a->direct) {
+        EC_NU(view)(a, places, &points);
         EC_NU(prepare)
-    (a->inner, (const double *const *)p.s, memory + a->at_inner, &targets, &inner);
+        (a->inner, places + a->at_inner_places, memory + a->at_inner, &targets, &inner);
+    }
     for (int32_t v = 0; v < io->vectors; v++) {
+        const EC_REAL *in = (const EC_REAL *)io->in + 2 * (size_t)v * (size_t)a->points;
         EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (size_t)a->targets;
-        EC_NU(turn_strengths)
-        (a, &p, (const EC_REAL *)io->in + 2 * (size_t)v * (size_t)a->points);
+        EC_NU(multiply)(a->points, in, p.turns, p.strengths);
         if (a->direct)
             EC_NU(direct_type3)
         (a, (const double *const *)p.x, (const double *const *)p.s, p.strengths, out);
         else EC_NU(through_grid)(a, &p, &points, &targets, &inner, memory, out);
-        for (int32_t k = 0; k < a->targets; k++) {
-            EC_NU_TWIST(pr, pi, out[2 * k], out[2 * k + 1], p.factors[2 * k], p.factors[2 * k + 1]);
-            out[2 * k] = pr;
-            out[2 * k + 1] = pi;
-        }
+        EC_NU(multiply)(a->targets, out, p.factors, out);
     }
     return EC_CANDIDATE_OK;
 }

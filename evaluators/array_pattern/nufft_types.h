@@ -49,6 +49,10 @@ struct ec_nufft_io {
     const void *in;          /* [vectors][points], type 2: [vectors][modes], complex */
     void *out;               /* [vectors][modes], type 2: [points], type 3: [targets], complex */
     int32_t vectors;
+    /* Type 3 by a grid: places of points and targets that several calls share, [place_bytes],
+     * aligned to 64 bytes; a call with 0 vectors fills them, others only read them. NULL: they are
+     * found anew. */
+    void *places;
 };
 
 /* Transforms one candidate; returns bits of EC_CANDIDATE_*. */
@@ -80,9 +84,15 @@ struct ec_nufft_args {
     const double *row;
     double column_start, column_centre;
 
-    /* byte offsets in the workspace */
-    size_t at_cell, at_offset, at_bins, at_used, at_grid, at_lanes;
-    size_t at_centred, at_strengths, at_factors, at_modes, at_inner; /* type 3 */
+    /* byte offsets in the places */
+    size_t at_cell, at_offset, at_bins, at_used;
+    size_t at_turns, at_factors, at_inner_places; /* type 3 */
+    size_t place_bytes;
+
+    /* byte offsets in the workspace; the last one: of the places, where a call has none */
+    size_t at_grid, at_lanes;
+    size_t at_centred, at_strengths, at_modes, at_inner; /* type 3 */
+    size_t at_places;
     size_t used_bytes;
     size_t workspace_bytes;
 };

@@ -637,6 +637,67 @@ static int same_bits(ec_backend *backend)
     return 0;
 }
 
+/* Places that calls of type 3 share: the bits of calls that find them anew, for any strengths; what
+ * is outside the spans is refused when the places are filled. */
+static int places(ec_backend *backend)
+{
+    if (unsupported(backend))
+        return 0;
+    for (int32_t i = 0; i < 8; i++) {
+        bool many = i >= 4; /* points and targets are sorted by bins */
+        ec_nufft_info info = {.type = 3,
+                              .dim = 2 - (i < 4 && i % 2),
+                              .modes = {1, 1},
+                              .points = many ? 3000 : 61,
+                              .targets = many ? 4000 : 50,
+                              .span = {many ? 30 : 3, many ? 30 : 3},
+                              .target_span = {8, 8},
+                              .double_precision = i / 2 % 2,
+                              .sign = i % 2 ? 1 : -1,
+                              .tolerance = 1e-4,
+                              .method = EC_NUFFT_FFT};
+        problem p;
+        ec_nufft *plan;
+        if (problem_open(backend, &p, &info, 2, 2))
+            return 1;
+        EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
+        const ec_nufft_args *a = ec_nufft_plan_args(plan);
+        char *workspace = (char *)aligned_alloc(64, a->workspace_bytes);
+        char *kept = (char *)aligned_alloc(64, a->place_bytes);
+        size_t bytes = p.out.bytes / p.n,
+               in = (size_t)info.points * 4 * (info.double_precision ? 8 : 4);
+        char *want = (char *)malloc(bytes), *other = (char *)malloc(bytes);
+        EC_CHECK(workspace && kept && want && other, "out of memory");
+        EC_CHECK(!many || (a->bins > 0 && a->inner->bins > 0), "nothing is sorted");
+        ec_nufft_io io = {.point = {p.point[0], p.point[1]},
+                          .target = {p.target[0], p.target[1]},
+                          .places = kept};
+        EC_CHECK(a->function(a, &io, workspace) == EC_CANDIDATE_OK, "places are refused");
+        for (size_t c = 0; c < 2; c++) { /* other strengths at the same places */
+            ec_nufft_io anew = {.point = {p.point[0], p.point[1]},
+                                .target = {p.target[0], p.target[1]},
+                                .in = (const char *)p.typed + c * in,
+                                .out = want,
+                                .vectors = 2};
+            ec_nufft_io again = {
+                .in = (const char *)p.typed + c * in, .out = other, .vectors = 2, .places = kept};
+            EC_CHECK(a->function(a, &anew, workspace) == EC_CANDIDATE_OK, "refused");
+            memset(workspace, 0xFF, a->workspace_bytes);
+            EC_CHECK(a->function(a, &again, workspace) == EC_CANDIDATE_OK, "refused");
+            EC_CHECK(memcmp(want, other, bytes) == 0, "kept places give other bits");
+        }
+        p.point[0][1] += 3.0 * info.span[0];
+        EC_CHECK(a->function(a, &io, workspace) == EC_CANDIDATE_OUT_OF_RANGE, "not refused");
+        free(workspace);
+        free(kept);
+        free(want);
+        free(other);
+        ec_nufft_destroy(&plan);
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
 static int arguments(ec_backend *backend)
 {
     static const ec_nufft_info good = {
@@ -749,5 +810,6 @@ const ec_case ec_cases_nufft[] = {{"nufft/type1_1d_f32", type1_1d_f32},
                                   {"nufft/not_finite", not_finite},
                                   {"nufft/adjoint", adjoint},
                                   {"nufft/same_bits", same_bits},
+                                  {"nufft/places", places},
                                   {"nufft/arguments", arguments},
                                   {NULL, NULL}};

@@ -89,6 +89,18 @@ want_re, want_im = field{ method = "direct" }
 assert(error_of{ method = "nufft", part = part, terms = 1, precision = "double" } < 1e-11)
 assert(error_of{ method = "nufft", terms = 1, precision = "double" } > 1e-2)
 
+-- more parts and directions than the plan keeps places of
+local function fine(options)
+    options.x, options.y, options.z, options.wavelength = x, y, z, 1
+    options.u, options.v = ec.range(-0.5, 0.5, 320), ec.range(-0.4, 0.4, 320)
+    local pattern = ec.array(options):pattern()
+    return ec.value(ec.re(pattern))
+end
+local want, got = fine{ method = "direct" }, fine{ method = "nufft", parts = 8, precision = "double" }
+for i = 1, #want, 37 do
+    assert(math.abs(want[i] - got[i]) < 1e-9, i)
+end
+
 -- metrics read the same field
 local function level(options)
     options.x, options.y, options.z, options.wavelength = x, y, z, 1
