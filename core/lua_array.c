@@ -51,7 +51,7 @@ static const ec_key array_table[] = {
         "direction {x, y, z} of dipoles in the element's axes (default {1, 0, 0})", axis),
     ROW("normal", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
         "direction {x, y, z} that the element's own z points in (default {0, 0, 1}); its x stays "
-        "along the array's co-polar direction",
+        "as near to the array's x as it can",
         normal),
     ROW("normals", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
         "the normal of each element: {nx, ny, nz}, three lists of numbers", normals),
@@ -291,7 +291,8 @@ ec_expr ec_lua_array_wavelength(lua_State *L, const char *noun, ec_expr waveleng
     if (!(node->range.lo > 0))
         ec_lua_fail(L, "%s: key '%s': it can be %.14g, it must be above 0", noun, key,
                     node->range.lo);
-    return wavelength >= 0 ? wavelength : binary(L, EC_OP_DIV, number(L, EC_LIGHT_SPEED), frequency);
+    return wavelength >= 0 ? wavelength
+                           : binary(L, EC_OP_DIV, number(L, EC_LIGHT_SPEED), frequency);
 }
 
 /* What the weights say: amplitude and phase, and where the script does not, the geometry that they

@@ -926,6 +926,8 @@ static int check_nufft(ec_backend *backend, const nufft_case *one, uint64_t seed
             p[k].config.expansion = one->expansion;
             if (fidelity == EC_FINAL)
                 p[k].n = 3;
+            else if (!backend->is_cuda && array->na > 200)
+                p[k].n = 4; /* more than its staging holds matters to a GPU only */
             ec_array_beam_default(&beam);
             if (array->exclude > 0.0)
                 beam.exclude_a = array->exclude;
