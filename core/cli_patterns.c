@@ -77,7 +77,7 @@ typedef struct drawing {
     const bool *needed; /* nodes of the job */
     int32_t n_nodes;    /* when the drawing began: it adds nodes of its own */
     const char *folder;
-    char suffix[8], title[300];
+    char suffix[16], title[300];
     ec_log *log;
     ec_array_config grid; /* the script's, or finer */
     double *fine[2];      /* its lists when it is finer */
