@@ -66,7 +66,7 @@ for s in $steps; do
             step sanitize_$tool compute-sanitizer --tool $tool --error-exitcode 9 \
                 --report-api-errors no $b/bin/backends_test --backend cuda \
                 ops/ math/philox math/turns graph/ de/ array/pattern array/turn array/line \
-                array/grid array/spread array/final array/adjoint array/pieces array/neighbours weights/ element/
+                array/grid array/spread array/final array/adjoint array/pieces array/neighbours nufft/sorted nufft/large nufft/spans nufft/zeros weights/ element/
         done
         ;;
     search) step search search ;;

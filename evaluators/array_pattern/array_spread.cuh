@@ -21,12 +21,12 @@
 #define EC_ARRAY_SPREAD_CUH
 
 #include "array_search.cuh"
+#include "nufft_ranges.cuh"
 
 enum {
     SORT_THREADS = 512,
     SPREAD_THREADS = 256,
     SPREAD_TILE = 64, /* fine cells along a side of a tile */
-    SPREAD_RANGES = 32,
     POWER_THREADS = 256,
     POWER_ROWS = 8,
     FINISH_THREADS = 128
@@ -45,34 +45,6 @@ static __device__ __forceinline__ int32_t spread_cell(double turns, int32_t fine
     *offset = (float)(cell - left);
     first += first < 0 ? fine : 0;
     return first >= fine ? first - fine : first;
-}
-
-/* Exclusive sums of count[0 .. n) in place; count[n] is the total. */
-static __device__ void block_scan(int32_t *count, int32_t n, int32_t *slot)
-{
-    int32_t share = (n + SORT_THREADS - 1) / SORT_THREADS, from = (int32_t)threadIdx.x * share;
-    int32_t to = from + share < n ? from + share : n, sum = 0;
-
-    __syncthreads();
-    for (int32_t k = from; k < to; k++)
-        sum += count[k];
-    slot[threadIdx.x] = sum;
-    __syncthreads();
-    for (int32_t step = 1; step < SORT_THREADS; step *= 2) {
-        int32_t before = (int32_t)threadIdx.x >= step ? slot[threadIdx.x - step] : 0;
-        __syncthreads();
-        slot[threadIdx.x] += before;
-        __syncthreads();
-    }
-    int32_t at = slot[threadIdx.x] - sum;
-    for (int32_t k = from; k < to; k++) {
-        int32_t here = count[k];
-        count[k] = at;
-        at += here;
-    }
-    if (threadIdx.x == SORT_THREADS - 1)
-        count[n] = at;
-    __syncthreads();
 }
 
 static __global__ void __launch_bounds__(SORT_THREADS)
@@ -128,7 +100,7 @@ static __global__ void __launch_bounds__(SORT_THREADS)
     bad |= sum > 1e-290 && sum < 1e290 ? 0 : EC_CANDIDATE_EVALUATOR;
     if (bad)
         atomicOr(&bits, bad);
-    block_scan(count, bins, slot);
+    block_scan<SORT_THREADS>(count, bins, slot);
     if (threadIdx.x == 0) {
         ec_pattern_top none = {0, 0, 0};
         nufft->bad[blockIdx.x] = bits;
@@ -164,78 +136,6 @@ static __global__ void __launch_bounds__(SORT_THREADS)
 }
 
 /* ---- spread ---- */
-
-/* Stretches of the sorted elements that can reach a tile, with the shift of their cells. */
-typedef struct spread_ranges {
-    int32_t count, total;
-    int32_t first[SPREAD_RANGES], before[SPREAD_RANGES + 1];
-    int32_t shift_a[SPREAD_RANGES], shift_b[SPREAD_RANGES];
-} spread_ranges;
-
-/* Bins of the cells that reach cells [from, from + size): part 0 plainly, part 1 across the end of
- * the period. false: there is no such part. */
-static __device__ bool spread_part(int part, int32_t from, int32_t size, int32_t fine,
-                                   int32_t width, int32_t *low, int32_t *high, int32_t *shift)
-{
-    int32_t first = from - width + 1;
-
-    if (part == 0) {
-        *low = (first > 0 ? first : 0) / EC_SPREAD_BIN;
-        *high = (from + size - 1) / EC_SPREAD_BIN;
-        *shift = -from;
-        return true;
-    }
-    if (first >= 0)
-        return false;
-    *low = (fine + first > 0 ? fine + first : 0) / EC_SPREAD_BIN;
-    *high = (fine - 1) / EC_SPREAD_BIN;
-    *shift = -from - fine;
-    return true;
-}
-
-static __device__ void spread_find(const ec_pattern_nufft *nufft, const int32_t *start,
-                                   const int32_t from[2], const int32_t size[2],
-                                   spread_ranges *ranges)
-{
-    int32_t n = 0, total = 0;
-
-    for (int pa = 0; pa < 2; pa++) {
-        int32_t low_a, high_a, shift_a;
-        if (!spread_part(pa, from[0], size[0], nufft->fine[0], nufft->width, &low_a, &high_a,
-                         &shift_a))
-            continue;
-        for (int32_t row = low_a; row <= high_a; row++) {
-            for (int pb = 0; pb < 2; pb++) {
-                int32_t low_b, high_b, shift_b;
-                if (!spread_part(pb, from[1], size[1], nufft->fine[1], nufft->width, &low_b,
-                                 &high_b, &shift_b))
-                    continue;
-                int32_t first = start[row * nufft->bins[1] + low_b];
-                int32_t end = start[row * nufft->bins[1] + high_b + 1];
-                if (first == end)
-                    continue;
-                ranges->first[n] = first;
-                ranges->before[n] = total;
-                ranges->shift_a[n] = shift_a;
-                ranges->shift_b[n] = shift_b;
-                total += end - first;
-                n++;
-            }
-        }
-    }
-    ranges->before[n] = total;
-    ranges->count = n;
-    ranges->total = total;
-}
-
-/* Element k of the ranges: its record, with its first cell relative to the tile. */
-static __device__ __forceinline__ int32_t spread_element(const spread_ranges *ranges, int32_t k,
-                                                         int32_t *range)
-{
-    while (k >= ranges->before[*range + 1])
-        (*range)++;
-    return ranges->first[*range] + k - ranges->before[*range];
-}
 
 template <int WIDTH>
 static __device__ __forceinline__ void spread_window(const float *window, int32_t degree,
@@ -277,7 +177,7 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
 {
     __shared__ int32_t re[SPREAD_TILE * SPREAD_TILE], im[SPREAD_TILE * SPREAD_TILE];
     __shared__ float window[WIDTH * (EC_SPREAD_DEGREE_MAX + 1)];
-    __shared__ spread_ranges ranges;
+    __shared__ ec_ranges ranges;
     __shared__ unsigned weight;
     const ec_pattern_nufft *nufft = &args.nufft;
     int32_t bins = nufft->bins[0] * nufft->bins[1];
@@ -292,8 +192,10 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
     for (int k = 0; k < 2; k++)
         size[k] = nufft->fine[k] - from[k] < SPREAD_TILE ? nufft->fine[k] - from[k] : SPREAD_TILE;
     if (threadIdx.x == 0) {
+        const int32_t bin[2] = {EC_SPREAD_BIN, EC_SPREAD_BIN}, width[2] = {WIDTH, WIDTH};
         weight = 0;
-        spread_find(nufft, nufft->start + task * (bins + 1), from, size, &ranges);
+        ranges_find(nufft->start + task * (bins + 1), nufft->fine, width, bin, nufft->bins, from,
+                    size, &ranges);
     }
     for (int32_t k = threadIdx.x; k < SPREAD_TILE * SPREAD_TILE; k += SPREAD_THREADS)
         re[k] = im[k] = 0;
@@ -304,7 +206,7 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
     unsigned own = 0;
     int32_t range = 0;
     for (int32_t k = threadIdx.x; k < ranges.total; k += SPREAD_THREADS) {
-        float4 r = record[2 * spread_element(&ranges, k, &range)];
+        float4 r = record[2 * ranges_at(&ranges, k, &range)];
         own += (unsigned)(SPREAD_WEIGHT * sqrtf(ec_fmaf(r.z, r.z, r.w * r.w))) + 2u;
     }
     if (own)
@@ -313,7 +215,7 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
     float scale = weight ? 0.99f * SPREAD_UNIT * SPREAD_WEIGHT / (float)weight : 0.0f;
     range = 0;
     for (int32_t k = threadIdx.x; k < ranges.total; k += SPREAD_THREADS) {
-        int32_t at = spread_element(&ranges, k, &range);
+        int32_t at = ranges_at(&ranges, k, &range);
         float4 r = record[2 * at], more = record[2 * at + 1];
         int32_t cell = __float_as_int(more.y);
         int32_t a = (cell >> 16) + ranges.shift_a[range],

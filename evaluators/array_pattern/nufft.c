@@ -1,6 +1,7 @@
 /* nufft.c: plans of NUFFTs: choice of window and fine grid, tables, layout of the workspace. */
 #include "nufft.h"
 
+#include "nufft_cuda.h"
 #include "nufft_kernels.h"
 #include "nufft_window.h"
 
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On the CPU only: a GPU has its own kernels for the cases that it takes (array_spread.cuh). */
 EC_KERNEL_CPU_PROTOTYPES(nufft)
 static const ec_kernel ec_kernel_nufft = {"nufft", sizeof(ec_nufft_batch_args), EC_KERNEL_SERIAL,
                                           EC_KERNEL_CPU_POINTERS(nufft), NULL};
@@ -32,8 +32,9 @@ struct ec_nufft {
     ec_nufft_args args;
     ec_nufft_window window;
     double cost, error, upsampling;
-    ec_nufft *inner; /* type 3: from the grid to the targets */
-    char *workspace; /* of ec_nufft_run, one a thread; NULL before the first */
+    ec_nufft *inner;     /* type 3: from the grid to the targets */
+    char *workspace;     /* of ec_nufft_run, one a thread; NULL before the first */
+    ec_nufft_cuda *cuda; /* on a GPU: buffers and FFT of a batch */
     int32_t n_blocks;
     void *block[BLOCKS_MAX];
 };
@@ -48,6 +49,25 @@ static int reserve(ec_nufft *plan, size_t bytes, void **memory)
     if (status >= 0)
         plan->block[plan->n_blocks++] = *memory;
     return status;
+}
+
+/* A table filled in on the host becomes one of the plan on its backend; `draft` is freed. */
+static int keep(ec_nufft *plan, void *draft, size_t bytes, const void **table)
+{
+    void *memory = NULL;
+    int status = reserve(plan, bytes, &memory);
+
+    if (status >= 0)
+        status = plan->backend->ops->upload(plan->backend, memory, draft, bytes);
+    free(draft);
+    *table = memory;
+    return status;
+}
+
+static int draft_table(size_t bytes, void **draft)
+{
+    *draft = malloc(bytes);
+    return *draft ? EC_OK : ec_fail(EC_ERR_MEMORY, "nufft: no memory for a table");
 }
 
 static size_t real_bytes(const ec_nufft *plan)
@@ -166,6 +186,13 @@ static const double SECONDS_FAR = 1.4e-9;  /* more, for a cell of a grid beyond 
 static const double SECONDS_GRID = 0.4e-6; /* whatever the size */
 static const double SECONDS_CENTRE = 6e-9; /* type 3: a phase and a factor */
 
+/* On a GPU, measured on an H100. */
+static const double GPU_POINT = 1e-10;       /* a point placed and sorted */
+static const double GPU_UPDATE = 6e-13;      /* one addition to shared memory, 32 bits */
+static const double GPU_CELL_READ = 2.5e-12; /* a cell read and weighted for a point */
+static const double GPU_BYTE = 4e-13;        /* of its memory */
+static const double GPU_TERM = 6e-13;        /* of a direct sum */
+
 /* A window is accepted at this part of the tolerance: the outermost modes have up to four times the
  * rms error, so what a few strengths happen to put there shows in the sum. */
 static const double SAFETY = 0.55;
@@ -179,6 +206,13 @@ static double fft_flops(double n)
 static double point_cost(const ec_nufft_info *info, int32_t points, const choice *c)
 {
     double scale = info->double_precision ? 2.0 : 1.0;
+    if (info->on_gpu) {
+        double cells =
+            info->dim == 2 ? (double)c->window.width * c->window.width : (double)c->window.width;
+        return points *
+               (GPU_POINT + cells * (info->type == 2 ? scale * GPU_CELL_READ
+                                                     : 2.0 * (2.0 * scale - 1.0) * GPU_UPDATE));
+    }
     double vectors = c->padded / 16.0 > 0.5 ? c->padded / 16.0 : 0.5;
     double rows = info->dim == 2 ? c->window.width : 1.0;
 
@@ -197,6 +231,8 @@ static double grid_cost(const ec_nufft_info *info, const choice *c)
         cells *= c->grid[1];
         modes *= info->modes[1];
     }
+    if (info->on_gpu) /* written, transformed in two passes, read */
+        return scale * GPU_BYTE * (48.0 * cells + 8.0 * modes);
     double cell = cells * scale > FAR_CELLS ? SECONDS_CELL + SECONDS_FAR : SECONDS_CELL;
     return SECONDS_GRID + scale * (cells * cell + flops * SECONDS_FLOP + modes * SECONDS_MODE);
 }
@@ -215,6 +251,12 @@ static double direct_cost(const ec_nufft_info *info)
     double scale = info->double_precision ? 2.0 : 1.0, points = info->points;
     int32_t rows, columns, lanes = EC_NUFFT_LANE_BYTES / (info->double_precision ? 8 : 4);
 
+    if (info->on_gpu) {
+        double others = info->type == 3  ? info->targets
+                        : info->dim == 2 ? (double)info->modes[0] * info->modes[1]
+                                         : info->modes[0];
+        return scale * points * others * GPU_TERM;
+    }
     if (info->type == 3)
         return scale * points * ec_round_up((size_t)info->targets, (size_t)lanes) * SECONDS_SINCOS;
     direct_shape(info, &rows, &columns);
@@ -556,14 +598,13 @@ static int make_axis(ec_nufft *plan, int32_t d, int32_t grid)
     axis->modes = plan->info.modes[d];
     axis->first = -(axis->modes / 2);
     axis->grid = grid;
-    int status = reserve(plan, (size_t)axis->modes * real_bytes(plan), &weight);
+    int status = draft_table((size_t)axis->modes * real_bytes(plan), &weight);
     if (status < 0)
         return status;
     for (int32_t i = 0; i < axis->modes; i++)
         store(plan, weight, (size_t)i,
               1.0 / ec_nufft_window_transform(&plan->window, (double)(i + axis->first) / grid));
-    axis->weight = weight;
-    return EC_OK;
+    return keep(plan, weight, (size_t)axis->modes * real_bytes(plan), &axis->weight);
 }
 
 static int make_window(ec_nufft *plan, const choice *c)
@@ -573,13 +614,15 @@ static int make_window(ec_nufft *plan, const choice *c)
     double coefficients[COEFFICIENTS_MAX * EC_NUFFT_WIDTH_MAX];
     void *table;
 
-    int status = reserve(plan, count * real_bytes(plan), &table);
+    int status = draft_table(count * real_bytes(plan), &table);
     if (status < 0)
         return status;
     ec_nufft_window_fit(&c->window, powers, c->padded, coefficients);
     for (size_t i = 0; i < count; i++)
         store(plan, table, i, coefficients[i]);
-    plan->args.window = table;
+    status = keep(plan, table, count * real_bytes(plan), &plan->args.window);
+    if (status < 0)
+        return status;
     plan->args.width = c->window.width;
     plan->args.padded = c->padded;
     plan->args.coefficients = powers;
@@ -656,6 +699,8 @@ static int fill_grid(ec_nufft *plan, const choice *c)
         split_line(c->grid[0], (int32_t)(EC_NUFFT_LANE_BYTES / real_bytes(plan)), &rows, &columns);
     for (int32_t d = 0; d < a->dim && status >= 0; d++)
         status = make_axis(plan, d, c->grid[d]);
+    if (status < 0 || plan->info.on_gpu)
+        return status;
     if (status >= 0)
         status = make_fft(plan, rows, &a->fft[0]);
     if (status >= 0)
@@ -682,6 +727,8 @@ static int fill_direct(ec_nufft *plan)
         a->axis[d].modes = info->modes[d];
         a->axis[d].first = -(info->modes[d] / 2);
     }
+    if (info->on_gpu)
+        return EC_OK;
     direct_shape(info, &a->rows, &a->columns);
     int status = reserve(plan, (size_t)a->rows * sizeof(double), &memory);
     if (status < 0)
@@ -761,10 +808,12 @@ static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
     }
     a->taper_scale = 2.0 / (band * band);
     ec_nufft_window_fit_taper(&c->window, band, EC_NUFFT_TAPER, a->taper);
+    a->inner = &plan->inner->args;
+    if (info->on_gpu)
+        return EC_OK;
     size_t rows = info->dim == 2 ? (size_t)c->grid[0] : 1;
     size_t columns = (size_t)c->grid[info->dim - 1];
     lay_out_grid(plan, rows, columns);
-    a->inner = &plan->inner->args;
     a->at_modes = take(&a->workspace_bytes, 2 * rows * columns * real);
     a->at_inner = take(&a->workspace_bytes, a->inner->at_places);
     a->at_inner_places = take(&a->place_bytes, a->inner->place_bytes);
@@ -780,7 +829,7 @@ static int fill(ec_nufft *plan, const choice *c, const choice *inner)
     plan->cost = c->cost;
     plan->error = c->error;
     plan->upsampling = c->upsampling;
-    a->function = function_of(plan->backend->isa);
+    a->function = info->on_gpu ? NULL : function_of(plan->backend->isa);
     a->type = info->type;
     a->dim = info->dim;
     a->double_precision = info->double_precision;
@@ -800,15 +849,22 @@ static int fill(ec_nufft *plan, const choice *c, const choice *inner)
 int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **plan)
 {
     choice c, inner;
+    ec_nufft_info here = *info;
+    ec_nufft *fresh = NULL;
     int status = check_info(info);
 
+    here.on_gpu = backend->is_cuda;
+    if (status >= 0)
+        status = choose(&here, &c, &inner);
+    if (status >= 0)
+        status = create(backend, &here, &c, &inner, &fresh);
+    if (status >= 0 && backend->is_cuda)
+        status = ec_nufft_cuda_create(backend, &fresh->args, fresh->info.tolerance, &fresh->cuda);
     if (status < 0)
-        return status;
-    if (backend->is_cuda)
-        return ec_fail(EC_ERR_UNSUPPORTED, "nufft: backend '%s' has none; the CPU has",
-                       backend->name);
-    status = choose(info, &c, &inner);
-    return status < 0 ? status : create(backend, info, &c, &inner, plan);
+        ec_nufft_destroy(&fresh);
+    else
+        *plan = fresh;
+    return status;
 }
 
 void ec_nufft_destroy(ec_nufft **plan)
@@ -817,6 +873,7 @@ void ec_nufft_destroy(ec_nufft **plan)
 
     if (!p)
         return;
+    ec_nufft_cuda_destroy(&p->cuda);
     ec_nufft_destroy(&p->inner);
     for (int32_t i = 0; i < p->n_blocks; i++)
         p->backend->ops->release(p->backend, p->block[i]);
@@ -838,6 +895,8 @@ int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch)
                        batch->vectors);
     if (batch->n == 0)
         return EC_OK;
+    if (plan->cuda)
+        return ec_nufft_cuda_run(plan->cuda, batch);
     if (!plan->workspace) { /* not before: a plan may serve other kernels alone */
         void *workspace;
         int status = reserve(plan, threads * plan->args.workspace_bytes, &workspace);

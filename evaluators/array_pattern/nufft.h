@@ -1,4 +1,4 @@
-/* nufft.h: non-uniform FFTs of many candidates, each with points of its own, on the CPU.
+/* nufft.h: non-uniform FFTs of many candidates, each with points of its own.
  *
  *   type 1   f[k] = sum_m c[m] exp(sign 2 pi j k . x[m])   scattered points -> regular modes
  *   type 2   c[m] = sum_k f[k] exp(sign 2 pi j k . x[m])   regular modes -> scattered points
@@ -22,7 +22,8 @@
  * neighbouring columns and leaves out columns without points and modes not asked for. Type 3 is
  * spreading followed by type 2 (Lee and Greengard, J. Comput. Phys. 206, 2005). Small cases are
  * direct sums, a matrix product for types 1 and 2 (nufft_direct.h), where those are predicted to
- * be cheaper.
+ * be cheaper. On a GPU (nufft_kernels.cu) a launch handles many candidates, and sums of integers
+ * make spreading free of order.
  */
 #ifndef EC_NUFFT_H
 #define EC_NUFFT_H
@@ -54,9 +55,11 @@ typedef struct ec_nufft_info {
     double tolerance;      /* relative l2 error; float32 reaches 1e-6, float64 1e-12 */
     double upsampling;     /* fine grid over modes, 1.2 to 4; 0: 1.25, 1.5 or 2 by cost */
     ec_nufft_method method;
+    bool on_gpu; /* set by ec_nufft_create: costs are those of a GPU */
 } ec_nufft_info;
 
-/* n candidates, one after another: point[d][n][points], in and out [n][vectors][...]. */
+/* n candidates, one after another: point[d][n][points], in and out [n][vectors][...]; memory of the
+ * backend. */
 typedef struct ec_nufft_batch {
     size_t n;
     int32_t vectors;
@@ -69,9 +72,8 @@ typedef struct ec_nufft_batch {
     uint8_t *status; /* [n] EC_CANDIDATE_* bits, or NULL */
 } ec_nufft_batch;
 
-/* A plan on the backend, which must be a CPU and outlive it. ERR_ARGUMENT names the wrong field
- * and what is allowed; a tolerance that the precision cannot reach is such an error.
- * ERR_UNSUPPORTED on a GPU. */
+/* A plan on the backend, which must outlive it. ERR_ARGUMENT names the wrong field and what is
+ * allowed; a tolerance that the precision cannot reach is such an error. */
 int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **plan);
 void ec_nufft_destroy(ec_nufft **plan);
 
@@ -80,7 +82,7 @@ void ec_nufft_destroy(ec_nufft **plan);
  * wider than the spans of type 3 EC_CANDIDATE_OUT_OF_RANGE. */
 int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch);
 
-/* For use inside another kernel's task: args->function(args, &io, workspace) transforms one
+/* CPU. For use inside another kernel's task: args->function(args, &io, workspace) transforms one
  * candidate on the calling thread. workspace: args->workspace_bytes, aligned to 64 bytes, of one
  * thread at a time. The pointer lives as long as the plan. */
 const ec_nufft_args *ec_nufft_plan_args(const ec_nufft *plan);

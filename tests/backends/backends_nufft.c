@@ -1,5 +1,5 @@
 /* backends_nufft.c: batched NUFFTs against a direct sum in float64 that shares no code with them,
- * on every CPU level. The candidates of a batch take their points by turns from five kinds. */
+ * on every CPU level and on CUDA. The candidates of a batch take their points by turns from five kinds. */
 #include "backends.h"
 
 #include "nufft.h"
@@ -20,6 +20,7 @@ typedef struct problem {
     double *in, *want; /* complex, [n][vectors][...] */
     void *typed;       /* in, in the precision of the plan */
     ec_guarded out;
+    void *result; /* out, on the host */
     uint8_t *status;
     uint64_t seed;
 } problem;
@@ -95,6 +96,8 @@ static int problem_open(ec_backend *backend, problem *p, const ec_nufft_info *in
     }
     size_t real = info->double_precision ? sizeof(double) : sizeof(float);
     EC_CHECK_CALL(ec_guarded_create(backend, all * p->n_out * 2 * real, &p->out));
+    p->result = malloc(p->out.bytes);
+    EC_CHECK(p->result, "out of memory");
     return 0;
 }
 
@@ -108,29 +111,80 @@ static void problem_close(ec_backend *backend, problem *p)
     free(p->in);
     free(p->want);
     free(p->typed);
+    free(p->result);
     free(p->status);
 }
 
-static void bind(const problem *p, ec_nufft_batch *batch)
+/* What a batch reads and writes, on the backend. */
+typedef struct staged {
+    ec_nufft_batch batch;
+    void *block[6];
+    int n_blocks;
+} staged;
+
+/* Memory of the backend with the given content, in place of `*host`. */
+static int stage(ec_backend *backend, staged *s, size_t bytes, const void *host, void *staged_at)
 {
-    memset(batch, 0, sizeof *batch);
-    batch->n = p->n;
-    batch->vectors = p->vectors;
-    for (int d = 0; d < 2; d++) {
-        batch->point[d] = p->point[d];
-        batch->target[d] = p->target[d];
+    void *memory = NULL;
+
+    EC_CHECK_CALL(backend->ops->alloc(backend, bytes, &memory));
+    s->block[s->n_blocks++] = memory;
+    EC_CHECK_CALL(backend->ops->upload(backend, memory, host, bytes));
+    memcpy(staged_at, &memory, sizeof memory);
+    return 0;
+}
+
+static int bind(ec_backend *backend, const problem *p, staged *s)
+{
+    const ec_nufft_info *info = &p->info;
+    size_t points = p->n * (size_t)info->points * sizeof(double);
+    size_t targets = p->n * (size_t)info->targets * sizeof(double);
+    size_t real = info->double_precision ? sizeof(double) : sizeof(float);
+    size_t in = p->n * (size_t)p->vectors * p->n_in * 2 * real;
+
+    memset(s, 0, sizeof *s);
+    for (int32_t d = 0; d < info->dim; d++) {
+        if (stage(backend, s, points, p->point[d], &s->batch.point[d]))
+            return 1;
+        if (targets > 0 && stage(backend, s, targets, p->target[d], &s->batch.target[d]))
+            return 1;
     }
-    batch->point_stride = (size_t)p->info.points;
-    batch->target_stride = (size_t)p->info.targets;
-    batch->in = p->typed;
-    batch->out = p->out.data;
-    batch->status = p->status;
+    if (stage(backend, s, in, p->typed, &s->batch.in) ||
+        stage(backend, s, p->n, p->status, &s->batch.status))
+        return 1;
+    s->batch.n = p->n;
+    s->batch.vectors = p->vectors;
+    s->batch.point_stride = (size_t)info->points;
+    s->batch.target_stride = (size_t)info->targets;
+    s->batch.out = p->out.data;
+    return 0;
+}
+
+/* Results and status come to the host. */
+static int fetch(ec_backend *backend, problem *p, staged *s)
+{
+    EC_CHECK_CALL(backend->ops->download(backend, p->result, p->out.data, p->out.bytes));
+    EC_CHECK_CALL(backend->ops->download(backend, p->status, s->batch.status, p->n));
+    for (int i = 0; i < s->n_blocks; i++)
+        backend->ops->release(backend, s->block[i]);
+    return 0;
+}
+
+static int run(ec_backend *backend, problem *p, ec_nufft *plan)
+{
+    staged s;
+
+    if (bind(backend, p, &s))
+        return 1;
+    EC_CHECK_CALL(backend->ops->fill(backend, p->out.data, 0xFF, p->out.bytes));
+    EC_CHECK_CALL(ec_nufft_run(plan, &s.batch));
+    return fetch(backend, p, &s);
 }
 
 static double got(const problem *p, size_t i)
 {
-    return p->info.double_precision ? ((const double *)p->out.data)[i]
-                                    : (double)((const float *)p->out.data)[i];
+    return p->info.double_precision ? ((const double *)p->result)[i]
+                                    : (double)((const float *)p->result)[i];
 }
 
 /* Target k along axis d: a mode or a number of its own. */
@@ -215,7 +269,6 @@ static double limit_of(const ec_nufft_info *info)
 static int check_error(ec_backend *backend, problem *p, const ec_nufft_info *info)
 {
     ec_nufft *plan;
-    ec_nufft_batch batch;
     char text[200];
     int status = ec_nufft_create(backend, info, &plan);
 
@@ -224,9 +277,8 @@ static int check_error(ec_backend *backend, problem *p, const ec_nufft_info *inf
         return 0;
     EC_CHECK_CALL(status);
     ec_nufft_describe(plan, text, sizeof text);
-    bind(p, &batch);
-    memset(p->out.data, 0xFF, p->out.bytes);
-    EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+    if (run(backend, p, plan))
+        return 1;
     double error = worst_error(p), limit = limit_of(info);
     EC_CHECK(error <= limit, "%s, %d x %d modes, %d points, sign %d: error %.3g, allowed %.3g",
              text, info->modes[0], info->dim == 2 ? info->modes[1] : 1, info->points, info->sign,
@@ -296,17 +348,10 @@ static int check_errors(ec_backend *backend, int32_t type, int32_t dim, bool dou
     return 0;
 }
 
-static bool unsupported(ec_backend *backend)
-{
-    if (backend->is_cuda)
-        printf("  NUFFTs are on the CPU\n");
-    return backend->is_cuda;
-}
-
 #define ERROR_CASE(name, type, dim, double_precision)                                              \
     static int name(ec_backend *backend)                                                           \
     {                                                                                              \
-        return unsupported(backend) ? 0 : check_errors(backend, type, dim, double_precision);      \
+        return check_errors(backend, type, dim, double_precision);                                 \
     }
 
 ERROR_CASE(type1_1d_f32, 1, 1, false)
@@ -328,8 +373,6 @@ static int large(ec_backend *backend)
     static const int32_t shapes[][4] = {
         {1, 3000, 1, 40}, {1, 1021, 1, 300}, {2, 150, 201, 60}, {2, 3, 500, 30}, {2, 400, 2, 30}};
 
-    if (unsupported(backend))
-        return 0;
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int32_t i = 0; i < 4; i++) {
             ec_nufft_info info = {.type = 1 + i % 2,
@@ -362,8 +405,6 @@ static int sorted(ec_backend *backend)
         {.type = 3, .dim = 2, .modes = {1, 1}, .points = 1100, .targets = 1000, .sign = -1},
         {.type = 3, .dim = 2, .modes = {1, 1}, .points = 1100, .targets = 1000, .sign = -1}};
 
-    if (unsupported(backend))
-        return 0;
     for (int i = 0; i < 4; i++) {
         ec_nufft_info *info = &infos[i];
         problem p;
@@ -388,8 +429,6 @@ static int sorted(ec_backend *backend)
 /* Candidates of type 3 that are wider than the spans are refused, their neighbours are not. */
 static int spans(ec_backend *backend)
 {
-    if (unsupported(backend))
-        return 0;
     for (int32_t i = 0; i < 8; i++) {
         ec_nufft_info info = {.type = 3,
                               .dim = 1 + i % 2,
@@ -403,7 +442,6 @@ static int spans(ec_backend *backend)
                               .method = i / 2 % 2 ? EC_NUFFT_DIRECT : EC_NUFFT_FFT};
         problem p;
         ec_nufft *plan;
-        ec_nufft_batch batch;
         if (problem_open(backend, &p, &info, 3, 1))
             return 1;
         if (i < 4)
@@ -411,8 +449,8 @@ static int spans(ec_backend *backend)
         else
             p.target[info.dim - 1][9 + 1] -= 7.0;
         EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
-        bind(&p, &batch);
-        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        if (run(backend, &p, plan))
+            return 1;
         EC_CHECK(p.status[0] == 0 && p.status[1] == EC_CANDIDATE_OUT_OF_RANGE && p.status[2] == 0,
                  "status %d %d %d", p.status[0], p.status[1], p.status[2]);
         EC_CHECK(isnan(got(&p, 2 * p.n_out)) && !isnan(got(&p, 4 * p.n_out)),
@@ -427,11 +465,8 @@ static int spans(ec_backend *backend)
 static int zeros(ec_backend *backend)
 {
     ec_nufft *plan;
-    ec_nufft_batch batch;
     problem p;
 
-    if (unsupported(backend))
-        return 0;
     for (int32_t i = 0; i < 24; i++) {
         ec_nufft_info info = {.type = 1 + i % 3,
                               .dim = 1 + i / 3 % 2,
@@ -449,8 +484,8 @@ static int zeros(ec_backend *backend)
         size_t real = info.double_precision ? sizeof(double) : sizeof(float);
         memset(p.typed, 0, p.n_in * 2 * real);
         EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
-        bind(&p, &batch);
-        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        if (run(backend, &p, plan))
+            return 1;
         for (size_t k = 0; k < 2 * p.n_out; k++)
             EC_CHECK(got(&p, k) == 0.0, "type %d: output %zu is %g", info.type, k, got(&p, k));
         EC_CHECK(got(&p, 2 * p.n_out) != 0.0, "type %d: the second vector is 0 as well", info.type);
@@ -465,11 +500,8 @@ static int not_finite(ec_backend *backend)
 {
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     ec_nufft *plan;
-    ec_nufft_batch batch;
     problem p;
 
-    if (unsupported(backend))
-        return 0;
     for (int32_t i = 0; i < 36; i++) {
         ec_nufft_info info = {.type = 1 + i % 3,
                               .dim = 1 + i / 3 % 2,
@@ -486,8 +518,8 @@ static int not_finite(ec_backend *backend)
         direct_sum(&p);
         p.point[info.dim - 1][5 + 2] = bad[i / 12];
         EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
-        bind(&p, &batch);
-        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        if (run(backend, &p, plan))
+            return 1;
         EC_CHECK(p.status[0] == 0 && p.status[1] == EC_CANDIDATE_NOT_FINITE && p.status[2] == 0,
                  "status %d %d %d", p.status[0], p.status[1], p.status[2]);
         for (size_t k = 0; k < 2 * p.n_out; k++) {
@@ -505,8 +537,6 @@ static int not_finite(ec_backend *backend)
 /* <A x, y> = <x, A^H y> for type 1 and the type 2 of the other sign, both in the same grid. */
 static int adjoint(ec_backend *backend)
 {
-    if (unsupported(backend))
-        return 0;
     for (int32_t i = 0; i < 16; i++) {
         ec_nufft_info info = {.type = 1,
                               .dim = 1 + i % 2,
@@ -518,24 +548,23 @@ static int adjoint(ec_backend *backend)
                               .method = i < 8 ? EC_NUFFT_FFT : EC_NUFFT_DIRECT};
         problem a, b;
         ec_nufft *plan;
-        ec_nufft_batch batch;
         double left[2] = {0, 0}, right[2] = {0, 0}, norm = 0.0;
 
         if (problem_open(backend, &a, &info, 1, 1))
             return 1;
         EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
-        bind(&a, &batch);
-        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        if (run(backend, &a, plan))
+            return 1;
         ec_nufft_destroy(&plan);
         info.type = 2;
         info.sign = -info.sign;
         if (problem_open(backend, &b, &info, 1, 1))
             return 1;
         EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
-        bind(&b, &batch);
-        batch.point[0] = a.point[0];
-        batch.point[1] = a.point[1];
-        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        for (int32_t d = 0; d < info.dim; d++)
+            memcpy(b.point[d], a.point[d], (size_t)info.points * sizeof(double));
+        if (run(backend, &b, plan))
+            return 1;
         ec_nufft_destroy(&plan);
         for (size_t k = 0; k < a.n_out; k++) { /* (A x) conj(y) */
             double xr = got(&a, 2 * k), xi = got(&a, 2 * k + 1);
@@ -560,43 +589,50 @@ static int adjoint(ec_backend *backend)
     return 0;
 }
 
+/* The whole batch in parts, on a backend with so many threads. */
 static int run_split(ec_backend *backend, problem *p, int threads, size_t part, bool shared,
                      void *result)
 {
     ec_backend_info info = {"cpu", threads, ec_isa_name(backend->isa), NULL};
     size_t real = p->info.double_precision ? sizeof(double) : sizeof(float);
     size_t vectors = (size_t)p->vectors;
-    ec_backend *other;
+    ec_backend *other = backend;
     ec_nufft *plan;
-    ec_nufft_batch batch;
+    staged s;
 
-    EC_CHECK_CALL(ec_backend_create(&info, &other));
+    if (!backend->is_cuda)
+        EC_CHECK_CALL(ec_backend_create(&info, &other));
     EC_CHECK_CALL(ec_nufft_create(other, &p->info, &plan));
+    if (bind(backend, p, &s))
+        return 1;
+    EC_CHECK_CALL(backend->ops->fill(backend, p->out.data, 0xFF, p->out.bytes));
     for (size_t first = 0; first < p->n; first += part) {
-        bind(p, &batch);
+        ec_nufft_batch batch = s.batch;
         batch.n = p->n - first < part ? p->n - first : part;
         batch.point_stride = shared ? 0 : batch.point_stride;
         batch.target_stride = shared ? 0 : batch.target_stride;
         for (int32_t d = 0; d < p->info.dim; d++) {
             batch.point[d] += first * batch.point_stride;
-            batch.target[d] += first * batch.target_stride;
+            if (batch.target[d])
+                batch.target[d] += first * batch.target_stride;
         }
         batch.in = (const char *)batch.in + first * vectors * p->n_in * 2 * real;
         batch.out = (char *)batch.out + first * vectors * p->n_out * 2 * real;
         batch.status += first;
         EC_CHECK_CALL(ec_nufft_run(plan, &batch));
     }
-    memcpy(result, p->out.data, p->out.bytes);
+    if (fetch(backend, p, &s))
+        return 1;
+    memcpy(result, p->result, p->out.bytes);
     ec_nufft_destroy(&plan);
-    ec_backend_destroy(&other);
+    if (other != backend)
+        ec_backend_destroy(&other);
     return 0;
 }
 
 /* The same bits for 1, 2 and 7 threads, any split of the batch, and shared points. */
 static int same_bits(ec_backend *backend)
 {
-    if (unsupported(backend))
-        return 0;
     for (int32_t i = 0; i < 24; i++) {
         ec_nufft_info info = {.type = 1 + i % 3,
                               .dim = 1 + i / 3 % 2,
@@ -619,7 +655,6 @@ static int same_bits(ec_backend *backend)
         static const int threads[] = {2, 7, 2, 1};
         static const size_t parts[] = {23, 23, 5, 1};
         for (int k = 0; k < 4; k++) {
-            memset(p.out.data, 0xFF, p.out.bytes);
             if (run_split(backend, &p, threads[k], parts[k], false, other))
                 return 1;
             EC_CHECK(memcmp(want, other, p.out.bytes) == 0,
@@ -641,8 +676,10 @@ static int same_bits(ec_backend *backend)
  * is outside the spans is refused when the places are filled. */
 static int places(ec_backend *backend)
 {
-    if (unsupported(backend))
+    if (backend->is_cuda) {
+        printf("  places are kept on the CPU\n");
         return 0;
+    }
     for (int32_t i = 0; i < 8; i++) {
         bool many = i >= 4; /* points and targets are sorted by bins */
         ec_nufft_info info = {.type = 3,
@@ -720,10 +757,6 @@ static int arguments(ec_backend *backend)
         {"tolerance = 1e-06 cannot be reached by a grid with upsampling = 1.25", 8, 1.25}};
     ec_nufft *plan = NULL;
 
-    if (backend->is_cuda) {
-        EC_CHECK(ec_nufft_create(backend, &good, &plan) == EC_ERR_UNSUPPORTED, "no refusal");
-        return 0;
-    }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ec_nufft_info info = good;
         int32_t whole = bad[i].value == bad[i].value ? (int32_t)bad[i].value : 0;
