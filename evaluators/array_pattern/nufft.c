@@ -31,7 +31,7 @@ struct ec_nufft {
     ec_nufft_info info;
     ec_nufft_args args;
     ec_nufft_window window;
-    double cost, error, upsampling;
+    double cost, cost_point, error, upsampling;
     ec_nufft *inner;     /* type 3: from the grid to the targets */
     char *workspace;     /* of ec_nufft_run, one a thread; NULL before the first */
     ec_nufft_cuda *cuda; /* on a GPU: buffers and FFT of a batch */
@@ -90,11 +90,36 @@ static double reachable(bool double_precision)
     return double_precision ? 1e-12 : 1e-6;
 }
 
+static int check_regular(const ec_nufft_info *info)
+{
+    if (info->regular < 0 || info->regular > 2 || info->dim != 2)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "nufft: regular = %d with dim = %d; allowed are 1 and 2 with dim = 2",
+                       info->regular, info->dim);
+    int32_t modes = info->modes[info->regular - 1];
+    if (modes < 1 || modes > MODES_MAX)
+        return ec_fail(EC_ERR_ARGUMENT, "nufft: modes[%d] = %d; allowed are 1 to %d",
+                       info->regular - 1, modes, MODES_MAX);
+    if (info->targets % modes != 0)
+        return ec_fail(EC_ERR_ARGUMENT, "nufft: targets = %d; a multiple of the %d modes is needed",
+                       info->targets, modes);
+    if (info->method == EC_NUFFT_DIRECT)
+        return ec_fail(EC_ERR_ARGUMENT, "nufft: regular targets have no direct sum");
+    return EC_OK;
+}
+
 static int check_spans(const ec_nufft_info *info)
 {
     if (info->targets < 1)
         return ec_fail(EC_ERR_ARGUMENT, "nufft: targets = %d; at least 1 is needed", info->targets);
+    if (info->regular != 0) {
+        int status = check_regular(info);
+        if (status < 0)
+            return status;
+    }
     for (int32_t d = 0; d < info->dim; d++) {
+        if (d == info->regular - 1)
+            continue;
         if (!(info->span[d] >= 0.0))
             return ec_fail(EC_ERR_ARGUMENT, "nufft: span[%d] = %g; at least 0 is needed", d,
                            info->span[d]);
@@ -168,8 +193,10 @@ typedef struct choice {
     int32_t grid[2], padded;
     ec_nufft_window window;
     double upsampling, gain, error, cost;
-    double fit;     /* allowed error of the window's polynomials */
-    double cell[2]; /* type 3: h, in units of the points */
+    double cost_point; /* the part of the cost that each point has */
+    bool lines;        /* type 2 in one dimension over lines that are transformed together */
+    double fit;        /* allowed error of the window's polynomials */
+    double cell[2];    /* type 3: h, in units of the points */
 } choice;
 
 /* Shipped cost constants: seconds on one core at 2.6 GHz with 512-bit vectors, fitted to measured
@@ -246,23 +273,26 @@ static void direct_shape(const ec_nufft_info *info, int32_t *rows, int32_t *colu
     *rows = info->dim == 2 ? info->modes[0] : (info->modes[0] + 2 * lanes - 1) / (2 * lanes);
 }
 
-static double direct_cost(const ec_nufft_info *info)
+static void direct_cost(const ec_nufft_info *info, choice *c)
 {
-    double scale = info->double_precision ? 2.0 : 1.0, points = info->points;
+    double scale = info->double_precision ? 2.0 : 1.0, sums = 0.0;
     int32_t rows, columns, lanes = EC_NUFFT_LANE_BYTES / (info->double_precision ? 8 : 4);
 
     if (info->on_gpu) {
         double others = info->type == 3  ? info->targets
                         : info->dim == 2 ? (double)info->modes[0] * info->modes[1]
                                          : info->modes[0];
-        return scale * points * others * GPU_TERM;
+        c->cost_point = others * GPU_TERM;
+    } else if (info->type == 3) {
+        c->cost_point = ec_round_up((size_t)info->targets, (size_t)lanes) * SECONDS_SINCOS;
+    } else {
+        direct_shape(info, &rows, &columns);
+        double padded = (double)ec_round_up((size_t)columns, (size_t)lanes);
+        c->cost_point = (rows + padded) * SECONDS_SINCOS + rows * padded * SECONDS_PRODUCT;
+        sums = rows * padded * SECONDS_SUM;
     }
-    if (info->type == 3)
-        return scale * points * ec_round_up((size_t)info->targets, (size_t)lanes) * SECONDS_SINCOS;
-    direct_shape(info, &rows, &columns);
-    double padded = (double)ec_round_up((size_t)columns, (size_t)lanes);
-    return scale * (points * (rows + padded) * SECONDS_SINCOS +
-                    points * rows * padded * SECONDS_PRODUCT + rows * padded * SECONDS_SUM);
+    c->cost_point *= scale;
+    c->cost = info->points * c->cost_point + scale * sums;
 }
 
 static double epsilon(const ec_nufft_info *info)
@@ -352,7 +382,8 @@ static bool choose_window(const ec_nufft_info *info, double upsampling, double a
             continue;
         c->padded = padded_width(width);
         c->fit = 0.04 * allowed / c->gain;
-        c->cost = point_cost(info, info->points, c) + grid_cost(info, c);
+        c->cost_point = point_cost(info, 1, c);
+        c->cost = info->points * c->cost_point + grid_cost(info, c);
         return true;
     }
     return false;
@@ -378,41 +409,89 @@ static bool choose_grid(const ec_nufft_info *info, double allowed, choice *best)
 /* Type 3: cells of h = 1 / (2 upsampling target_span), so that targets are within the part
  * 1 / upsampling of the period, and as many as the points and their windows need. Targets may all
  * lie at the edge of their span, so errors are those at the edge. */
-static bool choose_spread(const ec_nufft_info *info, double upsampling, int32_t width, choice *c)
+static bool spread_scattered(const ec_nufft_info *info, int32_t from, int32_t axis, choice *c)
 {
     ec_nufft_window_quality q;
-    double cells = 1.0;
+    double h = 0.5 / (c->upsampling * info->target_span[from]);
 
-    memset(c, 0, sizeof *c);
-    c->upsampling = upsampling;
-    c->gain = 1.0;
-    ec_nufft_window_make(width, upsampling, &c->window);
-    for (int32_t d = 0; d < info->dim; d++) {
-        double h = 0.5 / (upsampling * info->target_span[d]);
-        if (!(h < INFINITY))
-            h = info->span[d] > 0.0 ? info->span[d] : 1.0;
-        double n = ceil(2.0 * info->span[d] / h) + width + 2.0;
-        cells *= n;
-        if (!(cells <= CELLS_MAX))
-            return false;
-        c->cell[d] = h;
-        c->grid[d] = (int32_t)n;
-        ec_nufft_window_error(&c->window, 0.5 / upsampling, ERROR_SAMPLES, false, &q);
-        c->gain *= q.most_gain;
-        c->error += q.most;
-    }
-    c->padded = padded_width(width);
+    if (!(h < INFINITY))
+        h = info->span[from] > 0.0 ? info->span[from] : 1.0;
+    double n = ceil(2.0 * info->span[from] / h) + c->window.width + 2.0;
+    if (!(n <= CELLS_MAX))
+        return false;
+    c->cell[axis] = h;
+    c->grid[axis] = (int32_t)n;
+    ec_nufft_window_error(&c->window, 0.5 / c->upsampling, ERROR_SAMPLES, false, &q);
+    c->gain *= q.most_gain;
+    c->error += q.most;
     return true;
 }
 
-/* The type 2 inside a type 3. */
+/* The regular axis, the plan's axis 0, as in type 1. */
+static void spread_regular(const ec_nufft_info *info, choice *c)
+{
+    ec_nufft_window_quality q;
+    int32_t modes = info->modes[info->regular - 1], half = modes / 2;
+    int32_t least = (int32_t)ceil(c->upsampling * modes - 1e-9);
+
+    c->grid[0] = smooth_size(least > c->window.width ? least : c->window.width);
+    ec_nufft_window_error(&c->window, (double)half / c->grid[0],
+                          half < ERROR_SAMPLES ? half : ERROR_SAMPLES, modes % 2 == 0, &q);
+    c->gain *= q.gain;
+    c->error += q.rms;
+}
+
+static bool choose_spread(const ec_nufft_info *info, double upsampling, int32_t width, choice *c)
+{
+    memset(c, 0, sizeof *c);
+    c->upsampling = upsampling;
+    c->gain = 1.0;
+    c->padded = padded_width(width);
+    ec_nufft_window_make(width, upsampling, &c->window);
+    if (info->regular != 0) {
+        spread_regular(info, c);
+        if (!spread_scattered(info, 2 - info->regular, 1, c))
+            return false;
+    } else {
+        for (int32_t d = 0; d < info->dim; d++)
+            if (!spread_scattered(info, d, d, c))
+                return false;
+    }
+    return info->dim == 1 || (double)c->grid[0] * c->grid[1] <= CELLS_MAX;
+}
+
+/* The type 2 inside a type 3: of all targets, or of a line of them. */
 static void inner_info(const ec_nufft_info *info, const choice *outer, ec_nufft_info *inner)
 {
     *inner = *info;
     inner->type = 2;
+    inner->regular = 0;
     inner->modes[0] = outer->grid[0];
     inner->modes[1] = info->dim == 2 ? outer->grid[1] : 1;
     inner->points = info->targets;
+    if (info->regular != 0) {
+        inner->dim = 1;
+        inner->modes[0] = outer->grid[1];
+        inner->modes[1] = 1;
+        inner->points = info->targets / info->modes[info->regular - 1];
+    }
+}
+
+/* Besides the points: the grid, FFTs, interpolation at the targets. */
+static double type3_cost(const ec_nufft_info *info, const choice *c, const choice *in)
+{
+    double scale = info->double_precision ? 2.0 : 1.0;
+
+    if (info->on_gpu)
+        return in->cost + 8.0 * scale * GPU_BYTE * c->grid[0] * (info->dim == 2 ? c->grid[1] : 1.0);
+    if (info->regular == 0)
+        return in->cost + (double)c->grid[0] * (info->dim == 2 ? c->grid[1] : 1) * SECONDS_MODE;
+    double lines = info->modes[info->regular - 1], columns = c->grid[1];
+    double rows =
+        c->grid[0] * columns * SECONDS_CELL + columns * fft_flops(c->grid[0]) * SECONDS_FLOP;
+    double line = in->grid[0] * SECONDS_CELL + fft_flops(in->grid[0]) * SECONDS_FLOP;
+    return SECONDS_GRID + scale * (rows + lines * line + info->targets * SECONDS_MODE) +
+           info->targets * in->cost_point;
 }
 
 /* Errors of the type 2 grow by the gain of the outer window. */
@@ -437,11 +516,13 @@ static bool choose_type3(const ec_nufft_info *info, double allowed, choice *best
             if (!choose_grid(&inside, SAFETY * (allowed - c.error) / c.gain, &in))
                 continue;
             tried++;
+            in.lines = info->regular != 0;
             c.error += c.gain * in.error;
             c.fit = 0.02 * allowed / c.gain;
-            c.cost = point_cost(info, info->points, &c) + in.cost +
-                     (info->placed ? 0.0 : (info->points + info->targets) * SECONDS_CENTRE) +
-                     (double)c.grid[0] * (info->dim == 2 ? c.grid[1] : 1) * SECONDS_MODE;
+            double centre = info->on_gpu ? GPU_POINT : SECONDS_CENTRE;
+            c.cost_point = point_cost(info, 1, &c) + (info->placed && !info->moving ? 0.0 : centre);
+            c.cost = info->points * c.cost_point + type3_cost(info, &c, &in) +
+                     (info->placed ? 0.0 : info->targets * centre);
             if (!found || c.cost < best->cost) {
                 *best = c;
                 *best_in = in;
@@ -458,7 +539,8 @@ static double phase_limit(const ec_nufft_info *info)
     double modes = 0.0;
 
     for (int32_t d = 0; d < info->dim; d++)
-        modes = fmax(modes, 4.0 * info->span[d] * info->target_span[d]);
+        if (d != info->regular - 1)
+            modes = fmax(modes, 4.0 * info->span[d] * info->target_span[d]);
     return fmax(info->tolerance, modes * epsilon(info));
 }
 
@@ -466,7 +548,7 @@ static void choose_direct(const ec_nufft_info *info, choice *c)
 {
     memset(c, 0, sizeof *c);
     c->direct = true;
-    c->cost = direct_cost(info);
+    direct_cost(info, c);
     c->error = rounding(info, 1.0);
 }
 
@@ -488,7 +570,11 @@ static int choose(const ec_nufft_info *info, choice *c, choice *inner)
                        info->tolerance, info->upsampling,
                        info->double_precision ? "double" : "single",
                        info->type == 3 ? ", or the spans are too large for one" : "");
-    if (!found || (info->method == EC_NUFFT_AUTO && direct.cost < c->cost))
+    if (!found && info->regular != 0)
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       "nufft: no grid for regular targets has this tolerance, or "
+                       "the spans are too large for one");
+    if (!found || (info->method == EC_NUFFT_AUTO && info->regular == 0 && direct.cost < c->cost))
         *c = direct;
     return EC_OK;
 }
@@ -590,12 +676,12 @@ static int make_twist(ec_nufft *plan)
     return EC_OK;
 }
 
-static int make_axis(ec_nufft *plan, int32_t d, int32_t grid)
+static int make_axis(ec_nufft *plan, int32_t d, int32_t modes, int32_t grid)
 {
     ec_nufft_axis *axis = &plan->args.axis[d];
     void *weight;
 
-    axis->modes = plan->info.modes[d];
+    axis->modes = modes;
     axis->first = -(axis->modes / 2);
     axis->grid = grid;
     int status = draft_table((size_t)axis->modes * real_bytes(plan), &weight);
@@ -638,7 +724,7 @@ static size_t take(size_t *at, size_t bytes)
 }
 
 /* The grid of the points and their places in it. */
-static void lay_out_grid(ec_nufft *plan, size_t rows, size_t columns)
+static void lay_out_grid(ec_nufft *plan, size_t rows, size_t columns, bool lines)
 {
     ec_nufft_args *a = &plan->args;
     size_t real = real_bytes(plan), entries = (size_t)a->points * (size_t)a->dim;
@@ -652,6 +738,10 @@ static void lay_out_grid(ec_nufft *plan, size_t rows, size_t columns)
         a->pitch = columns;
         a->origin = EC_NUFFT_MARGIN;
         a->plane = ec_round_up(rows * columns + 3 * EC_NUFFT_MARGIN, EC_NUFFT_MARGIN);
+    }
+    if (lines) { /* as many as there are lanes, a row each */
+        a->pitch = a->plane;
+        a->plane *= EC_NUFFT_LANE_BYTES / real;
     }
     if (a->dim == 2 && a->points >= SORTED_POINTS && 2 * a->plane * real >= SORTED_BYTES) {
         a->bins_across = (int32_t)columns / EC_NUFFT_BIN_COLUMNS + 2;
@@ -695,21 +785,25 @@ static int fill_grid(ec_nufft *plan, const choice *c)
     int32_t rows = c->grid[0], columns = c->grid[1];
     int status = make_window(plan, c);
 
-    if (a->dim == 1)
+    if (c->lines) {
+        rows = 1;
+        columns = c->grid[0];
+    } else if (a->dim == 1) {
         split_line(c->grid[0], (int32_t)(EC_NUFFT_LANE_BYTES / real_bytes(plan)), &rows, &columns);
+    }
     for (int32_t d = 0; d < a->dim && status >= 0; d++)
-        status = make_axis(plan, d, c->grid[d]);
+        status = make_axis(plan, d, plan->info.modes[d], c->grid[d]);
     if (status < 0 || plan->info.on_gpu)
         return status;
     if (status >= 0)
         status = make_fft(plan, rows, &a->fft[0]);
     if (status >= 0)
         status = make_fft(plan, columns, &a->fft[1]);
-    if (status >= 0 && a->dim == 1)
+    if (status >= 0 && a->dim == 1 && !c->lines)
         status = make_twist(plan);
     if (status < 0)
         return status;
-    lay_out_grid(plan, (size_t)rows, (size_t)columns);
+    lay_out_grid(plan, (size_t)rows, (size_t)columns, c->lines);
     lay_out_fft(plan);
     return EC_OK;
 }
@@ -775,6 +869,25 @@ static int create(ec_backend *backend, const ec_nufft_info *info, const choice *
     return status;
 }
 
+/* The regular axis comes first and has its FFT over rows here. */
+static int fill_lines(ec_nufft *plan, const choice *c)
+{
+    const ec_nufft_info *info = &plan->info;
+    ec_nufft_args *a = &plan->args;
+    bool inner = info->regular == 2; /* the targets of a line lie apart */
+
+    a->regular = info->regular;
+    a->lines = info->modes[info->regular - 1];
+    a->line_targets = info->targets / a->lines;
+    a->line_step = inner ? 1 : (size_t)a->line_targets;
+    a->target_step = inner ? (size_t)a->lines : 1;
+    a->span[1] = info->span[2 - info->regular];
+    a->target_span[1] = info->target_span[2 - info->regular];
+    a->fft[1].n = c->grid[1];
+    int status = make_axis(plan, 0, a->lines, c->grid[0]);
+    return status < 0 ? status : make_fft(plan, c->grid[0], &a->fft[0]);
+}
+
 static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
 {
     const ec_nufft_info *info = &plan->info;
@@ -784,6 +897,7 @@ static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
 
     a->at_centred = take(&a->workspace_bytes, dim * (points + targets) * sizeof(double));
     a->at_strengths = take(&a->workspace_bytes, 2 * points * real);
+    a->at_middle = take(&a->place_bytes, 2 * sizeof(double));
     a->at_turns = take(&a->place_bytes, 2 * points * real);
     a->at_factors = take(&a->place_bytes, 2 * targets * real);
     for (int32_t d = 0; d < info->dim; d++) {
@@ -798,10 +912,12 @@ static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
     int status = make_window(plan, c);
     if (status >= 0)
         status = create(plan->backend, &inside, inner, NULL, &plan->inner);
+    if (status >= 0 && info->regular != 0)
+        status = fill_lines(plan, c);
     if (status < 0)
         return status;
     double band = 0.5 / c->upsampling;
-    for (int32_t d = 0; d < info->dim; d++) {
+    for (int32_t d = info->regular != 0; d < info->dim; d++) {
         a->axis[d].modes = c->grid[d];
         a->axis[d].grid = c->grid[d];
         a->cells[d] = 1.0 / c->cell[d];
@@ -813,10 +929,17 @@ static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
         return EC_OK;
     size_t rows = info->dim == 2 ? (size_t)c->grid[0] : 1;
     size_t columns = (size_t)c->grid[info->dim - 1];
-    lay_out_grid(plan, rows, columns);
-    a->at_modes = take(&a->workspace_bytes, 2 * rows * columns * real);
+    lay_out_grid(plan, rows, columns, false);
+    if (info->regular != 0) { /* lanes of its own rows; one line of targets */
+        size_t each = 2 * (size_t)a->fft[0].n * EC_NUFFT_LANE_BYTES;
+        a->at_lanes = take(&a->workspace_bytes, each);
+        a->at_line = take(&a->workspace_bytes, 2 * (size_t)a->line_targets * real);
+    } else {
+        a->at_modes = take(&a->workspace_bytes, 2 * rows * columns * real);
+    }
     a->at_inner = take(&a->workspace_bytes, a->inner->at_places);
-    a->at_inner_places = take(&a->place_bytes, a->inner->place_bytes);
+    a->at_inner_places =
+        take(&a->place_bytes, a->inner->place_bytes * (info->regular != 0 ? (size_t)a->lines : 1));
     return EC_OK;
 }
 
@@ -827,6 +950,7 @@ static int fill(ec_nufft *plan, const choice *c, const choice *inner)
 
     plan->window = c->window;
     plan->cost = c->cost;
+    plan->cost_point = c->cost_point;
     plan->error = c->error;
     plan->upsampling = c->upsampling;
     a->function = info->on_gpu ? NULL : function_of(plan->backend->isa);
@@ -854,6 +978,9 @@ int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **p
     int status = check_info(info);
 
     here.on_gpu = backend->is_cuda;
+    if (status >= 0 && backend->is_cuda && info->regular != 0)
+        return ec_fail(EC_ERR_UNSUPPORTED, "nufft: backend '%s' takes regular targets as scattered",
+                       backend->name);
     if (status >= 0)
         status = choose(&here, &c, &inner);
     if (status >= 0)
@@ -897,6 +1024,11 @@ int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch)
         return EC_OK;
     if (plan->cuda)
         return ec_nufft_cuda_run(plan->cuda, batch);
+    for (size_t i = 0; batch->points && i < batch->n; i++)
+        if (batch->points[i] < 0 || batch->points[i] > info->points)
+            return ec_fail(EC_ERR_ARGUMENT,
+                           "nufft: candidate %zu has %d points; allowed are 0 to %d", i,
+                           batch->points[i], info->points);
     if (!plan->workspace) { /* not before: a plan may serve other kernels alone */
         void *workspace;
         int status = reserve(plan, threads * plan->args.workspace_bytes, &workspace);
@@ -923,6 +1055,11 @@ const ec_nufft_args *ec_nufft_plan_args(const ec_nufft *plan)
 double ec_nufft_cost(const ec_nufft *plan)
 {
     return plan->cost;
+}
+
+double ec_nufft_cost_points(const ec_nufft *plan, int32_t points)
+{
+    return plan->cost - (plan->info.points - points) * plan->cost_point;
 }
 
 double ec_nufft_error(const ec_nufft *plan)
@@ -953,6 +1090,7 @@ void ec_nufft_describe(const ec_nufft *plan, char *text, size_t size)
         describe_grid(a->inner, inner, sizeof inner);
         snprintf(grid + strlen(grid), sizeof grid - strlen(grid), " and %s", inner + 5);
     }
-    snprintf(text, size, "NUFFT type %d, %d-D, width %d, %s, upsampling %.3g, tolerance %.0e",
-             a->type, a->dim, a->width, grid, plan->upsampling, plan->info.tolerance);
+    snprintf(text, size, "NUFFT type %d, %d-D%s, width %d, %s, upsampling %.3g, tolerance %.0e",
+             a->type, a->dim, a->regular ? " with a regular axis" : "", a->width, grid,
+             plan->upsampling, plan->info.tolerance);
 }

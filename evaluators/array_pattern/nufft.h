@@ -4,8 +4,9 @@
  *   type 2   c[m] = sum_k f[k] exp(sign 2 pi j k . x[m])   regular modes -> scattered points
  *   type 3   f[k] = sum_m c[m] exp(sign 2 pi j s[k] . x[m])   scattered points and targets
  *
- * in one or two dimensions, float32 or float64. Type 2 with the opposite sign is the adjoint of
- * type 1. Points are float64 in turns (period 1): they are reduced to one period in float64 before
+ * in one or two dimensions, float32 or float64. In two dimensions targets of type 3 may be regular
+ * along one axis, as modes are: that axis then needs no interpolation. Type 2 with the opposite sign
+ * is the adjoint of type 1. Points are float64 in turns (period 1): they are reduced to one period in float64 before
  * any cast, so points 1e4 periods away lose nothing. Modes are k = -floor(n/2) .. n - 1 -
  * floor(n/2) along each axis. Points and targets of type 3 have any units whose product is turns;
  * both are centred first, with the phases of the centres in two words.
@@ -20,7 +21,9 @@
  * the square of its argument up to its edge, so polynomials converge fast, and aliases are 30 to
  * 40 % below those of the exponential of a semicircle of the same width. The FFT works on lanes of
  * neighbouring columns and leaves out columns without points and modes not asked for. Type 3 is
- * spreading followed by type 2 (Lee and Greengard, J. Comput. Phys. 206, 2005). Small cases are
+ * spreading followed by type 2 (Lee and Greengard, J. Comput. Phys. 206, 2005); along a regular axis
+ * its FFT is that of a type 1, and each mode of that axis is a line of targets with a type 2 of its
+ * own (CPU). Small cases are
  * direct sums, a matrix product for types 1 and 2 (nufft_direct.h), where those are predicted to
  * be cheaper. On a GPU (nufft_kernels.cu) a launch handles many candidates, and sums of integers
  * make spreading free of order.
@@ -55,6 +58,13 @@ typedef struct ec_nufft_info {
     double tolerance;      /* relative l2 error; float32 reaches 1e-6, float64 1e-12 */
     double upsampling;     /* fine grid over modes, 1.2 to 4; 0: 1.25, 1.5 or 2 by cost */
     ec_nufft_method method;
+    /* Type 3 in two dimensions: 1 or 2, the axis along which targets are regular: modes[regular - 1]
+     * of them, as in types 1 and 2, the points along it in turns. Targets are the product of both
+     * axes, the second one inner: `targets` is a multiple of those modes, and their coordinates along
+     * the other axis alone are read. 0: scattered along both. Only by a grid and on the CPU:
+     * ERR_UNSUPPORTED where there is none for these spans and this tolerance. */
+    int32_t regular;
+    bool moving; /* with placed: calls share the targets alone */
     bool on_gpu; /* set by ec_nufft_create: costs are those of a GPU */
 } ec_nufft_info;
 
@@ -70,6 +80,9 @@ typedef struct ec_nufft_batch {
     const void *in;
     void *out;
     uint8_t *status; /* [n] EC_CANDIDATE_* bits, or NULL */
+    /* [n]: of each candidate's points, 1 to the plan's or 0 for all; its vectors of strengths follow
+     * each other without a gap, the next candidate begins where it would with all. NULL: all. */
+    const int32_t *points;
 } ec_nufft_batch;
 
 /* A plan on the backend, which must outlive it. ERR_ARGUMENT names the wrong field and what is
@@ -90,6 +103,8 @@ const ec_nufft_args *ec_nufft_plan_args(const ec_nufft *plan);
 /* Predicted seconds of one vector of one candidate on one core, from shipped constants and shapes:
  * for the choice between methods, not for clocks. */
 double ec_nufft_cost(const ec_nufft *plan);
+/* The same with fewer points. */
+double ec_nufft_cost_points(const ec_nufft *plan, int32_t points);
 /* Predicted relative l2 error for points at the worst place: aliases and rounding. */
 double ec_nufft_error(const ec_nufft *plan);
 /* "NUFFT type 1, 2-D, width 5, grid 320 x 320, upsampling 1.25, tolerance 1e-4" */

@@ -80,7 +80,8 @@ static void nufft_body(const ec_nufft_batch_args *b, size_t lane0, size_t y)
         size_t vectors = (size_t)b->batch.vectors;
         ec_nufft_io io = {.in = (const char *)b->batch.in + i * vectors * b->in_bytes,
                           .out = (char *)b->batch.out + i * vectors * b->out_bytes,
-                          .vectors = b->batch.vectors};
+                          .vectors = b->batch.vectors,
+                          .points = b->batch.points ? b->batch.points[i] : 0};
         for (int32_t d = 0; d < plan->dim; d++)
             io.point[d] = b->batch.point[d] + i * b->batch.point_stride;
         for (int32_t d = 0; d < plan->dim && plan->type == 3; d++)

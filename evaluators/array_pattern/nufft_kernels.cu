@@ -110,6 +110,24 @@ static __device__ __forceinline__ const double *coordinates(const ec_nufft_cuda_
                       : a->batch.target[d] + candidate * a->batch.target_stride;
 }
 
+/* Points of a candidate; its targets are always as many. */
+static __device__ __forceinline__ int32_t count_of(const ec_nufft_cuda_args *a, int which,
+                                                   size_t candidate)
+{
+    int32_t n = which == 0 && a->batch.points ? a->batch.points[candidate] : 0;
+
+    return n > 0 ? n : a->side[which].n;
+}
+
+/* Strengths or values of a set at a candidate's points, `n` a vector: vectors without a gap. */
+static __device__ __forceinline__ size_t at_points(const ec_nufft_cuda_args *a, size_t set,
+                                                   int32_t n)
+{
+    size_t vectors = (size_t)a->batch.vectors;
+
+    return set / vectors * vectors * (size_t)a->side[0].n + set % vectors * (size_t)n;
+}
+
 /* exp(2 pi j (a b + c d)), the products in two words: centres may be thousands of turns. */
 template <typename real>
 static __device__ __forceinline__ void phasor(double a, double b, double c, double d, real *re,
@@ -149,6 +167,7 @@ static __global__ void __launch_bounds__(PLACE_THREADS)
     int which = (int)blockIdx.y;
     const ec_nufft_side *side = &args.side[which];
     size_t local = blockIdx.x, rank = threadIdx.x;
+    int32_t n = count_of(&args, which, args.candidate + local);
 
     if (local > 0 && side->stride == 0)
         return;
@@ -159,7 +178,7 @@ static __global__ void __launch_bounds__(PLACE_THREADS)
         double span = which == 0 ? args.plan.span[d] : args.plan.target_span[d];
         double lo = x[0], hi = x[0];
         int32_t wrong = 0;
-        for (int32_t m = (int32_t)rank; m < side->n; m += PLACE_THREADS) {
+        for (int32_t m = (int32_t)rank; m < n; m += PLACE_THREADS) {
             lo = x[m] < lo ? x[m] : lo;
             hi = x[m] > hi ? x[m] : hi;
             wrong |= x[m] - x[m] != 0.0;
@@ -248,6 +267,7 @@ static __global__ void __launch_bounds__(PLACE_THREADS)
     const ec_nufft_side *side = &args.side[which];
     size_t local = blockIdx.x;
     int32_t bins = side->bins[0] * side->bins[1];
+    int32_t n = count_of(&args, which, args.candidate + local);
     int4 *record = (int4 *)side->record + local * (size_t)side->n;
     pair *offset = (pair *)side->offset + local * (size_t)side->n;
     const double *x[2] = {coordinates(&args, which, args.candidate + local, 0), NULL};
@@ -269,7 +289,7 @@ static __global__ void __launch_bounds__(PLACE_THREADS)
         count[k] = 0;
     __syncthreads();
     bool finite = true;
-    for (int32_t m = (int32_t)threadIdx.x; m < side->n; m += PLACE_THREADS) {
+    for (int32_t m = (int32_t)threadIdx.x; m < n; m += PLACE_THREADS) {
         finite = place_point<real>(&args, which, x, middle, m, &r, &o) && finite;
         if (args.plan.direct)
             continue;
@@ -292,7 +312,7 @@ static __global__ void __launch_bounds__(PLACE_THREADS)
     for (int32_t k = (int32_t)threadIdx.x; k <= bins; k += PLACE_THREADS)
         start[k] = count[k];
     __syncthreads();
-    for (int32_t m = (int32_t)threadIdx.x; m < side->n; m += PLACE_THREADS) {
+    for (int32_t m = (int32_t)threadIdx.x; m < n; m += PLACE_THREADS) {
         place_point<real>(&args, which, x, middle, m, &r, &o);
         int32_t at = atomicAdd(&count[r.x / side->bin[0] * side->bins[1] + r.y / side->bin[1]], 1);
         record[at] = r;
@@ -401,6 +421,7 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
     int32_t size[2], rows = plan->dim == 2 ? plan->width : 1;
     size_t set = args.first + blockIdx.y, vectors = (size_t)args.batch.vectors;
     size_t local = set / vectors - args.candidate, stored = local * side->stride;
+    int32_t n = count_of(&args, 0, set / vectors);
     bool whole = side->bins[0] == 0;
 
     if (bad_of(&args, local))
@@ -409,7 +430,7 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
         size[k] = side->fine[k] - from[k] < side->tile[k] ? side->fine[k] - from[k] : side->tile[k];
     if (threadIdx.x == 0) {
         const int32_t width[2] = {rows, plan->width};
-        ranges.total = ranges.before[1] = side->n;
+        ranges.total = ranges.before[1] = n;
         ranges.first[0] = ranges.before[0] = ranges.shift_a[0] = ranges.shift_b[0] = 0;
         if (!whole)
             ranges_find(side->start + stored * ((size_t)side->bins[0] * side->bins[1] + 1),
@@ -422,7 +443,7 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
     __syncthreads();
     const int4 *record = (const int4 *)side->record + stored * (size_t)side->n;
     const pair *offset = (const pair *)side->offset + stored * (size_t)side->n;
-    const pair *in = (const pair *)args.batch.in + set * (size_t)side->n;
+    const pair *in = (const pair *)args.batch.in + at_points(&args, set, n);
     word largest = 0;
     int32_t range = 0;
     for (int32_t k = (int32_t)threadIdx.x; k < ranges.total; k += SPREAD_THREADS) {
@@ -619,12 +640,13 @@ static __global__ void __launch_bounds__(POINT_THREADS)
     size_t set = args.first + blockIdx.y, vectors = (size_t)args.batch.vectors;
     size_t local = set / vectors - args.candidate, stored = local * side->stride;
     int32_t bad = bad_of(&args, local), rows = plan->dim == 2 ? plan->width : 1;
-    pair *out = (pair *)args.batch.out + set * (size_t)side->n;
+    int32_t n = count_of(&args, which, set / vectors);
+    pair *out = (pair *)args.batch.out + (which ? set * (size_t)n : at_points(&args, set, n));
 
     if (blockIdx.x == 0 && threadIdx.x == 0 && set % vectors == 0)
         write_status(&args, args.candidate + local, bad);
-    bool there = at < side->n;
-    int32_t safe = there ? at : side->n - 1; /* all lanes take part in the exchanges */
+    bool there = at < n;
+    int32_t safe = there ? at : n - 1; /* all lanes take part in the exchanges */
     if (bad) {
         pair none;
         none.x = none.y = (real)NAN;
@@ -716,13 +738,19 @@ static __global__ void __launch_bounds__(SUM_THREADS)
     size_t set = args.first + blockIdx.y, vectors = (size_t)args.batch.vectors;
     size_t candidate = set / vectors, local = candidate - args.candidate;
     size_t o = (size_t)blockIdx.x * SUM_THREADS + threadIdx.x;
-    const pair *in = (const pair *)args.batch.in + set * n_in;
+    int32_t n = count_of(&args, 0, candidate);
+    const pair *in =
+        (const pair *)args.batch.in + (args.plan.type == 2 ? set * n_in : at_points(&args, set, n));
+    pair *out =
+        (pair *)args.batch.out + (args.plan.type == 2 ? at_points(&args, set, n) : set * n_out);
     int32_t bad = bad_of(&args, local);
     double own[2] = {0.0, 0.0}, x[2];
     real re = 0, im = 0;
 
     if (o == 0 && set % vectors == 0)
         write_status(&args, candidate, bad);
+    n_in = args.plan.type == 2 ? n_in : (size_t)n;
+    n_out = args.plan.type == 2 ? (size_t)n : n_out;
     if (o < n_out)
         term_at(&args, true, candidate, o, own);
     for (size_t first = 0; first < n_in && !bad; first += CHUNK) {
@@ -753,7 +781,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
     pair value;
     value.x = bad ? (real)NAN : re;
     value.y = bad ? (real)NAN : im;
-    ((pair *)args.batch.out)[set * n_out + o] = value;
+    out[o] = value;
 }
 
 /* ---- launches ---- */

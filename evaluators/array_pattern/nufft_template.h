@@ -796,8 +796,10 @@ static bool EC_NU(by_sums)(const ec_nufft_args *a, const ec_nufft_io *io, char *
 
 /* ---- type 3 ---- */
 
-/* Values less the middle of their range; false where they are not finite or wider than the span. */
-static bool EC_NU(centre)(const double *x, int32_t n, double span, double *centred, double *middle)
+/* Values less the middle of their range, or less 0 where `at_zero`; false where they are not finite
+ * or wider than the span. */
+static bool EC_NU(centre)(const double *x, int32_t n, double span, bool at_zero, double *centred,
+                          double *middle)
 {
     double lo = x[0], hi = x[0];
 
@@ -807,11 +809,11 @@ static bool EC_NU(centre)(const double *x, int32_t n, double span, double *centr
         lo = x[m] < lo ? x[m] : lo;
         hi = x[m] > hi ? x[m] : hi;
     }
-    *middle = lo + 0.5 * (hi - lo);
-#pragma omp simd
+    *middle = at_zero ? 0.0 : lo + 0.5 * (hi - lo);
+    double half = at_zero ? (hi > -lo ? hi : -lo) : 0.5 * (hi - lo);
     for (int32_t m = 0; m < n; m++)
         centred[m] = x[m] - *middle;
-    return 0.5 * (hi - lo) <= span * (1.0 + 1e-9);
+    return half <= span * (1.0 + 1e-9);
 }
 
 /* exp(2 pi j a b), the product in two words: centres may be thousands of turns. */
@@ -834,8 +836,10 @@ static inline double EC_NU(taper)(const ec_nufft_args *a, double t)
 }
 
 typedef struct EC_NU(scattered) {
-    double *x[2], *s[2]; /* centred points and targets */
-    double x_middle[2], s_middle[2];
+    char *points, *targets; /* the places of each */
+    double *x[2], *s[2];    /* centred points and targets */
+    double x_middle[2];
+    double *s_middle;
     EC_REAL *turns;     /* of each point: the phase of the targets' middle */
     EC_REAL *factors;   /* of each target: the points' middle and the window */
     EC_REAL *strengths; /* of one vector, turned */
@@ -857,10 +861,10 @@ static void EC_NU(make_turns)(const ec_nufft_args *a, const EC_NU(scattered) * p
     }
 }
 
-static void EC_NU(make_factors)(const ec_nufft_args *a, const ec_nufft_io *io,
+static void EC_NU(make_factors)(const ec_nufft_args *a, const double *const *target,
                                 const EC_NU(scattered) * p)
 {
-    const double *s = io->target[0], *t = io->target[a->dim - 1];
+    const double *s = target[0], *t = target[a->dim - 1];
     double first = p->x_middle[0], second = a->dim == 2 ? p->x_middle[1] : 0.0;
     EC_REAL flip = a->sign < 0 ? (EC_REAL)-1 : (EC_REAL)1, *factors = p->factors;
 
@@ -871,7 +875,7 @@ static void EC_NU(make_factors)(const ec_nufft_args *a, const ec_nufft_io *io,
         factors[2 * k] = re;
         factors[2 * k + 1] = flip * im;
     }
-    for (int32_t d = 0; d < a->dim && !a->direct; d++) {
+    for (int32_t d = a->regular != 0; d < a->dim && !a->direct; d++) {
         double h = 1.0 / a->cells[d], *centred = p->s[d];
 #pragma omp simd
         for (int32_t k = 0; k < a->targets; k++) {
@@ -932,73 +936,212 @@ static void EC_NU(through_grid)(const ec_nufft_args *a, const EC_NU(scattered) *
     EC_NU(interpolate_vector)(a->inner, targets, inner, modes, out);
 }
 
-static void EC_NU(lay_out_scattered)(const ec_nufft_args *a, char *places, char *memory,
+static void EC_NU(lay_out_scattered)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory,
                                      EC_NU(scattered) * p)
 {
     double *centred = (double *)(memory + a->at_centred);
+    char *own = memory + a->at_places;
 
+    p->targets = io->places ? (char *)io->places : own;
+    p->points = io->moving ? own : p->targets;
     for (int32_t d = 0; d < a->dim; d++) {
         p->x[d] = centred + (size_t)d * (size_t)a->points;
         p->s[d] = centred + (size_t)a->dim * (size_t)a->points + (size_t)d * (size_t)a->targets;
+        p->x_middle[d] = 0.0;
     }
-    p->turns = (EC_REAL *)(places + a->at_turns);
-    p->factors = (EC_REAL *)(places + a->at_factors);
+    p->s_middle = (double *)(p->targets + a->at_middle);
+    p->turns = (EC_REAL *)(p->points + a->at_turns);
+    p->factors = (EC_REAL *)(p->targets + a->at_factors);
     p->strengths = (EC_REAL *)(memory + a->at_strengths);
 }
 
-/* Fills the places of points and targets. 0 or bits of EC_CANDIDATE_*. */
-static uint8_t EC_NU(place_type3)(const ec_nufft_args *a, const ec_nufft_io *io, char *places,
-                                  EC_NU(scattered) * p)
+/* Places of the points but for their turns; 0 or bits of EC_CANDIDATE_*. */
+static uint8_t EC_NU(place_points)(const ec_nufft_args *a, const ec_nufft_io *io,
+                                   EC_NU(scattered) * p)
 {
+    int32_t *cell = (int32_t *)(p->points + a->at_cell);
+    EC_REAL *offset = (EC_REAL *)(p->points + a->at_offset);
     size_t n = (size_t)a->points;
 
-    for (int32_t d = 0; d < a->dim; d++) {
-        bool inside = EC_NU(centre)(io->point[d], a->points, a->span[d], p->x[d], &p->x_middle[d]);
-        inside =
-            EC_NU(centre)(io->target[d], a->targets, a->target_span[d], p->s[d], &p->s_middle[d]) &&
-            inside;
-        if (!inside)
-            return EC_NU(are_finite)(io->point[d], a->points) &&
-                           EC_NU(are_finite)(io->target[d], a->targets)
-                       ? EC_CANDIDATE_OUT_OF_RANGE
-                       : EC_CANDIDATE_NOT_FINITE;
+    for (int32_t d = 0; d < a->dim; d++, cell += n, offset += n) {
+        const double *x = io->point[d];
+        if (a->regular && d == 0) { /* no turns of its own: targets along it begin at 0 */
+            if (!EC_NU(locate)(a, x, 0, cell, offset))
+                return EC_CANDIDATE_NOT_FINITE;
+            memset(p->x[0], 0, n * sizeof(double));
+            continue;
+        }
+        if (!EC_NU(centre)(x, a->points, a->span[d], io->moving, p->x[d], &p->x_middle[d]))
+            return EC_NU(are_finite)(x, a->points) ? EC_CANDIDATE_OUT_OF_RANGE
+                                                   : EC_CANDIDATE_NOT_FINITE;
         if (!a->direct)
-            EC_NU(locate_centred)
-        (a, d, p->x[d], (int32_t *)(places + a->at_cell) + (size_t)d * n,
-         (EC_REAL *)(places + a->at_offset) + (size_t)d * n);
+            EC_NU(locate_centred)(a, d, p->x[d], cell, offset);
     }
     if (a->bins > 0)
-        EC_NU(sort)(a, places);
-    EC_NU(make_turns)(a, p);
-    EC_NU(make_factors)(a, io, p);
-    if (!a->direct)
-        EC_NU(place)(a->inner, (const double *const *)p->s, places + a->at_inner_places);
+        EC_NU(sort)(a, p->points);
     return EC_CANDIDATE_OK;
+}
+
+/* Targets of a regular plan line by line. */
+static void EC_NU(by_lines)(const ec_nufft_args *a, const double *target, double *to)
+{
+    for (int32_t line = 0; line < a->lines; line++)
+        for (int32_t t = 0; t < a->line_targets; t++)
+            *to++ = target[(size_t)line * a->line_step + (size_t)t * a->target_step];
+}
+
+/* Places of the targets, for points about x_middle; 0 or bits of EC_CANDIDATE_*. */
+static uint8_t EC_NU(place_targets)(const ec_nufft_args *a, const ec_nufft_io *io,
+                                    EC_NU(scattered) * p)
+{
+    const double *target[2] = {io->target[0], io->target[1]};
+    char *inner = p->targets + a->at_inner_places;
+
+    if (a->regular) {
+        EC_NU(by_lines)(a, io->target[1], p->s[0]);
+        target[0] = target[1] = p->s[0];
+        p->s_middle[0] = 0.0;
+    }
+    for (int32_t d = a->regular != 0; d < a->dim; d++)
+        if (!EC_NU(centre)(target[d], a->targets, a->target_span[d], false, p->s[d],
+                           &p->s_middle[d]))
+            return EC_NU(are_finite)(target[d], a->targets) ? EC_CANDIDATE_OUT_OF_RANGE
+                                                            : EC_CANDIDATE_NOT_FINITE;
+    EC_NU(make_factors)(a, target, p);
+    for (int32_t line = 0; line < a->lines; line++, inner += a->inner->place_bytes) {
+        const double *s[2] = {p->s[1] + (size_t)line * (size_t)a->line_targets, NULL};
+        EC_NU(place)(a->inner, s, inner);
+    }
+    if (!a->direct && !a->regular)
+        EC_NU(place)(a->inner, (const double *const *)p->s, inner);
+    return EC_CANDIDATE_OK;
+}
+
+/* `count` modes of the regular axis from `row` on, weighted for both transforms, from their rows of
+ * the grid into the lanes of the lines' FFT. */
+static void EC_NU(lines_in)(const ec_nufft_args *a, const EC_NU(work) * rows,
+                            const EC_NU(work) * lines, int32_t row, int32_t count)
+{
+    const ec_nufft_args *in = a->inner;
+    const EC_REAL *weight = (const EC_REAL *)in->axis[0].weight;
+    const EC_REAL *mode = (const EC_REAL *)a->axis[0].weight + row;
+    int32_t n = in->axis[0].modes, grid = in->fft[1].n, first = in->axis[0].first;
+    EC_REAL level[EC_NU_LANES];
+
+    for (int32_t l = 0; l < EC_NU_LANES; l++)
+        level[l] = mode[l < count ? l : count - 1];
+    for (int part = 0; part < 2; part++) {
+        memset(lines->lanes[part], 0, (size_t)grid * EC_NUFFT_LANE_BYTES);
+        for (int32_t lane = 0; lane < EC_NU_LANES; lane += EC_NU_QUAD) {
+            EC_NU(quad) by = EC_NU(load)(level + lane);
+            const EC_REAL *from[EC_NU_QUAD];
+            EC_REAL *to = lines->lanes[part] + lane;
+            for (int32_t q = 0; q < EC_NU_QUAD; q++) {
+                int32_t l = lane + q < count ? lane + q : count - 1;
+                from[q] = rows->grid[part] + (size_t)(row + l) * a->pitch;
+            }
+            /* columns behind the last one are in the pitch, and not stored */
+            for (int32_t column = 0; column < n; column += EC_NU_QUAD) {
+                EC_NU(quad) v[EC_NU_QUAD];
+                for (int q = 0; q < EC_NU_QUAD; q++)
+                    v[q] = EC_NU(load)(from[q] + column);
+                EC_NU(transpose)(v);
+                for (int32_t q = 0; q < EC_NU_QUAD && column + q < n; q++) {
+                    int32_t k = column + q + first;
+                    int32_t place = in->fft[1].place[k < 0 ? k + grid : k];
+                    EC_NU(store)(to + (size_t)place * EC_NU_LANES, by * weight[column + q] * v[q]);
+                }
+            }
+        }
+    }
+}
+
+/* The targets of one line: interpolation, and the factors on the way to their places. */
+static void EC_NU(line_out)(const ec_nufft_args *a, const EC_NU(scattered) * p,
+                            const EC_NU(work) * lines, int32_t line, int32_t lane, EC_REAL *values,
+                            EC_REAL *out)
+{
+    const ec_nufft_args *in = a->inner;
+    int32_t before = in->width / 2, after = (in->width + 1) / 2;
+    const char *places = p->targets + a->at_inner_places + (size_t)line * in->place_bytes;
+    const EC_REAL *factor = p->factors + 2 * (size_t)line * (size_t)a->line_targets;
+    size_t at = 2 * (size_t)line * a->line_step, step = 2 * a->target_step;
+    EC_NU(points) targets = {.order = NULL};
+    EC_REAL *row[2];
+
+    for (int part = 0; part < 2; part++) {
+        row[part] = lines->grid[part] + (size_t)lane * in->pitch;
+        EC_NU(margin)(false, row[part], in->fft[1].n, before, after, 1, 1);
+    }
+    EC_NU(view)(in, places, &targets);
+    EC_NU(interpolate)(in, &targets, row[0], row[1], values);
+    for (int32_t t = 0; t < a->line_targets; t++, at += step) {
+        EC_NU_TWIST(re, im, values[2 * t], values[2 * t + 1], factor[2 * t], factor[2 * t + 1]);
+        out[at] = re;
+        out[at + 1] = im;
+    }
+}
+
+/* Points -> their grid -> modes of the regular axis -> lines of targets, one vector. */
+static void EC_NU(through_lines)(const ec_nufft_args *a, const EC_NU(scattered) * p,
+                                 const EC_NU(points) * points, const EC_NU(work) * lines,
+                                 char *memory, EC_REAL *out)
+{
+    EC_REAL *plane = (EC_REAL *)(memory + a->at_grid), *lanes = (EC_REAL *)(memory + a->at_lanes);
+    EC_REAL *values = (EC_REAL *)(memory + a->at_line);
+    int32_t before = a->width / 2, after = (a->width + 1) / 2;
+    const EC_NU(work) rows = {{plane + a->origin, plane + a->plane + a->origin},
+                              {lanes, lanes + (size_t)a->fft[0].n * EC_NU_LANES},
+                              NULL};
+
+    memset(plane, 0, 2 * a->plane * sizeof(EC_REAL));
+    EC_NU(spread)(a, points, p->strengths, rows.grid[0], rows.grid[1]);
+    for (int part = 0; part < 2; part++)
+        EC_NU(margin)
+    (true, rows.grid[part], a->axis[0].grid, before, after, a->pitch, (size_t)a->fft[1].n);
+    EC_NU(rows_forward)(a, &rows);
+    for (int32_t row = 0; row < a->lines; row += EC_NU_LANES) {
+        int32_t count = a->lines - row < EC_NU_LANES ? a->lines - row : EC_NU_LANES;
+        EC_NU(lines_in)(a, &rows, lines, row, count);
+        EC_NU(fft)(&a->inner->fft[1], lines->lanes[a->sign > 0], lines->lanes[a->sign < 0]);
+        EC_NU(turn_rows)(a->inner, lines, true, 0, count);
+        for (int32_t l = 0; l < count; l++)
+            EC_NU(line_out)(a, p, lines, row + l, l, values, out);
+    }
 }
 
 /* 0 or bits of EC_CANDIDATE_*. */
 static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, char *memory)
 {
-    char *places = io->places ? (char *)io->places : memory + a->at_places;
+    bool fills = !io->places || io->vectors == 0;
+    bool finds = !io->places || (io->vectors == 0) != (io->moving != 0);
     EC_NU(scattered) p;
     EC_NU(points) points = {.order = NULL}, targets = {.order = NULL};
     EC_NU(work) inner = {.used = NULL};
     uint8_t status = EC_CANDIDATE_OK;
 
-    EC_NU(lay_out_scattered)(a, places, memory, &p);
-    if (!io->places || io->vectors == 0)
-        status = EC_NU(place_type3)(a, io, places, &p);
+    EC_NU(lay_out_scattered)(a, io, memory, &p);
+    if (finds)
+        status = EC_NU(place_points)(a, io, &p);
+    if (fills)
+        status |= EC_NU(place_targets)(a, io, &p);
+    if (finds && status == EC_CANDIDATE_OK)
+        EC_NU(make_turns)(a, &p);
     if (status != EC_CANDIDATE_OK || io->vectors == 0)
         return status;
     if (!a->direct) {
-        EC_NU(view)(a, places, &points);
+        EC_NU(view)(a, p.points, &points);
         EC_NU(prepare)
-        (a->inner, places + a->at_inner_places, memory + a->at_inner, &targets, &inner);
+        (a->inner, p.targets + a->at_inner_places, memory + a->at_inner, &targets, &inner);
     }
     for (int32_t v = 0; v < io->vectors; v++) {
         const EC_REAL *in = (const EC_REAL *)io->in + 2 * (size_t)v * (size_t)a->points;
         EC_REAL *out = (EC_REAL *)io->out + 2 * (size_t)v * (size_t)a->targets;
         EC_NU(multiply)(a->points, in, p.turns, p.strengths);
+        if (a->regular) {
+            EC_NU(through_lines)(a, &p, &points, &inner, memory, out);
+            continue;
+        }
         if (a->direct)
             EC_NU(direct_type3)
         (a, (const double *const *)p.x, (const double *const *)p.s, p.strengths, out);
@@ -1008,10 +1151,34 @@ static uint8_t EC_NU(by_type3)(const ec_nufft_args *a, const ec_nufft_io *io, ch
     return EC_CANDIDATE_OK;
 }
 
+/* The caller's axes as the plan has them: the regular one first. */
+static ec_nufft_io EC_NU(regular_first)(const ec_nufft_args *a, const ec_nufft_io *io)
+{
+    ec_nufft_io turned = *io;
+
+    if (a->regular == 2) {
+        turned.point[0] = io->point[1];
+        turned.point[1] = io->point[0];
+        turned.target[1] = io->target[0];
+    }
+    return turned;
+}
+
 static uint8_t EC_NU(candidate)(const ec_nufft_args *a, const ec_nufft_io *io, void *workspace)
 {
     uint8_t status = EC_CANDIDATE_OK;
+    ec_nufft_args fewer;
+    ec_nufft_io turned;
 
+    if (io->points > 0 && io->points < a->points) {
+        fewer = *a;
+        fewer.points = io->points;
+        a = &fewer;
+    }
+    if (a->regular) {
+        turned = EC_NU(regular_first)(a, io);
+        io = &turned;
+    }
     if (a->type == 3)
         status = EC_NU(by_type3)(a, io, (char *)workspace);
     else if (!(a->direct ? EC_NU(by_sums)(a, io, (char *)workspace)

@@ -53,6 +53,12 @@ struct ec_nufft_io {
      * aligned to 64 bytes; a call with 0 vectors fills them, others only read them. NULL: they are
      * found anew. */
     void *places;
+    /* Of this call's points, 1 to the plan's; vectors of strengths follow each other without a gap.
+     * Places hold as many. 0: the plan's. */
+    int32_t points;
+    /* 1: the places are those of the targets alone, and a call with 0 vectors needs no points. Points
+     * are each call's own, no farther from 0 than their span. 0: both are shared. */
+    int32_t moving;
 };
 
 /* Transforms one candidate; returns bits of EC_CANDIDATE_*. */
@@ -78,6 +84,10 @@ struct ec_nufft_args {
     double cells[2];              /* cells a unit of the points: 1 / h */
     double taper_scale;           /* z = taper_scale t^2 - 1, t: turns of the inner transform */
     double taper[EC_NUFFT_TAPER]; /* powers of z, highest first */
+    /* type 3, regular along one axis (0: along none): axis 0 is that one, whatever its place among
+     * the caller's. Target t of line l is the caller's l line_step + t target_step. */
+    int32_t regular, lines, line_targets;
+    size_t line_step, target_step;
 
     /* direct sums (nufft_direct.h) */
     int32_t rows, columns;
@@ -86,12 +96,12 @@ struct ec_nufft_args {
 
     /* byte offsets in the places */
     size_t at_cell, at_offset, at_bins, at_used;
-    size_t at_turns, at_factors, at_inner_places; /* type 3 */
+    size_t at_middle, at_turns, at_factors, at_inner_places; /* type 3 */
     size_t place_bytes;
 
     /* byte offsets in the workspace; the last one: of the places, where a call has none */
     size_t at_grid, at_lanes;
-    size_t at_centred, at_strengths, at_modes, at_inner; /* type 3 */
+    size_t at_centred, at_strengths, at_modes, at_inner, at_line; /* type 3 */
     size_t at_places;
     size_t used_bytes;
     size_t workspace_bytes;

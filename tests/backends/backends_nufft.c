@@ -275,6 +275,8 @@ static int check_error(ec_backend *backend, problem *p, const ec_nufft_info *inf
     if (status == EC_ERR_ARGUMENT && info->method == EC_NUFFT_FFT &&
         (info->upsampling > 0.0 || info->type == 3))
         return 0;
+    if (status == EC_ERR_UNSUPPORTED && info->regular != 0 && info->tolerance < 1e-5)
+        return 0;
     EC_CHECK_CALL(status);
     ec_nufft_describe(plan, text, sizeof text);
     if (run(backend, p, plan))
@@ -735,6 +737,215 @@ static int places(ec_backend *backend)
     return 0;
 }
 
+/* A type 3 whose targets are `modes` lines along axis `regular`, of `each` targets. */
+static int open_regular(ec_backend *backend, problem *p, int32_t regular, int32_t modes,
+                        int32_t each, int32_t points, bool double_precision)
+{
+    int32_t along = regular - 1, other = 2 - regular;
+    ec_nufft_info info = {.type = 3,
+                          .dim = 2,
+                          .points = points,
+                          .targets = modes * each,
+                          .double_precision = double_precision,
+                          .sign = modes % 2 ? 1 : -1,
+                          .tolerance = 1e-4,
+                          .method = EC_NUFFT_FFT,
+                          .regular = regular};
+
+    info.modes[along] = modes;
+    info.modes[other] = 1;
+    info.span[along] = 0.5;
+    info.target_span[along] = 0.5 * modes;
+    info.span[other] = 3.0;
+    info.target_span[other] = 0.3 * each;
+    if (problem_open(backend, p, &info, 2 * KINDS, each % 2 ? VECTORS_MAX : 1))
+        return 1;
+    for (size_t c = 0; c < p->n; c++)
+        for (int32_t k = 0; k < info.targets; k++) {
+            int32_t line = regular == 1 ? k / each : k % modes;
+            p->target[along][c * (size_t)info.targets + (size_t)k] = line - modes / 2;
+        }
+    direct_sum(p);
+    return 0;
+}
+
+/* Targets regular along one axis: every tolerance, lines that do and do not fill the lanes. */
+static int regular(ec_backend *backend)
+{
+    static const int32_t shapes[][3] = {{1, 1, 1},  {2, 9, 3},   {7, 1, 12},  {16, 16, 30},
+                                        {17, 5, 9}, {33, 40, 7}, {40, 13, 50}};
+
+    if (backend->is_cuda) {
+        printf("  on the CPU alone\n");
+        return 0;
+    }
+    for (size_t s = 0; s < 4 * sizeof shapes / sizeof *shapes; s++) {
+        const int32_t *shape = shapes[s / 4];
+        problem p;
+        if (open_regular(backend, &p, 1 + (int32_t)s % 2, shape[0], shape[1], shape[2], s / 2 % 2))
+            return 1;
+        for (int t = 2; t <= (p.info.double_precision ? 11 : 5); t++) {
+            p.info.tolerance = pow(10.0, -t);
+            if (check_error(backend, &p, &p.info))
+                return 1;
+        }
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
+/* Calls with fewer points than the plan's, next to such with all: their sums, and the bits of a call of
+ * their own. The points behind them are not read: they are NaN. */
+static int fewer(ec_backend *backend)
+{
+    for (int32_t i = 0; i < 16; i++) {
+        bool many = i >= 12; /* points are sorted by bins */
+        ec_nufft_info info = {.type = 1 + i % 3,
+                              .dim = many ? 2 : 1 + i / 3 % 2,
+                              .modes = {many ? 200 : 30, many ? 200 : 20},
+                              .points = many ? 1100 : 50,
+                              .targets = many ? 300 : 40,
+                              .span = {3, 3},
+                              .target_span = {many ? 40 : 5, many ? 40 : 5},
+                              .double_precision = i / 2 % 2,
+                              .sign = 1,
+                              .tolerance = 1e-4,
+                              .method = i / 6 % 2 && !many ? EC_NUFFT_DIRECT : EC_NUFFT_FFT};
+        int32_t count[4] = {info.points, 1, 0, info.points - 9};
+        size_t real = info.double_precision ? sizeof(double) : sizeof(float);
+        problem p, one;
+        ec_nufft *plan;
+        staged whole;
+        if (problem_open(backend, &p, &info, 4, 2))
+            return 1;
+        size_t points = (size_t)info.points, bytes = p.out.bytes / p.n;
+        for (size_t c = 0; c < 4; c++)
+            for (size_t m = count[c] > 0 ? (size_t)count[c] : points; m < points; m++)
+                for (int32_t d = 0; d < info.dim; d++)
+                    p.point[d][c * points + m] = NAN;
+        EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
+        if (bind(backend, &p, &whole) ||
+            stage(backend, &whole, sizeof count, count, &whole.batch.points))
+            return 1;
+        ec_nufft_batch batch = whole.batch;
+        EC_CHECK_CALL(backend->ops->fill(backend, p.out.data, 0xFF, p.out.bytes));
+        EC_CHECK_CALL(ec_nufft_run(plan, &batch));
+        EC_CHECK_CALL(backend->ops->download(backend, p.result, p.out.data, p.out.bytes));
+        EC_CHECK_CALL(backend->ops->download(backend, p.status, batch.status, p.n));
+        for (size_t c = 0; c < 4; c++) {
+            ec_nufft_info own = info;
+            own.points = count[c] > 0 ? count[c] : info.points;
+            EC_CHECK(p.status[c] == EC_CANDIDATE_OK, "candidate %zu: status %d", c, p.status[c]);
+            if (problem_open(backend, &one, &own, 1, 2))
+                return 1;
+            size_t vector = one.n_in * 2, all = 2 * p.n_in * 2;
+            for (int32_t d = 0; d < info.dim; d++) {
+                memcpy(one.point[d], p.point[d] + c * points, (size_t)own.points * sizeof(double));
+                memcpy(one.target[d], p.target[d] + c * (size_t)info.targets,
+                       (size_t)info.targets * sizeof(double));
+            }
+            memcpy(one.in, p.in + c * all, 2 * vector * sizeof(double));
+            memcpy(one.result, (char *)p.result + c * bytes, 2 * one.n_out * 2 * real);
+            direct_sum(&one);
+            double error = worst_error(&one), limit = limit_of(&info);
+            EC_CHECK(error <= limit, "case %d, candidate %zu: error %.3g, allowed %.3g", i, c,
+                     error, limit);
+            ec_nufft_batch alone = batch;
+            alone.n = 1;
+            alone.points = batch.points + c;
+            for (int32_t d = 0; d < info.dim; d++) {
+                alone.point[d] = batch.point[d] + c * points;
+                alone.target[d] = batch.target[d] + c * (size_t)info.targets;
+            }
+            alone.in = (const char *)batch.in + c * all * real;
+            alone.out = one.out.data;
+            EC_CHECK_CALL(ec_nufft_run(plan, &alone));
+            EC_CHECK_CALL(backend->ops->download(backend, one.result, one.out.data, one.out.bytes));
+            EC_CHECK(memcmp(one.result, (char *)p.result + c * bytes, 2 * one.n_out * 2 * real) ==
+                         0,
+                     "case %d, candidate %zu: other bits alone", i, c);
+            problem_close(backend, &one);
+        }
+        count[1] = info.points + 1;
+        batch.points = count;
+        EC_CHECK(backend->is_cuda || (ec_nufft_run(plan, &batch) == EC_ERR_ARGUMENT &&
+                                      strstr(ec_error_text(), "candidate 1 has")),
+                 "says '%s'", ec_error_text());
+        if (fetch(backend, &p, &whole))
+            return 1;
+        ec_nufft_destroy(&plan);
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
+/* Places of the targets alone, with points of each call's own, as many as it likes. */
+static int moving(ec_backend *backend)
+{
+    if (backend->is_cuda) {
+        printf("  on the CPU alone\n");
+        return 0;
+    }
+    for (int32_t i = 0; i < 6; i++) {
+        int32_t along = i % 3; /* 0: scattered along both axes */
+        problem p;
+        ec_nufft *plan;
+        ec_nufft_info info = {.type = 3,
+                              .dim = 2,
+                              .modes = {1, 1},
+                              .points = 60,
+                              .targets = 200,
+                              .span = {3, 3},
+                              .target_span = {8, 8},
+                              .double_precision = i / 3,
+                              .sign = 1,
+                              .tolerance = 1e-4,
+                              .method = EC_NUFFT_FFT};
+        if (along > 0 ? open_regular(backend, &p, along, 10, 20, 60, info.double_precision)
+                      : problem_open(backend, &p, &info, 2 * KINDS, VECTORS_MAX))
+            return 1;
+        info = p.info;
+        size_t points = (size_t)info.points, targets = (size_t)info.targets;
+        for (size_t c = 0; c < p.n; c++) /* the targets of candidate 0, points about 0 */
+            for (int32_t d = 0; d < 2; d++) {
+                memcpy(p.target[d] + c * targets, p.target[d], targets * sizeof(double));
+                for (size_t m = c % KINDS == 4 && d != along - 1 ? 0 : points; m < points; m++)
+                    p.point[d][c * points + m] -= 1e4;
+            }
+        memset(p.want, 0, p.n * (size_t)p.vectors * p.n_out * 2 * sizeof(double));
+        direct_sum(&p);
+        EC_CHECK_CALL(ec_nufft_create(backend, &info, &plan));
+        const ec_nufft_args *a = ec_nufft_plan_args(plan);
+        char *workspace = (char *)aligned_alloc(64, a->workspace_bytes);
+        char *kept = (char *)aligned_alloc(64, a->place_bytes);
+        EC_CHECK(workspace && kept, "out of memory");
+        ec_nufft_io io = {.target = {p.target[0], p.target[1]}, .places = kept, .moving = 1};
+        EC_CHECK(a->function(a, &io, workspace) == EC_CANDIDATE_OK, "places are refused");
+        size_t in = points * (size_t)p.vectors * 2 * (info.double_precision ? 8 : 4);
+        io.target[0] = io.target[1] = NULL;
+        for (size_t c = 0; c < p.n; c++) {
+            memset(workspace, 0xFF, a->workspace_bytes);
+            io.point[0] = p.point[0] + c * points;
+            io.point[1] = p.point[1] + c * points;
+            io.in = (const char *)p.typed + c * in;
+            io.out = (char *)p.result + c * (p.out.bytes / p.n);
+            io.vectors = p.vectors;
+            EC_CHECK(a->function(a, &io, workspace) == EC_CANDIDATE_OK, "candidate %zu", c);
+        }
+        double error = worst_error(&p), limit = limit_of(&info);
+        EC_CHECK(error <= limit, "case %d: error %.3g, allowed %.3g", i, error, limit);
+        p.point[along == 1][1] = -3.01; /* what a middle of its own would let pass */
+        io.point[0] = p.point[0];
+        io.point[1] = p.point[1];
+        EC_CHECK(a->function(a, &io, workspace) == EC_CANDIDATE_OUT_OF_RANGE, "not refused");
+        free(workspace);
+        free(kept);
+        ec_nufft_destroy(&plan);
+        problem_close(backend, &p);
+    }
+    return 0;
+}
+
 static int arguments(ec_backend *backend)
 {
     static const ec_nufft_info good = {
@@ -821,6 +1032,28 @@ static int arguments(ec_backend *backend)
     EC_CHECK(ec_nufft_cost(plan) > 0 && ec_nufft_cost(plan) < 1e-3, "predicted cost %g s",
              ec_nufft_cost(plan));
     ec_nufft_destroy(&plan);
+    if (backend->is_cuda)
+        return 0;
+    ec_nufft_info lines = good;
+    lines.type = 3;
+    lines.regular = 2;
+    lines.targets = 20;
+    lines.span[0] = lines.target_span[0] = 1.0;
+    EC_CHECK(ec_nufft_create(backend, &lines, &plan) == EC_ERR_ARGUMENT &&
+                 strstr(ec_error_text(), "targets = 20; a multiple of the 8 modes"),
+             "says '%s'", ec_error_text());
+    lines.targets = 16;
+    lines.method = EC_NUFFT_DIRECT;
+    EC_CHECK(ec_nufft_create(backend, &lines, &plan) == EC_ERR_ARGUMENT &&
+                 strstr(ec_error_text(), "regular targets have no direct sum"),
+             "says '%s'", ec_error_text());
+    lines.method = EC_NUFFT_AUTO;
+    lines.span[0] = INFINITY;
+    EC_CHECK(ec_nufft_create(backend, &lines, &plan) == EC_ERR_UNSUPPORTED, "no refusal");
+    lines.dim = 1;
+    EC_CHECK(ec_nufft_create(backend, &lines, &plan) == EC_ERR_ARGUMENT &&
+                 strstr(ec_error_text(), "regular = 2 with dim = 1"),
+             "says '%s'", ec_error_text());
     return 0;
 }
 
@@ -844,5 +1077,8 @@ const ec_case ec_cases_nufft[] = {{"nufft/type1_1d_f32", type1_1d_f32},
                                   {"nufft/adjoint", adjoint},
                                   {"nufft/same_bits", same_bits},
                                   {"nufft/places", places},
+                                  {"nufft/regular", regular},
+                                  {"nufft/fewer", fewer},
+                                  {"nufft/moving", moving},
                                   {"nufft/arguments", arguments},
                                   {NULL, NULL}};
