@@ -118,7 +118,7 @@ static void problem_close(ec_backend *backend, problem *p)
 /* What a batch reads and writes, on the backend. */
 typedef struct staged {
     ec_nufft_batch batch;
-    void *block[6];
+    void *block[8];
     int n_blocks;
 } staged;
 
