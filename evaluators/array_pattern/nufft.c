@@ -974,7 +974,6 @@ int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **p
 {
     choice c, inner;
     ec_nufft_info here = *info;
-    ec_nufft *fresh = NULL;
     int status = check_info(info);
 
     here.on_gpu = backend->is_cuda;
@@ -983,15 +982,7 @@ int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **p
                        backend->name);
     if (status >= 0)
         status = choose(&here, &c, &inner);
-    if (status >= 0)
-        status = create(backend, &here, &c, &inner, &fresh);
-    if (status >= 0 && backend->is_cuda)
-        status = ec_nufft_cuda_create(backend, &fresh->args, fresh->info.tolerance, &fresh->cuda);
-    if (status < 0)
-        ec_nufft_destroy(&fresh);
-    else
-        *plan = fresh;
-    return status;
+    return status < 0 ? status : create(backend, &here, &c, &inner, plan);
 }
 
 void ec_nufft_destroy(ec_nufft **plan)
@@ -1008,6 +999,23 @@ void ec_nufft_destroy(ec_nufft **plan)
     *plan = NULL;
 }
 
+int ec_nufft_prepare(ec_nufft *plan)
+{
+    size_t threads = (size_t)plan->backend->threads;
+    void *workspace = NULL;
+    int status = EC_OK;
+
+    if (plan->info.on_gpu)
+        return plan->cuda ? EC_OK
+                          : ec_nufft_cuda_create(plan->backend, &plan->args, plan->info.tolerance,
+                                                 &plan->cuda);
+    if (plan->workspace)
+        return EC_OK;
+    status = reserve(plan, threads * plan->args.workspace_bytes, &workspace);
+    plan->workspace = (char *)workspace;
+    return status;
+}
+
 int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch)
 {
     const ec_nufft_info *info = &plan->info;
@@ -1022,20 +1030,16 @@ int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch)
                        batch->vectors);
     if (batch->n == 0)
         return EC_OK;
-    if (plan->cuda)
-        return ec_nufft_cuda_run(plan->cuda, batch);
-    for (size_t i = 0; batch->points && i < batch->n; i++)
+    for (size_t i = 0; batch->points && !plan->info.on_gpu && i < batch->n; i++)
         if (batch->points[i] < 0 || batch->points[i] > info->points)
             return ec_fail(EC_ERR_ARGUMENT,
                            "nufft: candidate %zu has %d points; allowed are 0 to %d", i,
                            batch->points[i], info->points);
-    if (!plan->workspace) { /* not before: a plan may serve other kernels alone */
-        void *workspace;
-        int status = reserve(plan, threads * plan->args.workspace_bytes, &workspace);
-        if (status < 0)
-            return status;
-        plan->workspace = (char *)workspace;
-    }
+    int status = ec_nufft_prepare(plan);
+    if (status < 0)
+        return status;
+    if (plan->cuda)
+        return ec_nufft_cuda_run(plan->cuda, batch);
     ec_nufft_batch_args args = {.plan = &plan->args,
                                 .batch = *batch,
                                 .in_bytes = info->type == 2 ? modes : points,

@@ -90,7 +90,10 @@ typedef struct ec_nufft_batch {
 int ec_nufft_create(ec_backend *backend, const ec_nufft_info *info, ec_nufft **plan);
 void ec_nufft_destroy(ec_nufft **plan);
 
-/* Runs a batch on all threads of the backend; the first run allocates their workspaces. A candidate
+/* Allocates what ec_nufft_run needs, which otherwise its first call does: before launches are
+ * recorded, and to know that there is memory. */
+int ec_nufft_prepare(ec_nufft *plan);
+/* Runs a batch on all threads of the backend. A candidate
  * with a point or target that is not finite gets NaN everywhere and EC_CANDIDATE_NOT_FINITE; one
  * wider than the spans of type 3 EC_CANDIDATE_OUT_OF_RANGE. */
 int ec_nufft_run(ec_nufft *plan, const ec_nufft_batch *batch);
