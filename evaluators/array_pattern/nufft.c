@@ -218,7 +218,7 @@ static const double GPU_POINT = 1e-10;       /* a point placed and sorted */
 static const double GPU_UPDATE = 6e-13;      /* one addition to shared memory, 32 bits */
 static const double GPU_CELL_READ = 2.5e-12; /* a cell read and weighted for a point */
 static const double GPU_BYTE = 4e-13;        /* of its memory */
-static const double GPU_TERM = 6e-13;        /* of a direct sum */
+static const double GPU_TERM = 1.2e-12;      /* of a direct sum */
 
 /* A window is accepted at this part of the tolerance: the outermost modes have up to four times the
  * rms error, so what a few strengths happen to put there shows in the sum. */

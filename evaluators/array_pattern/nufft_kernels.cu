@@ -133,11 +133,11 @@ template <typename real>
 static __device__ __forceinline__ void phasor(double a, double b, double c, double d, real *re,
                                               real *im)
 {
-    double low, low2;
-    double turns = ec_turns_reduce(ec_det_two_product(a, b, &low));
+    double first = a * b, second = c * d;
+    double low = __fma_rn(a, b, -first) + __fma_rn(c, d, -second);
+    double turns = ec_turns_reduce(first) + ec_turns_reduce(second);
 
-    turns += ec_turns_reduce(ec_det_two_product(c, d, &low2));
-    turn_sincos(ec_turns_reduce(turns + (low + low2)), im, re);
+    turn_sincos(ec_turns_reduce(turns + low), im, re);
 }
 
 /* Bits of a candidate: not finite, out of range. */
@@ -700,13 +700,17 @@ static __global__ void __launch_bounds__(POINT_THREADS)
 /* ---- direct sums ---- */
 
 /* Coordinates of mode i of a plan, counted from the first. */
-static __device__ __forceinline__ void mode_at(const ec_nufft_args *plan, size_t i, double k[2])
+static __device__ __forceinline__ void mode_at(const ec_nufft_args *plan, uint32_t i, double k[2])
 {
     const ec_nufft_axis *line = &plan->axis[plan->dim - 1];
+    uint32_t row = plan->dim == 2 ? i / (uint32_t)line->modes : 0;
 
-    k[0] = plan->dim == 2 ? (double)((int32_t)(i / (size_t)line->modes) + plan->axis[0].first)
-                          : (double)((int32_t)i + line->first);
-    k[1] = plan->dim == 2 ? (double)((int32_t)(i % (size_t)line->modes) + line->first) : 0.0;
+    k[0] = (double)((int32_t)(i - row * (uint32_t)line->modes) + line->first);
+    k[1] = 0.0;
+    if (plan->dim == 2) {
+        k[1] = k[0];
+        k[0] = (double)((int32_t)row + plan->axis[0].first);
+    }
 }
 
 /* Points or modes or targets number i: what a phase is made of. Points of types 1 and 2 are reduced
@@ -719,7 +723,7 @@ static __device__ __forceinline__ void term_at(const ec_nufft_cuda_args *args, b
 
     x[1] = 0.0;
     if (modes) {
-        mode_at(plan, i, x);
+        mode_at(plan, (uint32_t)i, x);
         return;
     }
     for (int32_t d = 0; d < plan->dim; d++) {
