@@ -214,10 +214,10 @@ static const double SECONDS_GRID = 0.4e-6; /* whatever the size */
 static const double SECONDS_CENTRE = 6e-9; /* type 3: a phase and a factor */
 
 /* On a GPU, measured on an H100. */
-static const double GPU_POINT = 1e-10;       /* a point placed and sorted */
-static const double GPU_UPDATE = 6e-13;      /* one addition to shared memory, 32 bits */
+static const double GPU_POINT = 1.5e-10;     /* a point placed and sorted */
+static const double GPU_UPDATE = 1.1e-12;    /* one addition to shared memory, 32 bits */
 static const double GPU_CELL_READ = 2.5e-12; /* a cell read and weighted for a point */
-static const double GPU_BYTE = 4e-13;        /* of its memory */
+static const double GPU_BYTE = 7e-13;        /* of its memory */
 static const double GPU_TERM = 1.2e-12;      /* of a direct sum */
 
 /* A window is accepted at this part of the tolerance: the outermost modes have up to four times the
