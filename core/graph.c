@@ -135,8 +135,10 @@ static size_t data_bytes(const ec_node *n)
         return 0;
     if (n->op == EC_OP_MATVEC)
         return (size_t)n->par[0] * sizeof(double);
-    if (n->op == EC_OP_SAMPLES || n->op == EC_OP_VARIABLE)
+    if (n->op == EC_OP_SAMPLES)
         return (size_t)n->par[2] * sizeof(double);
+    if (n->op == EC_OP_VARIABLE)
+        return 2 * (size_t)n->elements * sizeof(double);
     return (size_t)n->elements * sizeof(double) * (n->dtype == EC_C128 ? 2 : 1);
 }
 
@@ -373,10 +375,9 @@ static ec_interval range_sin(ec_interval a, double shift)
     return interval(low - 1e-9, high + 1e-9);
 }
 
-static ec_interval range_elementwise(ec_op op, const ec_node *const *in)
+ec_interval ec_range_elementwise(ec_op op, bool complex, ec_interval a, ec_interval b,
+                                 ec_interval c)
 {
-    ec_interval a = in[0]->range, b = in[1] ? in[1]->range : a, c = in[2] ? in[2]->range : a;
-    bool complex = !ec_node_real(in[0]) || (in[1] && !ec_node_real(in[1]));
     double m = magnitude(a), k = magnitude(b);
     if (complex) {
         switch (op) {
@@ -549,7 +550,20 @@ ec_expr ec_graph_owned_variable(ec_graph *graph, int32_t owner, bool group, int3
     /* the same genes with other bounds are another node */
     n.par[2] = n.range.lo;
     n.par[3] = n.range.hi;
-    return add_node(graph, &n);
+    bool alike = true;
+    for (int32_t i = 1; i < n.elements; i++)
+        alike = alike && min[i] == min[0] && max[i] == max[0];
+    if (alike)
+        return add_node(graph, &n);
+    double *bounds = malloc(2 * (size_t)n.elements * sizeof *bounds);
+    if (!bounds)
+        return no_memory();
+    memcpy(bounds, min, (size_t)n.elements * sizeof *bounds);
+    memcpy(bounds + n.elements, max, (size_t)n.elements * sizeof *bounds);
+    n.data = bounds;
+    ec_expr e = add_node(graph, &n);
+    free(bounds);
+    return e;
 }
 
 ec_expr ec_graph_samples(ec_graph *graph, int32_t samples, int rank, const int32_t *shape,
@@ -675,7 +689,10 @@ static ec_expr elementwise(ec_graph *graph, ec_op op, int32_t n_in, const ec_exp
     int status = set_shape(&n, widest->rank, widest->shape);
     if (status != EC_OK)
         return status;
-    n.range = range_elementwise(op, node);
+    ec_interval range = node[0]->range;
+    n.range = ec_range_elementwise(
+        op, !ec_node_real(node[0]) || (node[1] && !ec_node_real(node[1])), range,
+        node[1] ? node[1]->range : range, node[2] ? node[2]->range : range);
     return add_node(graph, &n);
 }
 

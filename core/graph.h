@@ -102,7 +102,8 @@ typedef struct ec_node {
     int32_t n_in;
     const ec_expr *in;
     double par[4];
-    const double *data;   /* constants, matrices: f64 (complex constants: re, im pairs) */
+    const double *data;   /* constants, matrices: f64 (complex constants: re, im pairs); variables
+                             whose elements have bounds of their own: each min, then each max */
     const int32_t *index; /* gather: element indices; gather_sum: row offsets, then indices */
     ec_interval range;
     ec_call *call;  /* EC_OP_CALL_OUTPUT */
@@ -163,6 +164,11 @@ EC_API ec_expr ec_graph_mirror(ec_graph *graph, ec_expr a, bool odd, bool centre
 EC_API ec_expr ec_graph_matvec(ec_graph *graph, ec_expr a, int32_t m, const double *matrix);
 /* The same value with a narrower range that its maker vouches for. */
 EC_API ec_expr ec_graph_declare(ec_graph *graph, ec_expr a, double lo, double hi);
+
+/* The range of each element of a real expression, [elements], where the node's own range is that of
+ * all: interval arithmetic element by element, over what is element-wise, gathered, joined or summed;
+ * what is not has the node's range in every element. */
+EC_API int ec_graph_ranges(const ec_graph *graph, ec_expr expr, ec_interval *each);
 
 /* Gradient of a real scalar with respect to each of `with` (adjoint expressions in grad, same
  * shapes). ERR_NO_GRADIENT names the node that has none. */

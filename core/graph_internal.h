@@ -31,6 +31,10 @@ ec_expr ec_graph_gather_sum(ec_graph *graph, ec_expr a, int rank, const int32_t 
 int ec_graph_vjp_call(ec_graph *graph, ec_call *primal, int32_t n_in, const ec_expr *in,
                       int32_t n_adjoint, const bool *adjoint, ec_call **call);
 
+/* The range of an element-wise op over ranges of its inputs (those it does not have are not read). */
+ec_interval ec_range_elementwise(ec_op op, bool complex, ec_interval a, ec_interval b,
+                                 ec_interval c);
+
 /* True for float64/float32/int32 nodes. */
 static inline bool ec_node_real(const ec_node *n)
 {

@@ -12,7 +12,7 @@ typedef struct array_keys {
     ec_expr x, y, z, amplitude, phase, phase_deg, wavelength, frequency;
     ec_expr steer_u, steer_v, steer_theta, steer_phi;
     ec_lua_list u, v, theta, phi;
-    int element, polarization, precision, method, integrate, expansion, weights;
+    int element, polarization, precision, method, integrate, expansion, partition, weights;
     double q, copolar, tolerance;
     int64_t terms, parts;
     ec_lua_list axis, normal, rotation, part;
@@ -98,9 +98,12 @@ static const ec_key array_table[] = {
     ROW("terms", EC_KEY_INTEGER, 0, 0, 0, 64, NULL, NULL,
         "terms of the expansion (default 0: from tolerance)", terms),
     ROW("parts", EC_KEY_INTEGER, 0, 0, 0, 1024, NULL, NULL,
-        "method = 'nufft', positions that are numbers: cells along x and along y that the array is "
-        "cut into (default 0: chosen)",
+        "method = 'nufft', elements off a plane: the array is cut into parts x parts sub-arrays, on a "
+        "u cut into parts (default 0: chosen)",
         parts),
+    ROW("partition", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|grid|kd",
+        "sub-arrays are cells of a grid over x and y, or of a k-d tree: of equally many elements",
+        partition),
     ROW("part", EC_KEY_LIST, 0, NAN, 1, 1e9, NULL, NULL,
         "the same by a number for each element: elements of one number are a part", part),
     ROW("plane", EC_KEY_FLAG, 0, 1, 0, 0, NULL, NULL,
@@ -553,6 +556,7 @@ static int array_new(lua_State *L)
     config.terms = (int32_t)k.terms;
     config.parts = (int32_t)k.parts;
     config.part = part_numbers(L, &k.part, config.elements);
+    config.partition = (ec_array_partition)k.partition;
     config.planes = k.plane;
     config.integrate = (ec_array_integrate)k.integrate;
     ec_lua_mark_line(L);

@@ -634,6 +634,27 @@ EC_PATTERN_FN void ec_pattern_fail_gradient(const ec_team *team, const ec_patter
     }
 }
 
+/* Candidate status: whether elements that vary are where their sub-arrays were planned for. */
+EC_PATTERN_FN int ec_pattern_within(const ec_pattern_args *args, const ec_pattern_elements *el)
+{
+    const ec_pattern_nufft *nufft = &args->nufft;
+    int outside = 0;
+
+    if (args->row != EC_ROW_NUFFT || !nufft->moving)
+        return 0;
+    for (int32_t k = 0; k < nufft->parts; k++) {
+        const ec_pattern_part *part = &nufft->part[k];
+        for (int32_t i = 0; i < part->count; i++) {
+            int32_t m = nufft->order[part->first + i];
+            double dx = el->x[m] - part->x, dy = el->y[m] - part->y;
+            double dz = el->z[m] - part->z - part->slope_x * dx - part->slope_y * dy;
+            outside |=
+                fabs(dx) > nufft->span[0] || fabs(dy) > nufft->span[1] || fabs(dz) > part->depth;
+        }
+    }
+    return outside ? EC_CANDIDATE_OUT_OF_RANGE : 0;
+}
+
 EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_args *args, size_t c,
                                         size_t s, char *memory)
 {
@@ -645,6 +666,8 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
     bad = ec_pattern_gather(team, args, c, s, &work.el);
     bad = (ec_team_any(team, bad & EC_CANDIDATE_EVALUATOR) ? EC_CANDIDATE_EVALUATOR : 0) |
           (ec_team_any(team, bad & EC_CANDIDATE_OUT_OF_RANGE) ? EC_CANDIDATE_OUT_OF_RANGE : 0);
+    if (!bad)
+        bad = ec_pattern_within(args, &work.el);
     if (bad) {
         for (int32_t k = 0; k < args->n_metrics; k++)
             ec_metric_fail(team, args, &args->metric[k], c, s);

@@ -52,6 +52,7 @@ void ec_pattern_setup_destroy(void *setup)
     free(own->storage);
     free(own->position);
     free(own->part);
+    free(own->reach);
     free(own);
 }
 
@@ -361,33 +362,75 @@ static bool read_constant(const ec_graph *graph, ec_expr e, int32_t elements, do
     return true;
 }
 
-/* Positions that do not depend on the design, for sub-arrays. */
+/* Positions that do not depend on the design, in wavelengths; false: they do. */
+static bool read_positions(const ec_graph *graph, const ec_expr *in, ec_pattern_setup *setup)
+{
+    size_t n = (size_t)setup->config.elements;
+    double wavelength;
+    bool fixed = read_constant(graph, in[EC_PATTERN_WAVELENGTH], 1, &wavelength);
+
+    for (size_t k = 0; k < 3 && fixed; k++)
+        fixed = read_constant(graph, in[EC_PATTERN_X + k], setup->config.elements,
+                              setup->position + k * n);
+    for (size_t i = 0; i < 3 * n && fixed; i++)
+        setup->position[i] /= wavelength;
+    return fixed;
+}
+
+/* Middles and half widths of the ranges of one coordinate, in wavelengths; false: not finite. */
+static int read_ranges(const ec_graph *graph, ec_expr e, ec_interval wavelength, size_t n,
+                       double *middle, double *reach, bool *finite)
+{
+    bool one = ec_graph_node(graph, e)->elements == 1;
+    ec_interval *each = malloc((one ? 1 : n) * sizeof *each);
+    int status = each ? ec_graph_ranges(graph, e, each)
+                      : ec_fail(EC_ERR_MEMORY, "array: no memory for its positions");
+
+    for (size_t m = 0; m < n && status >= 0; m++) {
+        ec_interval r = each[one ? 0 : m];
+        double lo = fmin(r.lo / wavelength.lo, r.lo / wavelength.hi);
+        double hi = fmax(r.hi / wavelength.lo, r.hi / wavelength.hi);
+        middle[m] = 0.5 * (lo + hi);
+        reach[m] = 0.5 * (hi - lo);
+        *finite = *finite && reach[m] < 1e9;
+    }
+    free(each);
+    return status;
+}
+
+/* Positions for sub-arrays, where such may serve: elements off a plane, on a grid for FFTs. */
 static int keep_positions(const ec_graph *graph, const ec_expr *in, ec_pattern_setup *setup)
 {
     const ec_array_config *config = &setup->config;
+    ec_interval wavelength = ec_graph_node(graph, in[EC_PATTERN_WAVELENGTH])->range;
+    const ec_node *z = ec_graph_node(graph, in[EC_PATTERN_Z]);
     size_t n = (size_t)config->elements;
-    double wavelength;
-    bool fixed = true;
+    bool finite = wavelength.lo > 0.0;
+    int status = EC_OK;
 
+    if ((config->kind != EC_ARRAY_CUT_U && config->kind != EC_ARRAY_GRID_UV) || z->elements == 1 ||
+        (config->method != EC_METHOD_AUTO && config->method != EC_METHOD_NUFFT))
+        return EC_OK;
     setup->position = malloc(3 * n * sizeof *setup->position);
     if (!setup->position)
         return ec_fail(EC_ERR_MEMORY, "array: no memory for its positions");
-    fixed = read_constant(graph, in[EC_PATTERN_WAVELENGTH], 1, &wavelength);
-    for (size_t k = 0; k < 3 && fixed; k++)
-        fixed =
-            read_constant(graph, in[EC_PATTERN_X + k], config->elements, setup->position + k * n);
-    for (size_t i = 0; i < 3 * n && fixed; i++)
-        setup->position[i] /= wavelength;
-    if (fixed)
+    if (read_positions(graph, in, setup))
         return EC_OK;
+    setup->reach = malloc(3 * n * sizeof *setup->reach);
+    if (!setup->reach)
+        return ec_fail(EC_ERR_MEMORY, "array: no memory for its positions");
+    for (size_t k = 0; k < 3 && status >= 0; k++)
+        status = read_ranges(graph, in[EC_PATTERN_X + k], wavelength, n, setup->position + k * n,
+                             setup->reach + k * n, &finite);
+    if (status < 0 || finite)
+        return status;
     free(setup->position);
-    setup->position = NULL;
+    free(setup->reach);
+    setup->position = setup->reach = NULL;
     if (config->parts > 0 || config->part)
-        return ec_fail(
-            EC_ERR_ARGUMENT,
-            "array: %s needs x, y, z and a wavelength that are numbers, not variables or "
-            "expressions of them",
-            config->part ? "part" : "parts");
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "array: %s needs x, y, z and a wavelength of finite ranges, in wavelengths",
+                       config->part ? "part" : "parts");
     return EC_OK;
 }
 

@@ -40,14 +40,14 @@ EC_FN double ec_pattern_read(const ec_pattern_view *view, size_t c, size_t s, in
 EC_FN int ec_pattern_check(const ec_pattern_view *view, double value)
 {
     double slack = 1e-9 * (fabs(view->lo) + fabs(view->hi));
+    int outside = value < view->lo - slack ? EC_CANDIDATE_OUT_OF_RANGE : 0;
 
-    if (!(value - value == 0.0))
-        return EC_CANDIDATE_EVALUATOR;
-    return value < view->lo - slack || value > view->hi + slack ? EC_CANDIDATE_OUT_OF_RANGE : 0;
+    outside = value > view->hi + slack ? EC_CANDIDATE_OUT_OF_RANGE : outside;
+    return value - value == 0.0 ? outside : EC_CANDIDATE_EVALUATOR;
 }
 
 /* Fills the elements of candidate c in sample s and returns its status. The team's members share
- * the loop; the sum of amplitudes is taken by each of them in element order. */
+ * the loop; the sum of amplitudes is taken by each of them. */
 EC_PATTERN_FN int ec_pattern_gather(const ec_team *team, const ec_pattern_args *args, size_t c,
                                     size_t s, ec_pattern_elements *el)
 {
@@ -65,11 +65,15 @@ EC_PATTERN_FN int ec_pattern_gather(const ec_team *team, const ec_pattern_args *
     bad |= ec_pattern_check(&in[EC_PATTERN_U0], el->u0);
     bad |= ec_pattern_check(&in[EC_PATTERN_V0], el->v0);
     bad |= ec_pattern_check(&in[EC_PATTERN_W0], el->w0);
+    EC_PATTERN_SIMD_SUM(sum)
     for (int32_t m = 0; m < el->n; m++)
         sum += fabs(ec_pattern_read(&in[EC_PATTERN_AMPLITUDE], c, s, m));
     el->scale = sum;
     bad |= sum > 1e-290 && sum < 1e290 ? 0 : EC_CANDIDATE_EVALUATOR;
     double per_wavelength = 1.0 / wavelength, share = 1.0 / sum;
+    double u0 = el->u0, v0 = el->v0, w0 = el->w0;
+    int32_t planar = args->planar;
+    EC_PATTERN_SIMD_OR(bad)
     for (int32_t m = team->rank; m < el->n; m += team->size) {
         double x = ec_pattern_read(&in[EC_PATTERN_X], c, s, m);
         double y = ec_pattern_read(&in[EC_PATTERN_Y], c, s, m);
@@ -80,13 +84,15 @@ EC_PATTERN_FN int ec_pattern_gather(const ec_team *team, const ec_pattern_args *
                ec_pattern_check(&in[EC_PATTERN_Z], z) |
                ec_pattern_check(&in[EC_PATTERN_AMPLITUDE], amplitude) |
                ec_pattern_check(&in[EC_PATTERN_PHASE], phase);
-        el->x[m] = x * per_wavelength;
-        el->y[m] = y * per_wavelength;
-        el->z[m] = args->planar ? 0.0 : z * per_wavelength;
+        x *= per_wavelength;
+        y *= per_wavelength;
+        z = planar ? 0.0 : z * per_wavelength;
+        el->x[m] = x;
+        el->y[m] = y;
+        el->z[m] = z;
         el->amplitude[m] = amplitude * share;
-        el->turn[m] = ec_turns_reduce(phase / EC_TURN) -
-                      (el->x[m] * el->u0 + el->y[m] * el->v0 + el->z[m] * el->w0);
-        el->turn[m] = ec_turns_reduce(el->turn[m]);
+        el->turn[m] =
+            ec_turns_reduce(ec_turns_reduce(phase / EC_TURN) - (x * u0 + y * v0 + z * w0));
     }
     ec_team_sync(team);
     return bad;

@@ -15,6 +15,8 @@ static const double COST_SINCOS = 16.0, COST_PRODUCT = 4.0;
  * kernel and in those of array_search.cuh, which take small arrays only. */
 static const double CPU_RATE[2] = {2e10, 3.3e10}, GPU_RATE[2] = {1e12, 8e12};
 static const double GPU_PRODUCT_ELEMENTS = 1024, GPU_PRODUCT_POINTS = 65536;
+/* A path that takes so many times what direct sums take is said to. */
+static const double DEAR = 2.0;
 /* Below this a NUFFT is not considered: a plan of it costs more than it could save. */
 static const double NUFFT_LEAST = 1e-6;
 
@@ -525,7 +527,7 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
     double direct = COST_SINCOS * points * elements / rate[0];
     bool fast = !cuda || (elements <= GPU_PRODUCT_ELEMENTS && points <= GPU_PRODUCT_POINTS);
     ec_array_method wish = config->method;
-    char way[256] = "";
+    char way[320] = "";
     int status = EC_OK;
 
     /* a GPU has the NUFFT for u-v grids in float32: a script that asks for it runs there anyway */
@@ -570,10 +572,17 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
     if (!args->double_precision) /* a phasor's error, or a sum's in the worst order */
         snprintf(level, sizeof level, "float32 (error below %.0f dB of sum |a|)",
                  20.0 * log10(fmax(6e-7, elements * 6e-8)));
+    /* what the script asked for may be dear: direct sums of a pattern are in float64 */
+    double sums = args->fields ? 2.0 * direct : direct;
     if (row == EC_ROW_NUFFT) {
         snprintf(text, size, "%s, %s, %.0f points: predicted %.3g s a design (direct sum: %.3g s)",
                  way, args->double_precision && !cuda ? "float64" : "float32", points, cost[row],
-                 direct);
+                 sums);
+        if (cost[row] > DEAR * sums) {
+            size_t used = strlen(text);
+            snprintf(text + used, size - used, "; method 'direct' is predicted %.0f times as fast",
+                     cost[row] / sums);
+        }
         return ec_pattern_nufft_use(memory, args);
     }
     if (row == EC_ROW_PRODUCT)
@@ -585,6 +594,10 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
     else
         snprintf(text, size, "direct sum%s, %s, %.0f points: predicted %.3g s a design",
                  args->own.parts ? " of the elements' own fields" : "", level, points, cost[row]);
+    if (config->part || config->parts > 0) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "; the sub-arrays are not used");
+    }
     return EC_OK;
 }
 

@@ -17,7 +17,8 @@ typedef struct ec_pattern_setup {
     ec_array_config config; /* its lists and tables point into storage and tables */
     double *storage;
     int32_t *part;
-    double *position;         /* x[], y[], z[] in wavelengths where they are constants, else NULL */
+    double *position; /* middles of the ranges of x[], y[], z[] in wavelengths, NULL: not known */
+    double *reach;    /* half widths of these ranges; NULL: positions are constants */
     ec_element_pattern *each; /* of config, or NULL */
     ec_element_frame *frames; /* likewise */
     ec_c128 *nodes;           /* tables of all patterns, one after the other */
@@ -175,7 +176,7 @@ typedef struct ec_pattern_evaluator {
     int32_t n_batches;   /* launches a run: the pattern's, then groups of metrics */
     ec_pattern_args *batch;
     int32_t *batch_output; /* [n_batches][EC_PATTERN_METRICS_MAX]: output of each metric */
-    char path[320];
+    char path[480];
 } ec_pattern_evaluator;
 
 int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator);

@@ -74,8 +74,8 @@ static int too_deep(const ec_pattern_nufft *nufft)
     return ec_fail(
         EC_ERR_UNSUPPORTED,
         "array: method 'nufft': the elements' z spans %.4g wavelengths, which needs more "
-        "than %d terms of the expansion in z; bound z, cut a fixed geometry into parts = "
-        "8, or choose method = \"direct\"",
+        "than %d terms of the expansion in z; bound z, cut the array into parts = 8, or choose "
+        "method = \"direct\"",
         2.0 * nufft->z_half, EC_PATTERN_TERMS_MAX);
 }
 
@@ -143,6 +143,8 @@ static int upload_curves(ec_pattern_memory *memory, ec_interval w, ec_pattern_nu
 
 /* One way to compute the pattern: the array whole or in parts. */
 typedef struct cpu_way {
+    const ec_pattern_cut *cut; /* NULL: whole */
+    int tilt;
     ec_pattern_nufft nufft;
     ec_pattern_parts parts;
     ec_nufft *plan;
@@ -176,56 +178,107 @@ static double target_half(const cpu_problem *problem, int k, double slope)
     return half + slope * problem->w.hi * 0.5 + 1e-9;
 }
 
-/* Plans a way; parts: cells a side, 0: whole, -1: by the list. */
-static int plan_way(const cpu_problem *problem, int32_t parts, cpu_way *way)
+/* The transform of one part of a way. Along axes without a slope directions are regular. */
+static int plan_transform(const cpu_problem *problem, cpu_way *way, bool placed)
+{
+    const ec_pattern_nufft *nufft = &way->nufft;
+    const ec_pattern_axes *axes = problem->axes;
+    bool line = problem->setup->config.kind == EC_ARRAY_CUT_U && way->tilt != EC_TILT_BOTH;
+    double share = nufft->terms > 1 ? 0.5 * problem->tolerance : problem->tolerance;
+    ec_nufft_info info = {.type = way->tilt ? 3 : 1,
+                          .dim = line ? 1 : 2,
+                          .modes = {axes->na, line ? 1 : axes->nb},
+                          .points = nufft->longest,
+                          .targets = problem->args->grid.points,
+                          .span = {way->parts.span[0], way->parts.span[1]},
+                          .target_span = {target_half(problem, 0, way->parts.slope[0]),
+                                          target_half(problem, 1, way->parts.slope[1])},
+                          .placed = placed,
+                          .moving = nufft->moving,
+                          .double_precision = problem->args->double_precision,
+                          .sign = 1,
+                          .tolerance = fmax(share, problem->finest),
+                          .method = EC_NUFFT_AUTO};
+
+    if (way->tilt == EC_TILT_X && !line)
+        info.regular = 2;
+    if (way->tilt == EC_TILT_Y)
+        info.regular = 1;
+    ec_nufft_destroy(&way->plan);
+    return ec_nufft_create(problem->backend, &info, &way->plan);
+}
+
+/* Whether the places of all parts are too many to keep. */
+static bool too_many_places(const cpu_way *way)
+{
+    const ec_nufft_args *plan = ec_nufft_plan_args(way->plan);
+
+    return (size_t)way->nufft.parts * plan->place_bytes > PLACES_BYTES;
+}
+
+static void place_axes(const cpu_problem *problem, int tilt, ec_pattern_nufft *nufft)
+{
+    nufft->tilt = tilt;
+    nufft->scale[0] = tilt & EC_TILT_X ? 1.0 : nufft->step_u;
+    nufft->scale[1] = tilt & EC_TILT_Y ? 1.0 : nufft->step_v;
+    nufft->turn[0] = tilt & EC_TILT_X ? 0.0 : nufft->centre_u;
+    nufft->turn[1] = tilt & EC_TILT_Y ? 0.0 : nufft->centre_v;
+    nufft->moving = problem->setup->reach != NULL;
+}
+
+/* Cuts the array and counts its terms. */
+static int cut_array(const cpu_problem *problem, cpu_way *way)
 {
     const ec_array_config *config = &problem->setup->config;
+    const ec_pattern_positions at = {config->elements, problem->setup->position,
+                                     problem->setup->reach};
     ec_pattern_nufft *nufft = &way->nufft;
-    bool cut = config->kind == EC_ARRAY_CUT_U;
-    int32_t side_b = cut ? 1 : parts;
-    size_t points = (size_t)problem->args->grid.points;
-    int status = EC_OK;
 
-    way->cost = (double)INFINITY;
-    way->plan = NULL;
-    memset(&way->parts, 0, sizeof way->parts);
+    place_axes(problem, way->tilt, nufft);
     nufft->longest = config->elements;
-    nufft->planes = parts != 0 && config->planes;
-    if (parts != 0) {
-        status = ec_pattern_parts_make(problem->setup->position, config->elements,
-                                       parts < 0 ? config->part : NULL, parts, side_b,
-                                       config->planes, &way->parts);
+    nufft->moving = nufft->moving && way->cut;
+    if (way->cut) {
+        int status = ec_pattern_parts_make(&at, way->cut, way->tilt, &way->parts);
         if (status < 0)
             return status;
         nufft->longest = way->parts.longest;
         nufft->z_half = way->parts.depth;
+        for (int k = 0; k < 2; k++)
+            nufft->span[k] =
+                (way->tilt & (1 << k)) && nufft->moving ? way->parts.span[k] : INFINITY;
     }
     nufft->parts = way->parts.count;
     nufft->terms = 1;
     if (!problem->args->planar)
         count_terms(config, problem->w, 0.5 * problem->tolerance, nufft);
-    if (nufft->terms > EC_PATTERN_TERMS_MAX)
-        return too_deep(nufft);
-    double share = nufft->terms > 1 ? 0.5 * problem->tolerance : problem->tolerance;
-    ec_nufft_info info = {.type = nufft->planes ? 3 : 1,
-                          .dim = cut && !nufft->planes ? 1 : 2,
-                          .modes = {problem->axes->na, cut ? 1 : problem->axes->nb},
-                          .points = nufft->longest,
-                          .targets = (int32_t)points,
-                          .span = {way->parts.span[0], way->parts.span[1]},
-                          .target_span = {target_half(problem, 0, way->parts.slope[0]),
-                                          target_half(problem, 1, way->parts.slope[1])},
-                          .placed = true,
-                          .double_precision = problem->args->double_precision,
-                          .sign = 1,
-                          .tolerance = fmax(share, problem->finest),
-                          .method = EC_NUFFT_AUTO};
-    status = ec_nufft_create(problem->backend, &info, &way->plan);
+    return nufft->terms > EC_PATTERN_TERMS_MAX ? too_deep(nufft) : EC_OK;
+}
+
+/* Plans a way. One that is predicted to take longer than `best` has no plan. */
+static int plan_way(const cpu_problem *problem, double best, cpu_way *way)
+{
+    ec_pattern_nufft *nufft = &way->nufft;
+    double points = problem->args->grid.points, terms, parts;
+
+    way->cost = (double)INFINITY;
+    int status = cut_array(problem, way);
     if (status < 0)
         return status;
-    double places = parts != 0 ? nufft->parts : 1.0;
-    way->cost = places * (ec_nufft_cost(way->plan) * nufft->terms +
-                          COST_TERM * (double)points * (nufft->terms + (parts != 0 ? 4.0 : 0.0)));
+    terms = nufft->terms;
+    parts = way->cut ? nufft->parts : 1.0;
+    double cost = parts * COST_TERM * points * (terms + (way->cut ? 4.0 : 0.0));
+    if (cost >= best)
+        return EC_OK;
+    status = plan_transform(problem, way, true);
+    if (status >= 0 && way->tilt && (ec_nufft_plan_args(way->plan)->direct || too_many_places(way)))
+        status = plan_transform(problem, way, false);
+    if (status < 0)
+        return status;
+    for (int32_t k = 0; k < (int32_t)parts; k++) {
+        int32_t count = way->cut ? way->parts.part[k].count : nufft->longest;
+        cost += terms * ec_nufft_cost_points(way->plan, count);
+    }
+    way->cost = cost;
     return EC_OK;
 }
 
@@ -243,8 +296,8 @@ static int upload_parts(ec_pattern_memory *memory, const cpu_way *way, int32_t e
     return status;
 }
 
-/* The parts' points and directions do not depend on the design, so their places in the transforms
- * are found once, unless they are too many to keep. */
+/* What of the parts' points and directions does not depend on the design has its places in the
+ * transforms found once, unless they are too many to keep. */
 static int make_places(ec_pattern_memory *memory, const cpu_problem *problem, const cpu_way *way,
                        ec_pattern_nufft *nufft)
 {
@@ -254,7 +307,7 @@ static int make_places(ec_pattern_memory *memory, const cpu_problem *problem, co
     size_t points = (size_t)grid->points, n = (size_t)nufft->longest;
     size_t bytes = (size_t)nufft->parts * plan->place_bytes;
 
-    if (plan->direct || bytes > PLACES_BYTES)
+    if (plan->direct || too_many_places(way))
         return EC_OK;
     double *list = malloc((2 * n + 2 * points) * sizeof *list);
     char *workspace = aligned_alloc(EC_NUFFT_LANE_BYTES, plan->workspace_bytes);
@@ -264,11 +317,10 @@ static int make_places(ec_pattern_memory *memory, const cpu_problem *problem, co
     for (int32_t k = 0; k < nufft->parts && status >= 0; k++) {
         const ec_pattern_part *part = &way->parts.part[k];
         double *px = list, *py = px + n, *u = py + n, *v = u + points;
-        for (size_t i = 0; i < n; i++) { /* as the kernel pads them */
-            size_t last = (size_t)part->count - 1;
-            int32_t m = way->parts.order[(size_t)part->first + (i < last ? i : last)];
-            px[i] = x[m] - part->x;
-            py[i] = y[m] - part->y;
+        for (int32_t i = 0; i < part->count; i++) {
+            int32_t m = way->parts.order[part->first + i];
+            px[i] = (x[m] - part->x) * nufft->scale[0];
+            py[i] = (y[m] - part->y) * nufft->scale[1];
         }
         for (size_t i = 0; i < points; i++) {
             u[i] = ec_fma(part->slope_x, grid->w[i], grid->u[i]);
@@ -276,7 +328,9 @@ static int make_places(ec_pattern_memory *memory, const cpu_problem *problem, co
         }
         ec_nufft_io io = {.point = {px, py},
                           .target = {u, v},
-                          .places = nufft->places + (size_t)k * plan->place_bytes};
+                          .places = nufft->places + (size_t)k * plan->place_bytes,
+                          .points = part->count,
+                          .moving = nufft->moving};
         if (plan->function(plan, &io, workspace) != EC_CANDIDATE_OK)
             status = ec_fail(EC_ERR_INTERNAL, "array_pattern: a sub-array lies outside its span");
     }
@@ -294,7 +348,9 @@ static void lay_out_cpu(const cpu_problem *problem, ec_pattern_nufft *nufft)
     nufft->at_point = at;
     at += ec_round_up(2 * longest * sizeof(double), 64);
     nufft->at_target = at;
-    at += nufft->planes ? ec_round_up(2 * points * sizeof(double), 64) : 0;
+    at += nufft->tilt ? ec_round_up(2 * points * sizeof(double), 64) : 0;
+    nufft->at_zeta = at;
+    at += ec_round_up(longest * real, 64);
     nufft->at_strength = at;
     at += ec_round_up(2 * terms * longest * real, 64);
     nufft->at_term = at;
@@ -304,48 +360,126 @@ static void lay_out_cpu(const cpu_problem *problem, ec_pattern_nufft *nufft)
     nufft->at_work = at;
 }
 
-/* The cheapest way: as asked for, else whole or, for a fixed geometry, in parts with planes. */
+/* How the array may be cut: as asked for, else whole (the first) or in any of these ways. */
+enum { CUTS_MAX = 16 };
+
+static int32_t list_cuts(const ec_array_config *config, bool asked, ec_pattern_cut cuts[CUTS_MAX])
+{
+    bool line = config->kind == EC_ARRAY_CUT_U;
+    ec_array_partition wish = config->partition;
+    int32_t n = 0, side = asked ? config->parts : 1, last = asked ? side : 8;
+
+    /* terms that are given tell nothing of the error, so that cost alone would choose */
+    if (wish == EC_PARTITION_AUTO && (asked && config->terms > 0))
+        wish = EC_PARTITION_GRID;
+    if (asked && config->part) {
+        cuts[0] = (ec_pattern_cut){.given = config->part, .nx = 1, .ny = 1};
+        return 1;
+    }
+    for (; side <= last && wish != EC_PARTITION_KD; side *= 2)
+        cuts[n++] = (ec_pattern_cut){EC_PARTITION_GRID, NULL, side, line ? 1 : side};
+    side = asked ? config->parts : 2;
+    last = asked ? side : line ? 8 : 64; /* the square of a side is a number of parts, too */
+    for (; side <= last && wish != EC_PARTITION_GRID; side *= 2)
+        cuts[n++] = (ec_pattern_cut){EC_PARTITION_KD, NULL, side, asked && !line ? side : 1};
+    return n;
+}
+
+/* Keeps the cheaper of two ways. */
+static void keep_better(cpu_way *best, cpu_way *way)
+{
+    if (way->plan && way->cost < best->cost) {
+        drop_way(best);
+        *best = *way;
+    } else {
+        drop_way(way);
+    }
+}
+
+/* The ways to compute a cut array: about planes with either slope or both. */
+static int try_tilts(const cpu_problem *problem, const ec_pattern_cut *cut, bool asked,
+                     const ec_pattern_nufft *nufft, cpu_way *best)
+{
+    static const int tilts[] = {EC_TILT_BOTH, EC_TILT_X, EC_TILT_Y, EC_TILT_NONE};
+    const ec_array_config *config = &problem->setup->config;
+    bool line = config->kind == EC_ARRAY_CUT_U, one = cut->nx * cut->ny == 1 && !cut->given;
+    double depth = 0.0;
+    int status = EC_OK, first = EC_OK;
+
+    for (int k = 0; k < 4; k++) {
+        cpu_way way = {.cut = cut, .tilt = tilts[k], .nufft = *nufft};
+        bool plane = way.tilt != EC_TILT_NONE;
+        if (plane ? !config->planes : config->planes && (asked || one))
+            continue;
+        if (way.tilt == EC_TILT_Y && line)
+            continue;
+        status = plan_way(problem, best->cost, &way);
+        if (way.tilt == EC_TILT_BOTH)
+            depth = way.parts.depth;
+        first = first < 0 ? first : status;
+        /* fewer slopes must not make a given number of terms worse */
+        if (status < 0 || (plane && config->terms > 0 && way.parts.depth > 1.05 * depth + 1e-9))
+            way.cost = (double)INFINITY;
+        keep_better(best, &way);
+    }
+    return first;
+}
+
+/* The cheapest way: as asked for, else whole or, where the places of elements are known, in parts. */
+static int choose_way(const cpu_problem *problem, const ec_pattern_nufft *nufft,
+                      ec_pattern_cut cuts[CUTS_MAX], cpu_way *best)
+{
+    const ec_array_config *config = &problem->setup->config;
+    bool known = problem->setup->position && !problem->args->planar;
+    bool asked = known && (config->part || config->parts > 0);
+    int status = EC_OK;
+
+    best->cost = (double)INFINITY;
+    if (!asked) {
+        cpu_way whole = {.nufft = *nufft};
+        status = plan_way(problem, best->cost, &whole);
+        keep_better(best, &whole);
+    }
+    int32_t n = asked || (known && config->terms == 0) ? list_cuts(config, asked, cuts) : 0;
+    for (int32_t k = 0; k < n; k++) {
+        int tried = try_tilts(problem, &cuts[k], asked, nufft, best);
+        status = asked && k == 0 ? tried : status;
+    }
+    return best->plan ? EC_OK : status;
+}
+
+static void describe_parts(const cpu_way *way, char *text, size_t size)
+{
+    static const char *const tilts[] = {"", " about planes along x", " about planes along y",
+                                        " about their planes"};
+    size_t used = strlen(text);
+
+    snprintf(text + used, size - used, ", %d %s%s%s", way->nufft.parts,
+             way->cut->given                          ? "given parts"
+             : way->cut->partition == EC_PARTITION_KD ? "k-d parts"
+                                                      : "cells",
+             tilts[way->tilt], way->nufft.moving ? " within the ranges" : "");
+}
+
 static int make_cpu(ec_pattern_memory *memory, const cpu_problem *problem, ec_pattern_nufft *nufft,
                     double *cost, char *text, size_t size)
 {
-    static const int32_t automatic[] = {0, 1, 2, 4, 8};
-    const ec_array_config *config = &problem->setup->config;
-    bool fixed = problem->setup->position && !problem->args->planar;
-    bool asked = fixed && (config->part || config->parts > 0);
-    int32_t wish = config->part ? -1 : config->parts;
-    size_t ways = asked || !fixed || !config->planes || config->terms > 0
-                      ? 1
-                      : sizeof automatic / sizeof *automatic;
+    ec_pattern_cut cuts[CUTS_MAX];
     cpu_way best = {.cost = (double)INFINITY};
-    int status = EC_OK, first = EC_OK;
+    int status = choose_way(problem, nufft, cuts, &best);
 
-    for (size_t k = 0; k < ways; k++) {
-        cpu_way way = {.nufft = *nufft};
-        status = plan_way(problem, asked ? wish : automatic[k], &way);
-        if (k == 0)
-            first = status;
-        if (status >= 0 && way.cost < best.cost) {
-            drop_way(&best);
-            best = way;
-        } else {
-            drop_way(&way);
-        }
-    }
-    if (isinf(best.cost))
-        return first;
+    if (status < 0)
+        return status;
     *nufft = best.nufft;
     memory->nufft[memory->n_nufft++] = best.plan;
     nufft->plan = ec_nufft_plan_args(best.plan);
     *cost = best.cost;
     lay_out_cpu(problem, nufft);
     ec_nufft_describe(best.plan, text, size);
-    status = EC_OK;
     if (nufft->parts > 0) {
-        size_t used = strlen(text);
-        snprintf(text + used, size - used, ", %d parts%s", nufft->parts,
-                 nufft->planes ? " about their planes" : "");
-        status = upload_parts(memory, &best, config->elements, nufft);
-        if (status >= 0 && nufft->planes)
+        describe_parts(&best, text, size);
+        status = upload_parts(memory, &best, problem->setup->config.elements, nufft);
+        if (status >= 0 && nufft->tilt)
             status = make_places(memory, problem, &best, nufft);
     }
     ec_pattern_parts_free(&best.parts);
@@ -544,7 +678,7 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
                        : wide                  ? 1e-9
                                                : 1e-4;
     ec_interval z = in_wavelengths(args, EC_PATTERN_Z), w = visible_w(config, axes);
-    char way[200] = "";
+    char way[240] = "";
     int status = EC_OK;
 
     memset(nufft, 0, sizeof *nufft);

@@ -31,6 +31,11 @@ typedef enum ec_array_method {
     EC_METHOD_PRODUCT,
     EC_METHOD_NUFFT
 } ec_array_method;
+typedef enum ec_array_partition {
+    EC_PARTITION_AUTO,
+    EC_PARTITION_GRID,
+    EC_PARTITION_KD
+} ec_array_partition;
 typedef enum ec_array_integrate { EC_INTEGRATE_SPHERE, EC_INTEGRATE_HEMISPHERE } ec_array_integrate;
 
 /* Lengths of a and b by kind: CUT_U a = u, b unused; GRID_UV a = u, b = v; CUT_THETA a = theta
@@ -57,10 +62,12 @@ typedef struct ec_array_config {
     /* nufft, of elements off a plane: */
     ec_array_expansion expansion;
     int32_t terms; /* of the expansion, 1 to 64; 0: from the tolerance */
-    /* Sub-arrays of a geometry that does not depend on the design, on the CPU: parts x parts cells
-     * (a cut: parts), or by number, part[elements]; 0 and NULL: chosen. planes: about the plane of
-     * each (default). */
+    /* Sub-arrays, on the CPU: parts x parts of them (a cut: parts) by `partition`, cells of a grid or
+     * parts of equal count; or by number, part[elements]; 0 and NULL: chosen. planes: about the plane
+     * of each (default). Where positions vary, parts and planes are those of the middles of their
+     * ranges, which must be finite. */
     int32_t parts;
+    ec_array_partition partition;
     const int32_t *part;
     bool planes;
     ec_array_integrate integrate;

@@ -257,54 +257,62 @@ static inline void EC_ROW(product)(const ec_pattern_args *args, const ec_pattern
         }
 }
 
-/* b_p(zeta) over b_(p-1) and b_(p-2). */
-static inline EC_REAL EC_ROW(basis)(bool taylor, int32_t p, EC_REAL zeta, EC_REAL before,
-                                    EC_REAL older)
-{
-    if (taylor || p == 1)
-        return zeta * before;
-    return (EC_REAL)2 * zeta * before - older;
-}
-
-/* Points and strengths of a part's elements, [terms][longest]; places without an element have no
- * strength. */
+/* Points and strengths of a part's elements, [terms][part->count]; points: they are wanted. */
 static inline void EC_ROW(strengths)(const ec_pattern_args *args, const ec_pattern_elements *el,
-                                     const ec_pattern_part *part, char *memory)
+                                     const ec_pattern_part *part, bool points, char *memory)
 {
     const ec_pattern_nufft *nufft = &args->nufft;
-    size_t n = (size_t)nufft->longest;
-    double *x = (double *)(memory + nufft->at_point), *y = x + n;
+    const int32_t *order = nufft->order ? nufft->order + part->first : NULL;
+    size_t n = (size_t)part->count;
+    double *x = (double *)(memory + nufft->at_point), *y = x + nufft->longest;
+    EC_REAL *zeta = (EC_REAL *)(memory + nufft->at_zeta);
     EC_REAL *strength = (EC_REAL *)(memory + nufft->at_strength);
     double per_half = nufft->terms > 1 ? 1.0 / part->depth : 0.0;
-    double scale_x = nufft->planes ? 1.0 : nufft->step_u;
-    double scale_y = nufft->planes ? 1.0 : nufft->step_v;
-    double turn_u = nufft->planes ? 0.0 : nufft->centre_u;
-    double turn_v = nufft->planes ? 0.0 : nufft->centre_v;
+    double turn_u = nufft->turn[0], turn_v = nufft->turn[1];
 
-    for (size_t k = 0; k < n; k++) {
-        size_t last = (size_t)part->count - 1, at = (size_t)part->first + (k < last ? k : last);
-        size_t m = nufft->order ? (size_t)nufft->order[at] : at;
-        double dx = el->x[m] - part->x, dy = el->y[m] - part->y;
-        double dz = el->z[m] - part->z - part->slope_x * dx - part->slope_y * dy;
-        double t = ec_fma(dx, turn_u, ec_fma(dy, turn_v, ec_fma(dz, nufft->w_c, el->turn[m])));
-        EC_REAL s, c, amplitude = k <= last ? (EC_REAL)el->amplitude[m] : (EC_REAL)0;
-        EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s, &c);
-        x[k] = dx * scale_x;
-        y[k] = dy * scale_y;
-        strength[2 * k] = amplitude * c;
-        strength[2 * k + 1] = amplitude * s;
-        /* a flat part has no depth but rounding errors, which the powers would blow up */
-        double share = dz * per_half;
-        share = share > 1.0 ? 1.0 : share < -1.0 ? -1.0 : share;
-        EC_REAL zeta = (EC_REAL)share, here = (EC_REAL)1, before = (EC_REAL)0;
-        for (int32_t p = 1; p < nufft->terms; p++) {
-            EC_REAL next = EC_ROW(basis)(nufft->taylor != 0, p, zeta, here, before);
-            EC_REAL *to = strength + 2 * ((size_t)p * n + k);
-            to[0] = strength[2 * k] * next;
-            to[1] = strength[2 * k + 1] * next;
-            before = here;
-            here = next;
+    for (size_t first = 0; first < n; first += EC_ROW_BLOCK) {
+        size_t count = n - first < EC_ROW_BLOCK ? n - first : EC_ROW_BLOCK, m[EC_ROW_BLOCK];
+        EC_REAL re[EC_ROW_BLOCK], im[EC_ROW_BLOCK], share[EC_ROW_BLOCK];
+        for (size_t l = 0; l < EC_ROW_BLOCK; l++) {
+            size_t k = first + (l < count ? l : count - 1);
+            m[l] = order ? (size_t)order[k] : k;
         }
+#pragma omp simd
+        for (size_t l = 0; l < EC_ROW_BLOCK; l++) {
+            double dx = el->x[m[l]] - part->x, dy = el->y[m[l]] - part->y;
+            double dz = el->z[m[l]] - part->z - part->slope_x * dx - part->slope_y * dy;
+            double t =
+                ec_fma(dx, turn_u, ec_fma(dy, turn_v, ec_fma(dz, nufft->w_c, el->turn[m[l]])));
+            EC_REAL s, c, amplitude = (EC_REAL)el->amplitude[m[l]];
+            EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s, &c);
+            re[l] = amplitude * c;
+            im[l] = amplitude * s;
+            /* a flat part has no depth but rounding errors, which the powers would blow up */
+            double depth = dz * per_half;
+            depth = depth > 1.0 ? 1.0 : depth;
+            share[l] = (EC_REAL)(depth < -1.0 ? -1.0 : depth);
+        }
+        for (size_t l = 0; l < count; l++) {
+            strength[2 * (first + l)] = re[l];
+            strength[2 * (first + l) + 1] = im[l];
+            zeta[first + l] = share[l];
+        }
+    }
+    for (size_t k = 0; points && k < n; k++) {
+        size_t m = order ? (size_t)order[k] : k;
+        x[k] = (el->x[m] - part->x) * nufft->scale[0];
+        y[k] = (el->y[m] - part->y) * nufft->scale[1];
+    }
+    for (int32_t p = 1; p < nufft->terms; p++) { /* b_p: zeta^p, or T_p by its recurrence */
+        const EC_REAL *before = strength + 2 * (size_t)(p - 1) * n;
+        const EC_REAL *older = p > 1 && !nufft->taylor ? before - 2 * n : NULL;
+        EC_REAL *to = strength + 2 * (size_t)p * n;
+#pragma omp simd
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = 2 * k; i < 2 * k + 2; i++) {
+                EC_REAL next = zeta[k] * before[i];
+                to[i] = older ? (EC_REAL)2 * next - older[i] : next;
+            }
     }
 }
 
@@ -357,7 +365,6 @@ static inline void EC_ROW(accumulate)(const ec_pattern_args *args, const ec_patt
     size_t points = (size_t)grid->points;
     const EC_REAL *term = (const EC_REAL *)(memory + nufft->at_term);
     EC_REAL *field = (EC_REAL *)(memory + nufft->at_field);
-    double px = nufft->planes ? part->x : 0.0, py = nufft->planes ? part->y : 0.0;
 
     for (size_t from = 0; from < points; from += EC_ROW_BLOCK) {
         EC_REAL re[EC_ROW_BLOCK], im[EC_ROW_BLOCK];
@@ -381,7 +388,7 @@ static inline void EC_ROW(accumulate)(const ec_pattern_args *args, const ec_patt
         }
         for (size_t l = 0; turned && l < count; l++) {
             size_t i = from + l;
-            double t = px * grid->u[i] + py * grid->v[i] + part->z * grid->w[i];
+            double t = part->x * grid->u[i] + part->y * grid->v[i] + part->z * grid->w[i];
             EC_REAL s, c, r = re[l];
             EC_ROW_SINCOS((EC_REAL)ec_turns_reduce(t), &s, &c);
             re[l] = r * c - im[l] * s;
@@ -408,8 +415,8 @@ static inline void EC_ROW(field)(const ec_pattern_args *args, const ec_pattern_e
 
     for (int32_t k = 0; k < nufft->parts || k == 0; k++) {
         const ec_pattern_part *part = nufft->parts ? &nufft->part[k] : &whole;
-        EC_ROW(strengths)(args, el, part, memory);
-        for (size_t i = 0; nufft->planes && !nufft->places && i < points; i++) {
+        EC_ROW(strengths)(args, el, part, !nufft->places || nufft->moving, memory);
+        for (size_t i = 0; nufft->tilt && !nufft->places && i < points; i++) {
             u[i] = ec_fma(part->slope_x, grid->w[i], grid->u[i]);
             v[i] = ec_fma(part->slope_y, grid->w[i], grid->v[i]);
         }
@@ -417,7 +424,9 @@ static inline void EC_ROW(field)(const ec_pattern_args *args, const ec_pattern_e
                           .target = {u, v},
                           .in = memory + nufft->at_strength,
                           .out = memory + nufft->at_term,
-                          .vectors = nufft->terms};
+                          .vectors = nufft->terms,
+                          .points = part->count};
+        io.moving = nufft->places && nufft->moving;
         if (nufft->places)
             io.places = nufft->places + (size_t)k * nufft->plan->place_bytes;
         nufft->plan->function(nufft->plan, &io, memory + nufft->at_work);

@@ -27,10 +27,12 @@
 #ifdef __CUDACC__
 #define EC_PATTERN_SIMD
 #define EC_PATTERN_SIMD_SUM(...)
+#define EC_PATTERN_SIMD_OR(...)
 #else
 #define EC_PATTERN_PRAGMA(text)  _Pragma(#text)
 #define EC_PATTERN_SIMD          EC_PATTERN_PRAGMA(omp simd)
 #define EC_PATTERN_SIMD_SUM(...) EC_PATTERN_PRAGMA(omp simd reduction(+ : __VA_ARGS__))
+#define EC_PATTERN_SIMD_OR(...)  EC_PATTERN_PRAGMA(omp simd reduction(| : __VA_ARGS__))
 #endif
 
 enum {
@@ -191,8 +193,8 @@ enum {
  * slope_y (y - y_c), in wavelengths (array_parts.h). */
 typedef struct ec_pattern_part {
     int32_t first, count;
-    double x, y, z, slope_x, slope_y;
-    double depth; /* largest distance from the plane, along z */
+    double x, y, z, slope_x, slope_y; /* x_c and y_c are 0 where there is no slope */
+    double depth;                     /* largest distance from the plane, along z */
 } ec_pattern_part;
 
 /* CUDA: the highest samples of a row inside (power and index) and outside the main beam, and the
@@ -213,15 +215,20 @@ typedef struct ec_pattern_nufft {
     double noise_log;          /* ln of the row's noise */
     /* CPU */
     const ec_nufft_args *plan;   /* type 1, with planes type 3; of `longest` points */
-    int32_t parts, planes;       /* 0: the array is not cut into parts */
+    int32_t parts;               /* 0: the array is not cut into parts */
+    int32_t tilt;                /* EC_TILT_*: axes along which planes have slopes */
     int32_t longest;             /* elements of the largest part */
     const ec_pattern_part *part; /* [parts] */
     const int32_t *order;        /* [elements] */
-    char *places;                /* [parts][plan->place_bytes], or NULL: found for each design */
+    double scale[2], turn[2];    /* points a wavelength along x and y, and direction of mode 0 */
+    int32_t moving;              /* positions vary: places are those of the directions */
+    double span[2];      /* moving: |x - x_c| and |y - y_c| of a part's elements stay below */
+    char *places;        /* [parts][plan->place_bytes], or NULL: found for each design */
     const double *curve; /* Chebyshev: c_p(y) and its slope times h at y = h k, [terms][knots][2] */
     int32_t knots;
-    double per_knot;                                                     /* 1 / h */
-    size_t at_point, at_target, at_strength, at_term, at_field, at_work; /* from the tables */
+    double per_knot; /* 1 / h */
+    size_t at_point, at_target, at_zeta, at_strength, at_term, at_field,
+        at_work; /* from the tables */
     /* CUDA: tasks first .. first + count of a launch, of which `staged` fit. */
     int32_t stage, staged;    /* EC_SPREAD_STAGE or EC_POWER_STAGE */
     int32_t fine[2], bins[2]; /* the fine grid along a and b, and its bins */
