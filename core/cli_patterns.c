@@ -59,7 +59,9 @@ static int find_arrays(const ec_job *job, const bool *needed, ec_call **calls, i
     *left_out = 0;
     for (int32_t i = 0; i < ec_graph_count(graph); i++) {
         const ec_node *node = ec_graph_node(graph, i);
-        bool is_new = needed[i] && ec_cli_is_array_output(node);
+        /* a list of directions is a metric's own, no pattern to draw */
+        bool is_new = needed[i] && ec_cli_is_array_output(node) &&
+                      ec_array_call_config(node->call)->kind != EC_ARRAY_DIRECTIONS;
         for (int k = 0; is_new && k < n; k++)
             is_new = calls[k] != node->call;
         if (is_new && n < MOST_ARRAYS)

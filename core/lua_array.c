@@ -526,10 +526,51 @@ static void couple(lua_State *L, const array_keys *k, int32_t elements, ec_array
         ec_lua_fail_core(L, "ec.array");
 }
 
-static int array_new(lua_State *L)
+/* Pushes the value; of a plain table a copy, its lists copied as well. */
+static void push_copy(lua_State *L, int index, int depth)
 {
+    index = lua_absindex(L, index);
+    if (depth == 0 || !lua_istable(L, index)) {
+        lua_pushvalue(L, index);
+        return;
+    }
+    luaL_checkstack(L, 4, "too many lists");
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        push_copy(L, -2, depth - 1);
+        lua_rawset(L, -5);
+    }
+}
+
+/* Pushes the given keys as they are now: expressions for what is one, copies of lists. */
+static void push_keys(lua_State *L, int index, const array_keys *k)
+{
+    lua_newtable(L);
+    int to = lua_gettop(L);
+    for (int i = 0; i < ec_noun_array.n_keys; i++) {
+        const ec_key *key = &ec_noun_array.keys[i];
+        lua_pushstring(L, key->key);
+        if (lua_rawget(L, index) == LUA_TNIL) {
+            lua_pop(L, 1);
+            continue;
+        }
+        if (key->kind == EC_KEY_EXPR)
+            ec_lua_expr_push(L, *(const ec_expr *)((const char *)k + key->offset));
+        else
+            push_copy(L, -1, 2);
+        lua_setfield(L, to, key->key);
+        lua_pop(L, 1);
+    }
+}
+
+/* Pushes the array of the keys in the table at index. towards: it has no grid but one direction,
+ * which metrics of the steering direction do not read. */
+static ec_lua_array *build(lua_State *L, int index, bool towards)
+{
+    static const double none[1] = {0}, up[1] = {1};
     array_keys k;
-    uint64_t given = ec_lua_keys_parse(L, 1, &ec_noun_array, &k, NULL);
+    uint64_t given = ec_lua_keys_parse(L, index, &ec_noun_array, &k, NULL);
     ec_array_inputs in = {.u0 = -1, .v0 = -1, .w0 = -1};
     if (k.weights)
         take_weights(L, given, &k, &in);
@@ -559,6 +600,13 @@ static int array_new(lua_State *L)
     config.partition = (ec_array_partition)k.partition;
     config.planes = k.plane;
     config.integrate = (ec_array_integrate)k.integrate;
+    if (towards) {
+        config.kind = EC_ARRAY_DIRECTIONS;
+        config.a = config.b = none;
+        config.c = up;
+        config.na = config.nb = 1;
+        config.method = EC_METHOD_AUTO;
+    }
     ec_lua_mark_line(L);
     in.x = k.x >= 0 ? k.x : number(L, 0);
     in.y = k.y >= 0 ? k.y : number(L, 0);
@@ -578,16 +626,145 @@ static int array_new(lua_State *L)
     }
     if (k.coupling)
         couple(L, &k, config.elements, &in);
-    ec_lua_array *array = lua_newuserdatauv(L, sizeof *array, 0);
+    ec_lua_array *array = lua_newuserdatauv(L, sizeof *array, 1);
     array->call = NULL;
     array->kind = config.kind;
+    array->amplitude = k.amplitude;
     luaL_setmetatable(L, EC_LUA_ARRAY);
+    push_keys(L, index, &k);
+    lua_setiuservalue(L, -2, 1);
     /* the call copies grid and elements, and lives as long as the graph */
     array->bytes = bytes + (size_t)(config.na + config.nb) * sizeof(double);
     ec_lua_budget_take(L, array->bytes);
     if (ec_array_call(graph_of(L), &config, &in, &array->call) != EC_OK)
         ec_lua_fail_core(L, "ec.array");
+    return array;
+}
+
+static int array_new(lua_State *L)
+{
+    lua_settop(L, 1);
+    build(L, 1, false);
     return 1;
+}
+
+/* ---- copies with other keys ------------------------------------------------------------------ */
+
+const ec_noun ec_noun_with = {
+    "array:with", "array:with{ amplitude = w, steer_u = 0.2 }",
+    "A copy of the array with some keys of ec.array changed, for several beams on shared "
+    "elements: what is not given stays. A key takes the place of its other forms: phase_deg that "
+    "of "
+    "phase, frequency that of wavelength, steer_theta_deg and steer_phi_deg that of steer_u and "
+    "steer_v, theta_deg and phi_deg that of u and v.",
+    NULL, 0};
+
+/* The same with the keys, to check the changes by. */
+static const ec_noun changes = {"array:with", "array:with{ amplitude = w, steer_u = 0.2 }", "",
+                                EC_KEYS(array_table)};
+
+/* Keys that say one thing in two forms. */
+static const struct {
+    const char *form[2][2];
+} forms[] = {{{{"phase", NULL}, {"phase_deg", NULL}}},
+             {{{"wavelength", NULL}, {"frequency", NULL}}},
+             {{{"steer_u", "steer_v"}, {"steer_theta_deg", "steer_phi_deg"}}},
+             {{{"u", "v"}, {"theta_deg", "phi_deg"}}},
+             {{{"normal", NULL}, {"normals", NULL}}},
+             {{{"parts", NULL}, {"part", NULL}}}};
+
+static bool has_field(lua_State *L, int table, const char *key)
+{
+    lua_pushstring(L, key);
+    bool has = lua_rawget(L, table) != LUA_TNIL;
+    lua_pop(L, 1);
+    return has;
+}
+
+static void remove_field(lua_State *L, int table, const char *key)
+{
+    lua_pushnil(L);
+    lua_setfield(L, table, key);
+}
+
+/* Removes from `keys` the other forms of what `change` gives. */
+static void remove_forms(lua_State *L, int keys, int change)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        for (int f = 0; f < 2; f++)
+            for (int m = 0; m < 2; m++) {
+                const char *const *other = forms[i].form[1 - f];
+                if (!forms[i].form[f][m] || !has_field(L, change, forms[i].form[f][m]))
+                    continue;
+                for (int o = 0; o < 2 && other[o]; o++)
+                    remove_field(L, keys, other[o]);
+            }
+}
+
+/* Weights hold amplitude and phase: neither can take the place of the other. */
+static void check_weights(lua_State *L, int keys, int change)
+{
+    static const char *const own[] = {"amplitude", "phase", "phase_deg"};
+    for (int i = 0; i < 3; i++) {
+        if (has_field(L, keys, "weights") && has_field(L, change, own[i]))
+            ec_lua_fail(L, "array:with: key '%s': the array has weights, which hold it", own[i]);
+        if (has_field(L, change, "weights") && has_field(L, keys, own[i]))
+            ec_lua_fail(L, "array:with: key 'weights': the array has its own %s, which they hold",
+                        own[i]);
+    }
+}
+
+/* Pushes a new table with the array's keys. */
+static int push_own_keys(lua_State *L, int index)
+{
+    lua_getiuservalue(L, index, 1);
+    push_copy(L, -1, 1);
+    lua_remove(L, -2);
+    return lua_gettop(L);
+}
+
+int ec_lua_array_with(lua_State *L)
+{
+    array_keys unused;
+    lua_settop(L, 2);
+    ec_lua_array *array = luaL_testudata(L, 1, EC_LUA_ARRAY);
+    if (!array || !array->call)
+        ec_lua_fail(L, "array:with: call it with a colon on an array, as in %s", changes.usage);
+    if (!lua_istable(L, 2))
+        ec_lua_fail(L, "array:with: wants a table of keys, as in %s, got a %s", changes.usage,
+                    luaL_typename(L, 2));
+    ec_lua_keys_parse(L, 2, &changes, &unused, NULL);
+    lua_settop(L, 2);
+    int keys = push_own_keys(L, 1);
+    check_weights(L, keys, 2);
+    remove_forms(L, keys, 2);
+    for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, keys);
+    }
+    build(L, keys, false);
+    return 1;
+}
+
+ec_lua_array *ec_lua_array_towards(lua_State *L, int index, const double *reference)
+{
+    static const char *const names[] = {"steer_u", "steer_v", "steer_theta_deg", "steer_phi_deg"};
+    int keys = push_own_keys(L, index);
+    bool some = false;
+    for (int i = 0; i < 4 && reference; i++) {
+        remove_field(L, keys, names[i]);
+        if (isnan(reference[i]))
+            continue;
+        some = true;
+        lua_pushnumber(L, reference[i]);
+        lua_setfield(L, keys, names[i]);
+    }
+    if (reference && !some) { /* broadside */
+        lua_pushnumber(L, 0);
+        lua_setfield(L, keys, "steer_u");
+    }
+    return build(L, keys, true);
 }
 
 /* ---- module ---------------------------------------------------------------------------------- */

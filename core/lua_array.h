@@ -9,10 +9,12 @@
 #define EC_LUA_ARRAY   "array"
 #define EC_LUA_RADIANS (EC_PI / 180) /* a degree */
 
+/* User value 1 is the table of its keys, lists and expressions as they were when it was made. */
 typedef struct ec_lua_array {
     ec_call *call; /* owned by the graph */
     ec_array_grid_kind kind;
-    size_t bytes; /* that the call keeps */
+    ec_expr amplitude; /* that the script gave, or its weights: before coupling */
+    size_t bytes;      /* that the call keeps */
 } ec_lua_array;
 
 #define EC_LUA_WEIGHTS "optimal weights"
@@ -42,11 +44,19 @@ void ec_lua_array_direction(lua_State *L, const char *noun, const char *key, ec_
                             ec_expr theta_deg, ec_expr phi_deg, ec_expr direction[3]);
 void ec_lua_weights_open(lua_State *L);
 
+/* A copy with some keys changed: (array, table) on the stack. */
+int ec_lua_array_with(lua_State *L);
+/* The array at index towards its one steering direction, for what needs no grid: as it is steered,
+ * or steered to { u, v, theta, phi } (deg; NAN: not given, none: broadside). Pushes it. */
+ec_lua_array *ec_lua_array_towards(lua_State *L, int index, const double *reference);
+
 /* Degrees in radians; pushes the memory. */
 const double *ec_lua_radians(lua_State *L, const double *degrees, int32_t n);
 void ec_lua_metric_open(lua_State *L);
 
 extern const ec_noun ec_noun_array, ec_noun_optimal, ec_noun_sll, ec_noun_xpol, ec_noun_hpbw,
-    ec_noun_fnbw, ec_noun_directivity, ec_noun_excess, ec_noun_level, ec_noun_null_depth;
+    ec_noun_fnbw, ec_noun_directivity, ec_noun_excess, ec_noun_level, ec_noun_null_depth,
+    ec_noun_sll_mean, ec_noun_pointing_error, ec_noun_scan_loss, ec_noun_dynamic_range,
+    ec_noun_with;
 
 #endif

@@ -44,7 +44,8 @@ typedef struct metric_keys {
         METRIC("exclude_v", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, 2, NULL,                          \
                "half width in v on a u-v grid (default: exclude_u)", exclude_v),                   \
         METRIC("exclude_deg", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, 360, "deg",                     \
-               "half width on a theta or phi cut", exclude_deg),                                   \
+               "half width on a theta or phi cut; half angle of a cone on a theta-phi grid",       \
+               exclude_deg),                                                                       \
         METRIC("exclude_theta_deg", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, 360, "deg",               \
                "half width in theta on a theta-phi grid", exclude_theta),                          \
         METRIC("exclude_phi_deg", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, 360, "deg",                 \
@@ -61,6 +62,21 @@ typedef struct metric_keys {
     METRIC("relative", EC_KEY_FLAG, 0, 1, 0, 0, NULL,                                              \
            "levels over the beam's peak; false: 20 log10 |F|", relative)
 
+typedef struct reference_keys {
+    double u, v, theta, phi;
+} reference_keys;
+
+static const ec_key reference_table[] = {
+    {"reference_u", EC_KEY_NUMBER, 0, NAN, -1, 1, NULL, NULL,
+     "u of the direction that the gain is compared with (default: broadside)",
+     offsetof(reference_keys, u)},
+    {"reference_v", EC_KEY_NUMBER, 0, NAN, -1, 1, NULL, NULL, "v of that direction",
+     offsetof(reference_keys, v)},
+    {"reference_theta_deg", EC_KEY_NUMBER, 0, NAN, -360, 360, "deg", NULL,
+     "theta of that direction, instead of u and v", offsetof(reference_keys, theta)},
+    {"reference_phi_deg", EC_KEY_NUMBER, 0, NAN, -360, 720, "deg", NULL, "phi of that direction",
+     offsetof(reference_keys, phi)}};
+
 static const ec_key beam_table[] = {BEAM_ROWS};
 static const ec_key sll_table[] = {BEAM_ROWS, EXCLUDE_ROWS};
 static const ec_key level_table[] = {BEAM_ROWS, DIRECTION_ROWS, RELATIVE_ROW};
@@ -76,6 +92,29 @@ const ec_noun ec_noun_sll = {
     "array:sll_db", "array:sll_db{ look_u = 0, exclude_u = 0.06 }",
     "Side-lobe level: the highest level outside the main beam over the beam's peak, in dB.",
     EC_KEYS(sll_table)};
+const ec_noun ec_noun_sll_mean = {
+    "array:sll_mean_db", "array:sll_mean_db{ look_u = 0, exclude_u = 0.06 }",
+    "Side-lobe average: the mean power outside the main beam over the beam's peak, in dB. A u cut "
+    "weighs directions by u, a theta or phi cut by the angle, a u-v or theta-phi grid by the solid "
+    "angle. Its gradient needs exclude_*.",
+    EC_KEYS(sll_table)};
+const ec_noun ec_noun_pointing_error = {
+    "array:pointing_error_deg", "array:pointing_error_deg()",
+    "Pointing error: the angle in degrees from the look direction to the highest peak of the grid; "
+    "of peaks that are equal within 0.05 dB the nearest counts. It has no gradient.",
+    EC_KEYS(beam_table)};
+const ec_noun ec_noun_scan_loss = {
+    "array:scan_loss_db", "array:scan_loss_db()",
+    "Scan loss: how far the directivity towards the steering direction lies below that of the same "
+    "array steered to broadside or another reference, in dB. It has no loss by reflection at the "
+    "ports.",
+    EC_KEYS(reference_table)};
+const ec_noun ec_noun_dynamic_range = {
+    "array:dynamic_range_db", "array:dynamic_range_db()",
+    "Dynamic range ratio of the excitations: the largest amplitude over the smallest, in dB. "
+    "Elements that are off, a billionth of the largest or less, are left out. Optimal weights "
+    "count; with coupling it is that of the waves that feed the ports.",
+    NULL, 0};
 const ec_noun ec_noun_xpol = {"array:xpol_db", "array:xpol_db()",
                               "Cross-polar level: the highest cross-polar field of the grid over "
                               "the co-polar peak of the main "
@@ -121,7 +160,7 @@ static const char *const beam_words[] = {
     "look_u and look_v (exclude_u and exclude_v)",
     "look_deg (exclude_deg)",
     "look_deg (exclude_deg)",
-    "look_theta_deg and look_phi_deg (exclude_theta_deg, exclude_phi_deg)",
+    "look_theta_deg and look_phi_deg (exclude_deg, or exclude_theta_deg and exclude_phi_deg)",
     "look_u and look_v"};
 
 static const char *const grid_words[] = {"u cut",   "u-v grid",       "theta cut",
@@ -139,7 +178,7 @@ static const char *foreign_key(const metric_keys *k, bool cosines, bool cut, boo
                {"exclude_u", k->exclude_u, cosines},
                {"exclude_v", k->exclude_v, cosines},
                {"look_deg", k->look_deg, cut},
-               {"exclude_deg", k->exclude_deg, cut},
+               {"exclude_deg", k->exclude_deg, cut || grid},
                {"look_theta_deg", k->look_theta, grid},
                {"look_phi_deg", k->look_phi, grid},
                {"exclude_theta_deg", k->exclude_theta, grid},
@@ -158,7 +197,7 @@ static void read_beam(lua_State *L, const ec_noun *noun, const ec_lua_array *arr
     bool grid = array->kind == EC_ARRAY_GRID_THETA_PHI;
     bool has_cosines =
         !isnan(k->look_u) || !isnan(k->look_v) || !isnan(k->exclude_u) || !isnan(k->exclude_v);
-    bool has_cut = !isnan(k->look_deg) || !isnan(k->exclude_deg);
+    bool has_cut = !isnan(k->look_deg) || (!isnan(k->exclude_deg) && !grid);
     bool has_grid = !isnan(k->look_theta) || !isnan(k->look_phi) || !isnan(k->exclude_theta) ||
                     !isnan(k->exclude_phi);
     if ((has_cosines && !cosines) || (has_cut && !cut) || (has_grid && !grid))
@@ -190,8 +229,16 @@ static void read_beam(lua_State *L, const ec_noun *noun, const ec_lua_array *arr
                         "exclude_theta_deg "
                         "with exclude_phi_deg",
                         noun->name);
+        if (!isnan(k->exclude_deg) && !isnan(k->exclude_theta))
+            ec_lua_fail(L, "%s: give exclude_deg, a cone, or exclude_theta_deg and exclude_phi_deg",
+                        noun->name);
+        if (k->exclude_deg > 180)
+            ec_lua_fail(L, "%s: key 'exclude_deg': %.14g is not allowed, a cone has at most 180",
+                        noun->name, k->exclude_deg);
         *beam = (ec_array_beam){k->look_theta * EC_LUA_RADIANS, k->look_phi * EC_LUA_RADIANS,
                                 k->exclude_theta * EC_LUA_RADIANS, k->exclude_phi * EC_LUA_RADIANS};
+        if (!isnan(k->exclude_deg))
+            beam->exclude_a = k->exclude_deg * EC_LUA_RADIANS;
     }
 }
 
@@ -229,6 +276,58 @@ static int array_sll(lua_State *L)
     ec_array_beam beam;
     ec_lua_array *array = begin(L, &ec_noun_sll, &k, &beam);
     return push_metric(L, &ec_noun_sll, ec_array_sll_db(graph_of(L), array->call, &beam));
+}
+
+static int array_sll_mean(lua_State *L)
+{
+    metric_keys k;
+    ec_array_beam beam;
+    ec_lua_array *array = begin(L, &ec_noun_sll_mean, &k, &beam);
+    return push_metric(L, &ec_noun_sll_mean, ec_array_sll_mean_db(graph_of(L), array->call, &beam));
+}
+
+static int array_pointing_error(lua_State *L)
+{
+    metric_keys k;
+    ec_array_beam beam;
+    ec_lua_array *array = begin(L, &ec_noun_pointing_error, &k, &beam);
+    return push_metric(L, &ec_noun_pointing_error,
+                       ec_array_pointing_error_deg(graph_of(L), array->call, &beam));
+}
+
+/* Two arrays more, each at its own steering direction. */
+static int array_scan_loss(lua_State *L)
+{
+    const ec_noun *noun = &ec_noun_scan_loss;
+    reference_keys k;
+    array_at(L, noun);
+    ec_lua_keys_parse(L, 2, noun, &k, NULL);
+    bool cosines = !isnan(k.u) || !isnan(k.v), angles = !isnan(k.theta) || !isnan(k.phi);
+    if (cosines && angles)
+        ec_lua_fail(L,
+                    "%s: give reference_u and reference_v, or reference_theta_deg and "
+                    "reference_phi_deg, not both",
+                    noun->name);
+    if (cosines && hypot(isnan(k.u) ? 0 : k.u, isnan(k.v) ? 0 : k.v) > 1)
+        ec_lua_fail(L, "%s: there is no direction %.14g, %.14g: u^2 + v^2 must be at most 1",
+                    noun->name, isnan(k.u) ? 0 : k.u, isnan(k.v) ? 0 : k.v);
+    const double reference[4] = {k.u, k.v, k.theta, k.phi};
+    ec_expr gain[2];
+    for (int i = 0; i < 2; i++) {
+        ec_lua_array *one = ec_lua_array_towards(L, 1, i ? reference : NULL);
+        gain[i] = ec_array_directivity_db(graph_of(L), one->call, NULL);
+        if (gain[i] < 0)
+            ec_lua_fail_core(L, noun->name);
+    }
+    return push_metric(L, noun, ec_graph_binary(graph_of(L), EC_OP_SUB, gain[1], gain[0]));
+}
+
+static int array_dynamic_range(lua_State *L)
+{
+    const ec_noun *noun = &ec_noun_dynamic_range;
+    ec_lua_array *array = array_at(L, noun);
+    ec_lua_mark_line(L);
+    return push_metric(L, noun, ec_array_dynamic_range_db(graph_of(L), array->amplitude));
 }
 
 static int array_xpol(lua_State *L)
@@ -482,6 +581,7 @@ static int array_excess(lua_State *L)
 /* ---- module ---------------------------------------------------------------------------------- */
 
 static const luaL_Reg methods[] = {{"sll_db", array_sll},
+                                   {"sll_mean_db", array_sll_mean},
                                    {"xpol_db", array_xpol},
                                    {"hpbw_deg", array_hpbw},
                                    {"fnbw_deg", array_fnbw},
@@ -489,7 +589,11 @@ static const luaL_Reg methods[] = {{"sll_db", array_sll},
                                    {"excess_db", array_excess},
                                    {"level_db", array_level},
                                    {"null_depth_db", array_null_depth},
+                                   {"pointing_error_deg", array_pointing_error},
+                                   {"scan_loss_db", array_scan_loss},
+                                   {"dynamic_range_db", array_dynamic_range},
                                    {"pattern", array_pattern},
+                                   {"with", ec_lua_array_with},
                                    {NULL, NULL}};
 
 static int array_index(lua_State *L)
@@ -497,19 +601,21 @@ static int array_index(lua_State *L)
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
         return 1;
-    const char *names[16], *name = luaL_tolstring(L, 2, NULL);
+    const char *names[sizeof methods / sizeof *methods], *name = luaL_tolstring(L, 2, NULL);
     int n = 0;
     for (; methods[n].name; n++)
         names[n] = methods[n].name;
     const char *near = ec_lua_nearest(name, names, n);
     if (near)
         ec_lua_fail(L, "an array has no method '%s' (did you mean '%s'?)", name, near);
-    ec_lua_fail(
-        L,
-        "an array has no method '%s'; it has sll_db, xpol_db, hpbw_deg, fnbw_deg, directivity_db, "
-        "excess_db, "
-        "level_db, null_depth_db, pattern",
-        name);
+    luaL_Buffer all;
+    luaL_buffinit(L, &all);
+    for (int i = 0; i < n; i++) {
+        luaL_addstring(&all, i ? ", " : "");
+        luaL_addstring(&all, names[i]);
+    }
+    luaL_pushresult(&all);
+    ec_lua_fail(L, "an array has no method '%s'; it has %s", name, lua_tostring(L, -1));
 }
 
 /* The metatable of arrays. */

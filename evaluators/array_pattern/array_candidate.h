@@ -405,6 +405,139 @@ EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *a
     return 0;
 }
 
+/* Mean over a cut's stretches: the integral of power and its length; with seed the adjoint of seed
+ * times the integral's logarithm, given the integral. */
+EC_PATTERN_FN double ec_mean_cut(const ec_team *team, const ec_pattern_args *args,
+                                 ec_pattern_work *work, const ec_cut_beam *beam, double *length,
+                                 double seed, double integral)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    double from[2], to[2], sum = 0.0, t;
+    int count = ec_cut_side_stretches(grid, beam, from, to);
+    bool adjoint = seed != 0.0;
+    ec_direction d[3];
+
+    *length = 0.0;
+    for (int side = 0; side < count; side++) {
+        int32_t first = ec_cut_above(grid, from[side]), last = ec_cut_below(grid, to[side]);
+        *length += to[side] - from[side];
+        int32_t begin = first - 1, stride = adjoint ? 1 : team->size;
+        for (int32_t k = begin + (adjoint ? 0 : team->rank); k <= last + 1; k += stride) {
+            double share = ec_cut_share(grid, from[side], to[side], first, last, k);
+            t = ec_cut_stop(grid, from[side], to[side], first, last, k);
+            double p = k < first || k > last ? ec_det_exp(ec_cut_log(args, &work->el, work->row, t))
+                                             : ec_cut_power(grid, work->row, k);
+            sum += share * p;
+            if (!adjoint)
+                continue;
+            ec_cut_direction(grid, t, d);
+            ec_adjoint_log(team, args, &work->el, &work->adjoint, d[0],
+                           seed * share * p / integral);
+        }
+    }
+    return adjoint ? sum : ec_team_sum(team, sum);
+}
+
+/* The same of a surface by the solid angles of its points, of a list by their number. */
+EC_PATTERN_FN double ec_mean_surface(const ec_team *team, const ec_pattern_args *args,
+                                     ec_pattern_work *work, const ec_surface_beam *beam,
+                                     double *length, double seed, double integral)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    double sum = 0.0, all = 0.0;
+    bool adjoint = seed != 0.0;
+
+    for (int32_t i = adjoint ? 0 : team->rank; i < grid->points; i += adjoint ? 1 : team->size) {
+        double p = work->row[i];
+        if (!(p >= 0.0) || ec_surface_in_beam(grid, beam, i))
+            continue;
+        double weight = grid->weight ? grid->weight[i] : 1.0;
+        all += weight;
+        sum += weight * p;
+        if (adjoint)
+            ec_adjoint_log(team, args, &work->el, &work->adjoint, ec_surface_point(grid, i),
+                           seed * weight * p / integral);
+    }
+    *length = adjoint ? all : ec_team_sum(team, all);
+    return adjoint ? sum : ec_team_sum(team, sum);
+}
+
+/* Mean power of the side lobes over the beam's peak. */
+EC_PATTERN_FN int ec_metric_mean(const ec_team *team, const ec_pattern_args *args,
+                                 ec_pattern_work *work, const ec_pattern_metric *metric, size_t c,
+                                 size_t s)
+{
+    bool cut = args->grid.topology == EC_PATTERN_CUT;
+    const ec_pattern_elements *el = &work->el;
+    double peak_log, length, integral, ignored;
+    ec_cut_beam line;
+    ec_surface_beam beam;
+    ec_direction d[6];
+    int bad;
+
+    if (cut) {
+        bad = ec_cut_find_beam(args, el, work->row, metric, true, &line);
+        if (bad)
+            return bad;
+        peak_log = line.peak_log;
+        integral = ec_mean_cut(team, args, work, &line, &length, 0.0, 1.0);
+    } else {
+        bad = ec_surface_find_beam(team, args, el, work->row, metric, true, work->flooded,
+                                   work->queue, &beam);
+        if (bad)
+            return bad;
+        peak_log = beam.peak_log;
+        integral = ec_mean_surface(team, args, work, &beam, &length, 0.0, 1.0);
+    }
+    double mean = length > 0.0 ? integral / length : 0.0;
+    double value =
+        mean > 1e-20 * ec_det_exp(peak_log) ? EC_DB * (ec_det_log(mean) - peak_log) : -200.0;
+    ec_metric_write(team, metric, c, s, 0, value);
+    if (!args->vjp || value == -200.0)
+        return 0;
+    double seed = ec_metric_seed(metric, c, s, 0) * EC_DB;
+    if (cut) {
+        if (seed != 0.0)
+            ec_mean_cut(team, args, work, &line, &ignored, seed, integral);
+        ec_cut_direction(&args->grid, line.peak, d);
+    } else {
+        if (seed != 0.0)
+            ec_mean_surface(team, args, work, &beam, &ignored, seed, integral);
+        if (args->grid.topology == EC_PATTERN_LIST)
+            d[0] = beam.sample >= 0 ? ec_surface_point(&args->grid, beam.sample) : beam.look;
+        else
+            ec_surface_direction(&args->grid, beam.peak_a, beam.peak_b, d);
+    }
+    ec_adjoint_log(team, args, el, &work->adjoint, d[0], -seed);
+    return 0;
+}
+
+/* The angle from the look direction to the pattern's peak. */
+EC_PATTERN_FN int ec_metric_pointing(const ec_team *team, const ec_pattern_args *args,
+                                     ec_pattern_work *work, const ec_pattern_metric *metric,
+                                     size_t c, size_t s)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    const ec_pattern_elements *el = &work->el;
+    double value = ec_not_a_number(), slack = 1e-9;
+
+    if (grid->topology == EC_PATTERN_CUT) {
+        double look = ec_cut_look(args, el, metric);
+        if (grid->circular || (look >= grid->lo - slack && look <= grid->hi + slack))
+            value = ec_cut_pointing(team, args, el, work->row, look);
+    } else {
+        ec_surface_beam beam;
+        ec_surface_look(args, el, metric, &beam);
+        double square = beam.look.u * beam.look.u + beam.look.v * beam.look.v;
+        if (square <= 1.0 + slack)
+            value = ec_surface_pointing(team, args, el, work->row, &beam);
+    }
+    if (!(value == value))
+        return EC_CANDIDATE_EVALUATOR;
+    ec_metric_write(team, metric, c, s, 0, value);
+    return 0;
+}
+
 /* Field of the element at grid point i: float64, unlike the grid's table, for rows of floats. */
 EC_PATTERN_FN ec_c128 ec_metric_element(const ec_pattern_args *args, int32_t i)
 {
@@ -584,6 +717,10 @@ EC_PATTERN_FN int ec_metric_run(const ec_team *team, const ec_pattern_args *args
         return ec_metric_levels(team, args, work, metric, c, s);
     if (metric->kind == EC_METRIC_PIECES)
         return ec_metric_pieces(team, args, work, metric, c, s);
+    if (metric->kind == EC_METRIC_SLL_MEAN)
+        return ec_metric_mean(team, args, work, metric, c, s);
+    if (metric->kind == EC_METRIC_POINTING)
+        return ec_metric_pointing(team, args, work, metric, c, s);
     figure.value = ec_not_a_number();
     figure.points = 0;
     figure.scale = figure.look_a = figure.look_b = 0.0;

@@ -646,6 +646,40 @@ ec_expr ec_array_directivity_db(ec_graph *graph, ec_call *call, const ec_array_b
     return add_metric(graph, call, "directivity_db", EC_METRIC_DIRECTIVITY, beam, -500.0, 200.0);
 }
 
+ec_expr ec_array_sll_mean_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
+{
+    if (ec_array_call_config(call)->kind == EC_ARRAY_DIRECTIONS &&
+        (!beam || isnan(beam->exclude_a)))
+        return ec_fail(EC_ERR_ARGUMENT, "sll_mean_db: a list of directions has no main beam of its "
+                                        "own: give exclude");
+    return add_metric(graph, call, "sll_mean_db", EC_METRIC_SLL_MEAN, beam, -500.0, 200.0);
+}
+
+ec_expr ec_array_pointing_error_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
+{
+    return add_metric(graph, call, "pointing_error_deg", EC_METRIC_POINTING, beam, 0.0, 180.0);
+}
+
+ec_expr ec_array_dynamic_range_db(ec_graph *graph, ec_expr amplitude)
+{
+    const ec_node *node = ec_graph_node(graph, amplitude);
+
+    if (!node || node->dtype == EC_C64 || node->dtype == EC_C128)
+        return ec_fail(EC_ERR_TYPE, "dynamic_range_db: the amplitude is no real expression");
+    if (node->elements == 1)
+        return ec_graph_number(graph, 0.0);
+    ec_expr size = ec_graph_unary(graph, EC_OP_ABS, amplitude);
+    ec_expr most = ec_graph_unary(graph, EC_OP_RMAX, size);
+    ec_expr bar =
+        ec_graph_binary(graph, EC_OP_MUL, most, ec_graph_number(graph, EC_ARRAY_SWITCHED_OFF));
+    ec_expr off = ec_graph_binary(graph, EC_OP_LE, size, bar);
+    ec_expr least = ec_graph_unary(graph, EC_OP_RMIN, ec_graph_where(graph, off, most, size));
+    ec_expr ratio = ec_graph_binary(graph, EC_OP_DIV, most, least);
+    ec_expr level = ec_graph_binary(graph, EC_OP_MUL, ec_graph_unary(graph, EC_OP_LOG10, ratio),
+                                    ec_graph_number(graph, 20.0));
+    return ec_graph_declare(graph, level, 0.0, -20.0 * log10(EC_ARRAY_SWITCHED_OFF));
+}
+
 /* ---- masks ---- */
 
 /* True when the line covers a visible direction of the grid (or might, for an unknown look). */
@@ -885,7 +919,8 @@ ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric)
     double a = known_look(graph, call, &beam, 0), b = known_look(graph, call, &beam, 1);
     bool cut = ec_pattern_is_cut(ec_array_call_config(call)->kind);
 
-    if (!spec->relative || spec->kind == EC_METRIC_PIECES || isnan(a) || (!cut && isnan(b)))
+    if (!spec->relative || spec->kind == EC_METRIC_PIECES || isnan(a) || (!cut && isnan(b)) ||
+        ec_array_call_config(call)->kind == EC_ARRAY_DIRECTIONS)
         return EC_ERR_UNSUPPORTED;
     ec_expr look = ec_array_level_db(graph, call, NULL, false, 1, &a, cut ? NULL : &b);
     ec_expr most = highest(graph, call, "excess_db", NULL, false);
@@ -951,6 +986,17 @@ void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size
     switch (spec->kind) {
     case EC_METRIC_SLL:
         snprintf(text, size, "side lobes %s, grating lobes included, over the beam's peak", beam);
+        break;
+    case EC_METRIC_SLL_MEAN:
+        snprintf(text, size, "mean power %s, by %s, over the beam's peak", beam,
+                 config->kind == EC_ARRAY_DIRECTIONS ? "number"
+                 : config->kind == EC_ARRAY_CUT_U    ? "u"
+                 : ec_pattern_is_cut(config->kind)   ? "angle"
+                                                     : "solid angle");
+        break;
+    case EC_METRIC_POINTING:
+        describe_look(config, &spec->beam, beam, sizeof beam);
+        snprintf(text, size, "angle from %s to the pattern's peak", beam);
         break;
     case EC_METRIC_HPBW:
         snprintf(text, size, "width between the half-power points of the main beam");

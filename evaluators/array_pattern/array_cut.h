@@ -609,6 +609,127 @@ EC_PATTERN_FN ec_pattern_best ec_cut_mask(const ec_team *team, const ec_pattern_
     return best;
 }
 
+/* ---- the side lobes' mean ---- */
+
+/* The side-lobe stretches of a cut: their ends, at most two; returns how many. */
+EC_PATTERN_FN int ec_cut_side_stretches(const ec_pattern_grid *grid, const ec_cut_beam *beam,
+                                        double from[2], double to[2])
+{
+    int count = 0;
+
+    if (grid->circular) {
+        from[0] = beam->right;
+        to[0] = beam->left + grid->period;
+        return from[0] < to[0] ? 1 : 0; /* also without edges, NAN */
+    }
+    if (beam->left > grid->lo) {
+        from[count] = grid->lo;
+        to[count++] = beam->left;
+    }
+    if (beam->right < grid->hi) {
+        from[count] = beam->right;
+        to[count++] = grid->hi;
+    }
+    return count;
+}
+
+/* Point k of the stretch: first .. last are its samples, first - 1 and last + 1 its own ends. */
+EC_FN double ec_cut_stop(const ec_pattern_grid *grid, double from, double to, int32_t first,
+                         int32_t last, int32_t k)
+{
+    return k < first ? from : k > last ? to : ec_cut_at(grid, k);
+}
+
+/* Its share in the trapezoidal rule. */
+EC_FN double ec_cut_share(const ec_pattern_grid *grid, double from, double to, int32_t first,
+                          int32_t last, int32_t k)
+{
+    int32_t before = k > first - 1 ? k - 1 : k, after = k < last + 1 ? k + 1 : k;
+
+    return 0.5 * (ec_cut_stop(grid, from, to, first, last, after) -
+                  ec_cut_stop(grid, from, to, first, last, before));
+}
+
+/* Angle between two directions in degrees. */
+EC_FN double ec_direction_angle(ec_direction a, ec_direction b)
+{
+    double u = a.u - b.u, v = a.v - b.v, w = a.w - b.w;
+    double half = 0.5 * sqrt(u * u + v * v + w * w);
+
+    return 2.0 * ec_det_asin(half < 1.0 ? half : 1.0) * 57.29577951308232;
+}
+
+/* Of peaks as high as the highest but for this (ln of power, 0.05 dB), the nearest counts. */
+#define EC_EQUAL_PEAKS 0.0115
+
+/* The pattern's peak near sample i, a local maximum of the row: ln of its power and where. */
+EC_PATTERN_FN double ec_cut_peak_near(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                      const float *row, int32_t i, double *t)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    ec_pattern_line none = {0.0, 0.0, {0.0, 0.0}, 1};
+    bool below = grid->circular || i > 0, above = grid->circular || i < grid->na - 1;
+    double t1 = ec_cut_at(grid, i), t0 = below ? ec_cut_at(grid, i - 1) : t1;
+    double t2 = above ? ec_cut_at(grid, i + 1) : t1, p = ec_cut_power(grid, row, i), level;
+
+    *t = t1;
+    if (args->exact) {
+        if (!grid->circular) {
+            t0 = t0 < grid->lo ? grid->lo : t0;
+            t2 = t2 > grid->hi ? grid->hi : t2;
+        }
+        *t = ec_cut_refine(args, el, &none, t0, t2, t1, &level);
+        return level;
+    }
+    if (below && above) {
+        double at, top = ec_parabola(t0, t1, t2, ec_cut_power(grid, row, i - 1), p,
+                                     ec_cut_power(grid, row, i + 1), &at);
+        if (grid->circular || (at >= grid->lo && at <= grid->hi)) {
+            *t = at;
+            p = top;
+        }
+    }
+    return ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
+}
+
+/* Degrees from the look direction to the cut's peak, of equal ones to the nearest; NAN: none. */
+EC_PATTERN_FN double ec_cut_pointing(const ec_team *team, const ec_pattern_args *args,
+                                     const ec_pattern_elements *el, const float *row, double look)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    int32_t first = grid->circular ? 0 : grid->first;
+    int32_t last = grid->circular ? grid->na - 1 : grid->last;
+    ec_pattern_best most = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE}, found = most;
+    ec_direction at[3], towards[3];
+    double t;
+
+    ec_cut_direction(grid, look, towards);
+    for (int32_t i = first + team->rank; i <= last; i += team->size)
+        most.score = (double)row[i] > most.score ? (double)row[i] : most.score;
+    ec_team_best(team, &most);
+    double least = 0.5 * most.score;
+    most.score = EC_NO_SCORE;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t i = first + team->rank; i <= last; i += team->size) {
+            double p = ec_cut_power(grid, row, i);
+            bool low = (grid->circular || i > first) && ec_cut_power(grid, row, i - 1) > p;
+            bool high = (grid->circular || i < last) && ec_cut_power(grid, row, i + 1) > p;
+            if (low || high || !(p >= least))
+                continue;
+            double level = ec_cut_peak_near(args, el, row, i, &t);
+            if (pass == 0) {
+                most.score = level > most.score ? level : most.score;
+            } else if (level >= most.score - EC_EQUAL_PEAKS) {
+                ec_cut_direction(grid, t, at);
+                double score = -ec_direction_angle(at[0], towards[0]);
+                found.score = score > found.score ? score : found.score;
+            }
+        }
+        ec_team_best(team, pass ? &found : &most);
+    }
+    return most.score > args->zero_log ? -found.score : (double)NAN;
+}
+
 /* ---- beam widths ---- */
 
 /* Where the beam falls 3.01 dB below its peak on one side; NAN: nowhere. */

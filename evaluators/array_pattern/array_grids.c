@@ -94,7 +94,7 @@ bool ec_pattern_direct(const ec_array_config *config, double a, double b, double
         return square >= -1e-12;
     }
     default: {
-        double s = sin(theta);
+        double s = fabs(theta - EC_PI) < 1e-12 ? 0.0 : sin(theta); /* a pole is one direction */
         /* theta and phi components at a pole are the limit along the direction's own phi */
         if (config->polarization >= EC_POLARIZATION_THETA && fabs(s) < 1e-12)
             s = theta < 0.0 ? -1e-12 : 1e-12;
@@ -402,6 +402,99 @@ static int upload_points(ec_pattern_memory *memory, const ec_array_config *confi
     }
     free(d);
     free(gain);
+    return status;
+}
+
+/* Edges of the cells about the n points of an axis, [n + 1]: halfway to the neighbours. The outer
+ * points' cells end at them, or, on a full turn, halfway too. */
+static void cell_edges(const double *a, int32_t n, bool circular, double *edge)
+{
+    for (int32_t i = 1; i < n; i++)
+        edge[i] = 0.5 * (a[i - 1] + a[i]);
+    edge[0] = circular ? 0.5 * (a[n - 1] - 2.0 * EC_PI + a[0]) : a[0];
+    edge[n] = circular ? edge[0] + 2.0 * EC_PI : a[n - 1];
+}
+
+/* Integral of dv / sqrt(1 - u^2 - v^2), a solid angle per u, from 0 to v, over the slice of the
+ * disk u^2 + v^2 < 1 between two values of u, by the midpoint rule. */
+static double slice_angle(double u0, double u1, double v)
+{
+    enum { STEPS = 8 };
+    double sum = 0.0;
+
+    for (int k = 0; k < STEPS; k++) {
+        double u = u0 + (u1 - u0) * (k + 0.5) / STEPS, half = sqrt(fmax(0.0, 1.0 - u * u));
+        if (half > 0.0)
+            sum += asin(fmax(-1.0, fmin(1.0, v / half)));
+    }
+    return sum * (u1 - u0) / STEPS;
+}
+
+/* Gives the solid angle of cells that overlap the visible disk, but whose point lies outside, to the
+ * nearest visible neighbour: next to the rim, where directions are dense in u and v, it is much. */
+static void move_inwards(const ec_array_config *config, const ec_pattern_axes *axes, double *weight)
+{
+    double d[3];
+
+    for (int32_t i = 0; i < axes->na; i++) {
+        for (int32_t k = 0; k < axes->nb; k++) {
+            double *own = &weight[(size_t)i * (size_t)axes->nb + (size_t)k];
+            double u = axes->a[i], v = axes->b[k], least = (double)INFINITY;
+            double *nearest = NULL;
+            if (*own == 0.0 || ec_pattern_direct(config, u, v, d))
+                continue;
+            for (int32_t n = 0; n < 9; n++) {
+                int32_t j = i + n / 3 - 1, l = k + n % 3 - 1;
+                if (j < 0 || j >= axes->na || l < 0 || l >= axes->nb ||
+                    !ec_pattern_direct(config, axes->a[j], axes->b[l], d))
+                    continue;
+                double distance = hypot(axes->a[j] - u, axes->b[l] - v);
+                if (distance < least) {
+                    least = distance;
+                    nearest = &weight[(size_t)j * (size_t)axes->nb + (size_t)l];
+                }
+            }
+            if (nearest)
+                *nearest += *own;
+            *own = 0.0;
+        }
+    }
+}
+
+int ec_pattern_weights_make(ec_pattern_memory *memory, const ec_array_config *config,
+                            const ec_pattern_axes *axes, ec_pattern_args *args)
+{
+    size_t na = (size_t)axes->na, nb = (size_t)axes->nb;
+    bool angles = config->kind == EC_ARRAY_GRID_THETA_PHI;
+
+    if (!angles && config->kind != EC_ARRAY_GRID_UV)
+        return EC_OK;
+    double *edge_a = malloc((na + nb + 2) * sizeof *edge_a), *edge_b = edge_a + na + 1;
+    double *weight = malloc(na * nb * sizeof *weight);
+    int status = edge_a && weight ? EC_OK : no_memory();
+    if (status == EC_OK) {
+        cell_edges(axes->a, axes->na, false, edge_a);
+        cell_edges(axes->b, axes->nb, axes->circular, edge_b);
+    }
+    for (size_t i = 0; i < na && status == EC_OK; i++) {
+        double from = edge_a[i], to = edge_a[i + 1], below = 0.0;
+        for (size_t k = 0; k <= nb; k++) {
+            /* cos(from) - cos(to), also of narrow cells */
+            double above = angles
+                               ? 2.0 * sin(0.5 * (to + from)) * sin(0.5 * (to - from)) * edge_b[k]
+                               : slice_angle(from, to, edge_b[k]);
+            if (k > 0)
+                weight[i * nb + k - 1] = above - below;
+            below = above;
+        }
+    }
+    if (status == EC_OK && !angles)
+        move_inwards(config, axes, weight);
+    if (status == EC_OK)
+        status = ec_pattern_upload(memory, weight, na * nb * sizeof *weight,
+                                   (const void **)&args->grid.weight);
+    free(edge_a);
+    free(weight);
     return status;
 }
 

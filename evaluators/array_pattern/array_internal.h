@@ -131,6 +131,9 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setu
                          bool needs_row, ec_pattern_args *args, char *text, size_t size);
 int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
                           const ec_pattern_extent *extent, ec_pattern_args *args);
+/* Solid angles of a surface's points, for means, into args->grid. */
+int ec_pattern_weights_make(ec_pattern_memory *memory, const ec_array_config *config,
+                            const ec_pattern_axes *axes, ec_pattern_args *args);
 
 /* True for a grid that the NUFFT path can compute. */
 bool ec_pattern_nufft_fits(const ec_array_config *config, const ec_pattern_axes *axes);

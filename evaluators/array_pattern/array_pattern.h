@@ -124,6 +124,11 @@ typedef struct ec_array_mask_line {
  *   visible region gives -200 dB.
  * hpbw, fnbw: of a cut; a u cut counts the angle asin(u).
  * directivity: towards the look direction.
+ * sll_mean: mean of |F|^2 outside the main beam over the beam's peak. A u cut weighs by u, an angle
+ *   cut by the angle, a surface by the solid angle, a list (exclude needed) each direction alike.
+ *   Its gradient needs exclude.
+ * pointing_error: angle on the sphere from the look direction to the highest peak of the grid; of
+ *   peaks that are equal within 0.05 dB the nearest.
  * excess: how far the worst direction lies beyond the mask, in dB (negative when all are inside);
  *   relative: levels over the beam's peak, else absolute, 20 log10 |F|. A line of the mask that
  *   covers no visible direction is an error.
@@ -133,19 +138,27 @@ typedef struct ec_array_mask_line {
  * level: at directions (u, v or theta, phi as the grid's kind; on a cut b may be NULL), relative to
  *   the beam's peak or absolute. null_depth: the highest of these levels, relative to the peak.
  * What does not exist for a design (no half-power point, a zero pattern) is NaN with the candidate
- * status EVALUATOR. All but fnbw have gradients. */
+ * status EVALUATOR. All but fnbw and pointing_error have gradients. */
 EC_API ec_expr ec_array_pattern(ec_graph *graph, ec_call *call);
 EC_API ec_expr ec_array_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_xpol_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_hpbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_fnbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_directivity_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
+EC_API ec_expr ec_array_sll_mean_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
+EC_API ec_expr ec_array_pointing_error_deg(ec_graph *graph, ec_call *call,
+                                           const ec_array_beam *beam);
 EC_API ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
                                   bool relative, int32_t n, const ec_array_mask_line *lines);
 EC_API ec_expr ec_array_level_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
                                  bool relative, int32_t n, const double *a, const double *b);
 EC_API ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
                                       int32_t n, const double *a, const double *b);
+
+/* Dynamic range ratio of excitations: 20 log10 of the largest |amplitude| over the smallest, without
+ * the elements that are switched off: those at most EC_ARRAY_SWITCHED_OFF times the largest. */
+#define EC_ARRAY_SWITCHED_OFF 1e-9
+EC_API ec_expr ec_array_dynamic_range_db(ec_graph *graph, ec_expr amplitude);
 
 /* The definition that a metric used, as one sentence for the result ("side lobes outside |u - 0| >
  * 0.06"). */

@@ -74,12 +74,18 @@ static int check_gradient(const ec_plan_info *info)
         const ec_pattern_spec *spec = (const ec_pattern_spec *)call->out[i].spec;
         if (spec->kind == EC_METRIC_FNBW)
             return ec_fail(EC_ERR_NO_GRADIENT, "fnbw_deg has no gradient; hpbw_deg has one");
+        if (spec->kind == EC_METRIC_POINTING)
+            return ec_fail(EC_ERR_NO_GRADIENT, "pointing_error_deg has no gradient");
+        bool mean = spec->kind == EC_METRIC_SLL_MEAN;
+        if (mean && isnan(spec->beam.exclude_a))
+            return ec_fail(EC_ERR_NO_GRADIENT, "sll_mean_db has a gradient only over directions "
+                                               "that exclude_* fixes");
         bool follows = isnan(spec->beam.look_a) || isnan(spec->beam.look_b);
         bool moves = spec->kind == EC_METRIC_SLL || spec->kind == EC_METRIC_DIRECTIVITY ||
                      (spec->kind == EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);
         bool simple = config->kind == EC_ARRAY_CUT_U ||
                       (spec->kind != EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);
-        if (steering && follows && moves && !simple)
+        if (steering && follows && (mean || (moves && !simple)))
             return ec_fail(
                 EC_ERR_NO_GRADIENT,
                 "%s has no gradient over the steering direction while the look direction "
@@ -226,9 +232,22 @@ static bool batch_floods(const plan_state *state, const int32_t *output, int32_t
     for (int32_t k = 0; k < count; k++) {
         const ec_pattern_spec *spec =
             (const ec_pattern_spec *)state->info->call->out[output[k]].spec;
-        flood = flood || (spec->kind == EC_METRIC_SLL && isnan(spec->beam.exclude_a));
+        bool sides = spec->kind == EC_METRIC_SLL || spec->kind == EC_METRIC_SLL_MEAN;
+        flood = flood || (sides && isnan(spec->beam.exclude_a));
     }
     return flood;
+}
+
+/* True when an active output of the call is a mean over directions. */
+static bool wants_mean(const ec_plan_info *info)
+{
+    bool mean = false;
+
+    for (int32_t i = 0; i < info->call->n_out; i++) {
+        const ec_pattern_spec *spec = (const ec_pattern_spec *)info->call->out[i].spec;
+        mean = mean || (spec->kind == EC_METRIC_SLL_MEAN && output_is_active(info, i));
+    }
+    return mean;
 }
 
 /* Metrics output[0 .. count) as one launch. shared: grid and path of an earlier batch, or NULL. */
@@ -260,6 +279,8 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
             args->double_precision = state->config->precision != EC_PRECISION_SINGLE;
         status = ec_pattern_grid_make(&ev->memory, setup, &state->extent, &axes, needs_row, args,
                                       ev->path, sizeof ev->path);
+        if (status >= 0 && !pattern && wants_mean(state->info))
+            status = ec_pattern_weights_make(&ev->memory, state->config, &axes, args);
         ec_pattern_axes_free(&axes);
     }
     args->n_metrics = count;

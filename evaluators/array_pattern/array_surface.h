@@ -587,6 +587,9 @@ EC_PATTERN_FN void ec_surface_look(const ec_pattern_args *args, const ec_pattern
     }
     ec_surface_direction(grid, beam->a, beam->b, d);
     beam->look = d[0];
+    /* a list has no coordinates of its own: the direction that the array is steered to */
+    if (grid->topology == EC_PATTERN_LIST && metric->look_a != metric->look_a && el->w0 < 0.0)
+        beam->look.w = -beam->look.w;
 }
 
 /* Finds the main beam; candidate status. flooded and queue may be NULL with an exclusion. */
@@ -647,6 +650,118 @@ EC_PATTERN_FN int ec_surface_find_beam(const ec_team *team, const ec_pattern_arg
         beam->flooded = flooded;
     }
     return beam->peak_log > args->zero_log ? 0 : EC_CANDIDATE_EVALUATOR;
+}
+
+/* Along the gradient from *d to a maximum or a ridge, which it reaches at right angles; steps are no
+ * longer than `longest`. Returns ln of the power there. */
+EC_PATTERN_FN double ec_surface_ascend(const ec_pattern_args *args, const ec_pattern_elements *el,
+                                       double longest, ec_direction *d)
+{
+    ec_direction at[6], next[6];
+    double s[6], t[6];
+
+    at[0] = *d;
+    ec_surface_tangents(at);
+    ec_surface_exact(args, el, at, s);
+    for (int round = 0; round < 200; round++) {
+        double slope = sqrt(s[1] * s[1] + s[2] * s[2]);
+        if (!(slope > 1e-12))
+            break;
+        double fa = s[1] / slope, fb = s[2] / slope, sine, cosine;
+        double bend = s[3] * fa * fa + 2.0 * s[4] * fa * fb + s[5] * fb * fb;
+        double size = bend < 0.0 ? -slope / bend : longest;
+        bool moved = false;
+        size = size < longest ? size : longest;
+        for (int half = 0; half < 30 && !moved; half++, size *= 0.5) {
+            ec_det_sincos(size, &sine, &cosine);
+            next[0].u = cosine * at[0].u + sine * (fa * at[1].u + fb * at[2].u);
+            next[0].v = cosine * at[0].v + sine * (fa * at[1].v + fb * at[2].v);
+            next[0].w = cosine * at[0].w + sine * (fa * at[1].w + fb * at[2].w);
+            ec_surface_tangents(next);
+            ec_surface_exact(args, el, next, t);
+            moved = t[0] > s[0];
+        }
+        if (!moved)
+            break;
+        for (int k = 0; k < 6; k++) {
+            at[k] = next[k];
+            s[k] = t[k];
+        }
+    }
+    *d = at[0];
+    return s[0];
+}
+
+/* True when the direction lies within the grid. */
+EC_PATTERN_FN bool ec_surface_holds(const ec_pattern_grid *grid, ec_direction d)
+{
+    double a = d.u, b = d.v;
+
+    if (grid->kind == EC_ARRAY_GRID_THETA_PHI) {
+        a = ec_det_atan2(sqrt(d.u * d.u + d.v * d.v), d.w);
+        b = ec_det_atan2(d.v, d.u);
+        b -= EC_TURN * ec_det_floor((b - grid->b[0]) / EC_TURN);
+    } else if (d.w < 0.0) {
+        return false;
+    }
+    return a >= grid->a[0] && a <= grid->a[grid->na - 1] &&
+           (grid->circular || (b >= grid->b[0] && b <= grid->b[grid->nb - 1]));
+}
+
+/* Degrees from the look direction to the pattern's peak, of equal ones to the nearest; NAN: none. */
+EC_PATTERN_FN double ec_surface_pointing(const ec_team *team, const ec_pattern_args *args,
+                                         const ec_pattern_elements *el, const float *row,
+                                         const ec_surface_beam *beam)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    bool surface = grid->topology == EC_PATTERN_SURFACE;
+    ec_pattern_best most = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE}, found = most;
+    ec_pattern_line none = {0.0, 0.0, {0.0, 0.0}, 1};
+    ec_direction d[6];
+    double lo[2], hi[2], a, b, level;
+
+    for (int32_t i = team->rank; i < grid->points; i += team->size)
+        most.score = (double)row[i] > most.score ? (double)row[i] : most.score;
+    ec_team_best(team, &most);
+    double least = 0.5 * most.score;
+    most.score = EC_NO_SCORE;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t i = team->rank; i < grid->points; i += team->size) {
+            if (!(row[i] >= 0.0f && row[i] >= least) ||
+                (surface && !ec_surface_is_peak(grid, row, i)))
+                continue;
+            level = ec_det_log((double)row[i] > EC_POWER_MIN ? (double)row[i] : EC_POWER_MIN);
+            d[0] = ec_surface_point(grid, i);
+            if (surface && args->exact) {
+                ec_surface_box(grid, i, lo, hi);
+                ec_surface_coordinates(grid, i, &a, &b);
+                level = ec_surface_refine(args, el, beam, &none, lo, hi, &a, &b);
+                ec_surface_direction(grid, a, b, d);
+            } else if (surface) {
+                double p = ec_surface_interpolate(grid, row, i, &a, &b);
+                level = ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
+                ec_surface_direction(grid, a, b, d);
+            }
+            if (pass == 0) {
+                most.score = level > most.score ? level : most.score;
+            } else if (level >= most.score - EC_EQUAL_PEAKS) {
+                double score = -ec_direction_angle(d[0], beam->look);
+                found.score = score > found.score ? score : found.score;
+            }
+        }
+        ec_team_best(team, pass ? &found : &most);
+    }
+    if (surface && args->exact) {
+        /* the beam of a line is a ridge, whose nearest point may lie between the samples' peaks */
+        double step = (grid->a[grid->na - 1] - grid->a[0]) / (grid->na - 1);
+        d[0] = beam->look;
+        level = ec_surface_ascend(args, el, step, &d[0]);
+        if (level >= most.score - EC_EQUAL_PEAKS && ec_surface_holds(grid, d[0])) {
+            double score = -ec_direction_angle(d[0], beam->look);
+            found.score = score > found.score ? score : found.score;
+        }
+    }
+    return most.score > args->zero_log ? -found.score : (double)NAN;
 }
 
 /* ---- side lobes and masks ---- */

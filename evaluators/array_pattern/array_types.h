@@ -79,7 +79,8 @@ typedef struct ec_pattern_grid {
     const double *a, *b;
     const double *u, *v, *w; /* one a point */
     const float *gain;       /* element power pattern a point, -1: invisible; NULL: 1 everywhere */
-    int32_t even; /* the gain of the last point is that of the first, and so on inwards */
+    const double *weight; /* solid angle of a surface's point in means; NULL: no metric has one */
+    int32_t even;         /* the gain of the last point is that of the first, and so on inwards */
 } ec_pattern_grid;
 
 /* The element that all have in common (array_gain.h). EC_GAIN_ONE: 1 in every direction.
@@ -117,7 +118,9 @@ typedef enum ec_pattern_kind {
     EC_METRIC_EXCESS,
     EC_METRIC_LEVEL,
     EC_METRIC_NULL_DEPTH,
-    EC_METRIC_PIECES
+    EC_METRIC_PIECES,
+    EC_METRIC_SLL_MEAN,
+    EC_METRIC_POINTING
 } ec_pattern_kind;
 
 /* Limit of a mask on one side: dB, linear from `from` to `to`. sign +1: the pattern stays below it,
