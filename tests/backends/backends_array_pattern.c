@@ -604,6 +604,76 @@ static int case_grid_sll(ec_backend *backend)
     return run_sll_cases(backend, list, sizeof list / sizeof *list);
 }
 
+/* The search's side-lobe average and pointing error: as the reference's, and on a u cut the average
+ * is that of the plain sum. */
+static int check_mean(ec_backend *backend, const sll_case *one, uint64_t seed)
+{
+    problem p;
+    results got, want;
+    ec_array_beam beam;
+
+    if (problem_open(&p, one->kind, one->elements, one->na, one->nb, one->extent,
+                     one->complex_weights, one->depth, seed))
+        return 1;
+    p.config.tolerance = 1e-6;
+    ec_array_beam_default(&beam);
+    if (one->exclude > 0.0)
+        beam.exclude_a = one->exclude;
+    if (problem_call(&p) || problem_add(&p, ec_array_sll_mean_db(p.graph, p.call, &beam)) ||
+        problem_add(&p, ec_array_pointing_error_deg(p.graph, p.call, NULL)) ||
+        run(backend, &p, EC_MODE_RUN, EC_SEARCH, p.n, &got) ||
+        run_reference(&p, EC_MODE_RUN, EC_SEARCH, &want))
+        return 1;
+    for (size_t c = 0; c < p.n; c++) {
+        /* a peak's place moves by the root of its level's error */
+        EC_CHECK(got.status[c] == 0 && want.status[c] == 0 &&
+                     fabs(got.value[0][c] - want.value[0][c]) < 2e-4 &&
+                     fabs(got.value[1][c] - want.value[1][c]) < 0.02,
+                 "kind %d, %d elements, candidate %zu: %.7g dB, %.7g deg, expected %.7g, %.7g",
+                 (int)one->kind, (int)one->elements, c, got.value[0][c], got.value[1][c],
+                 want.value[0][c], want.value[1][c]);
+        if (one->plain <= 0.0 || c % 7)
+            continue;
+        long double side = 0, peak = 0, re, im;
+        size_t count = 0;
+        for (int32_t i = 0; i < p.config.na; i++) {
+            double u = p.a[i];
+            plain_field(&p, c, 0, u, 0, sqrt(fmax(0.0, 1 - u * u)), &re, &im);
+            bool inside = fabs(u - value_at(&p, U0, c, 0, 0)) <= one->exclude;
+            long double power = re * re + im * im;
+            peak = inside ? fmaxl(peak, power) : peak;
+            side += inside ? 0 : power;
+            count += inside ? 0 : 1;
+        }
+        double plain = (double)(10 * log10l(side / (long double)count / peak));
+        EC_CHECK(fabs(got.value[0][c] - plain) < one->plain,
+                 "kind %d, candidate %zu: %.7g dB, plain sum %.7g", (int)one->kind, c,
+                 got.value[0][c], plain);
+    }
+    results_free(&got);
+    results_free(&want);
+    problem_close(&p);
+    return 0;
+}
+
+static int case_mean(ec_backend *backend)
+{
+    static const ec_element_kind iso = EC_ELEMENT_KIND_ISOTROPIC;
+    static const sll_case list[] = {
+        {EC_ARRAY_CUT_U, 32, 2001, 1, 12, 0.06, true, 0, iso, 0.05},
+        {EC_ARRAY_CUT_U, 32, 2001, 1, 12, 0, true, 0, iso, 0},
+        {EC_ARRAY_CUT_THETA, 24, 721, 1, 6, 0.1, false, 0, iso, 0},
+        {EC_ARRAY_GRID_UV, 100, 128, 128, 4, 0.2, false, 0, iso, 0},
+        {EC_ARRAY_GRID_UV, 31, 64, 61, 2, 0, true, 0.5, iso, 0},
+        {EC_ARRAY_GRID_THETA_PHI, 20, 31, 61, 2, 0.3, false, 0, iso, 0},
+    };
+
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (check_mean(backend, &list[i], 300 + i))
+            return 1;
+    return 0;
+}
+
 /* What the elements of a problem are. */
 enum {
     ELEMENTS_ISOTROPIC,
@@ -716,11 +786,19 @@ static int check_final(ec_backend *backend, ec_array_grid_kind kind, ec_mode mod
         return 1;
     if (!surface && mode == EC_MODE_RUN && problem_add(&p, ec_array_fnbw_deg(g, p.call, &beam)))
         return 1;
+    if (problem_add(&p, ec_array_sll_mean_db(g, p.call, &excluded)) ||
+        (mode == EC_MODE_RUN && problem_add(&p, ec_array_pointing_error_deg(g, p.call, &beam))))
+        return 1;
     if (run(backend, &p, mode, EC_FINAL, p.n, &got) || run_reference(&p, mode, EC_FINAL, &want))
         return 1;
-    /* derivatives at a refined maximum carry its position's error, about 1e-8 */
-    int bad = compare_all(&p, mode == EC_MODE_VJP ? INPUTS : p.n_out, &got, &want,
+    /* derivatives at a refined maximum carry its position's error, about 1e-8; so does the pointing
+     * error, the last output */
+    int bad = compare_all(&p, mode == EC_MODE_VJP ? INPUTS : p.n_out - 1, &got, &want,
                           mode == EC_MODE_VJP ? 1e-5 : 1e-9);
+    int32_t last = p.n_out - 1;
+    if (mode == EC_MODE_RUN)
+        bad |= ec_compare_f64("pointing error", got.value[last], want.value[last],
+                              got.elements[last] * p.n * p.samples, 1e-6);
     results_free(&got);
     results_free(&want);
     ec_element_table_destroy(&store.table);
@@ -1038,11 +1116,19 @@ static int case_failures(ec_backend *backend)
 }
 
 const ec_case ec_cases_array_pattern[] = {
-    {"array/pattern", case_pattern},   {"array/turn", case_turn},
-    {"array/line_sll", case_line_sll}, {"array/line_excess", case_line_excess},
-    {"array/grid_sll", case_grid_sll}, {"array/spread", case_spread},
-    {"array/nufft", case_nufft},       {"array/final", case_final},
-    {"array/adjoint", case_adjoint},   {"array/elements", case_elements},
-    {"array/pieces", case_pieces},     {"array/neighbours", case_neighbours},
-    {"array/failures", case_failures}, {NULL, NULL},
+    {"array/pattern", case_pattern},
+    {"array/turn", case_turn},
+    {"array/line_sll", case_line_sll},
+    {"array/line_excess", case_line_excess},
+    {"array/grid_sll", case_grid_sll},
+    {"array/mean", case_mean},
+    {"array/spread", case_spread},
+    {"array/nufft", case_nufft},
+    {"array/final", case_final},
+    {"array/adjoint", case_adjoint},
+    {"array/elements", case_elements},
+    {"array/pieces", case_pieces},
+    {"array/neighbours", case_neighbours},
+    {"array/failures", case_failures},
+    {NULL, NULL},
 };

@@ -1085,6 +1085,13 @@ static void gradients(void **state)
         beam.exclude_a = 0.12; /* the skirt at the edge is the maximum */
         check_gradient("sll at the edge of the exclusion", &b,
                        ec_array_sll_db(b.graph, b.call, &beam), 8, with, 1e-4);
+        beam.exclude_a = 0.4;
+        ec_array_beam fixed = beam; /* what is averaged must not move with the steering */
+        fixed.look_a = 0.1;
+        fixed.look_b = 0.05;
+        /* the row is float32: its rounding shows in the differences */
+        check_gradient("side-lobe average", &b, ec_array_sll_mean_db(b.graph, b.call, &fixed), 8,
+                       with, 3e-3);
         beam.exclude_a = (double)NAN;
         check_gradient("directivity", &b, ec_array_directivity_db(b.graph, b.call, &beam), 8, with,
                        tolerance);
@@ -1231,8 +1238,26 @@ static void gradient_of_planar_elements(void **state)
     bench_close(&b);
 }
 
-static void fnbw_names_itself(void **state)
+/* The ratio depends on the largest and the smallest amplitude only; one element is off. */
+static void dynamic_range(void **state)
 {
+    const double amplitude[6] = {0.5, -0.9, 1e-12, 0.11, 0.3, -0.2};
+    bench b;
+
+    (void)state;
+    bench_open(&b, 6);
+    b.in.amplitude = variable(&b, amplitude, 6, 0.05);
+    ec_expr ratio = ec_array_dynamic_range_db(b.graph, b.in.amplitude);
+    near("dynamic range", value_of(&b, ratio, EC_FINAL, NULL), 20 * log10(0.9 / 0.11), 1e-12);
+    b.genes[2] = 0.25; /* differences would switch it on */
+    check_gradient("dynamic range", &b, ratio, 1, &b.in.amplitude, 1e-6);
+    bench_close(&b);
+}
+
+/* Metrics without a gradient, or without one as they are asked for, say so by their names. */
+static void no_gradients(void **state)
+{
+    static const char *const texts[3] = {"fnbw_deg", "pointing_error_deg", "sll_mean_db"};
     bench b;
     ec_expr grad;
 
@@ -1241,14 +1266,18 @@ static void fnbw_names_itself(void **state)
     b.in.x = variable(&b, best17, 17, 0.1);
     set_axis(&b, 0, -1, 1, 401);
     make_call(&b);
-    ec_expr width = ec_array_fnbw_deg(b.graph, b.call, NULL);
-    int status = ec_graph_gradient(b.graph, width, 1, &b.in.x, &grad);
-    double got[17], *to[1] = {got};
-    if (status >= 0)
-        status = ec_evaluate_once(b.graph, b.backend, EC_FINAL, 1, &grad, b.genes, b.n_genes, NULL,
-                                  0, to, NULL, NULL);
-    assert_int_equal(status, EC_ERR_NO_GRADIENT);
-    assert_non_null(strstr(ec_error_text(), "fnbw_deg"));
+    const ec_expr metric[3] = {ec_array_fnbw_deg(b.graph, b.call, NULL),
+                               ec_array_pointing_error_deg(b.graph, b.call, NULL),
+                               ec_array_sll_mean_db(b.graph, b.call, NULL)};
+    for (int k = 0; k < 3; k++) {
+        int status = ec_graph_gradient(b.graph, metric[k], 1, &b.in.x, &grad);
+        double got[17], *to[1] = {got};
+        if (status >= 0)
+            status = ec_evaluate_once(b.graph, b.backend, EC_FINAL, 1, &grad, b.genes, b.n_genes,
+                                      NULL, 0, to, NULL, NULL);
+        assert_int_equal(status, EC_ERR_NO_GRADIENT);
+        assert_non_null(strstr(ec_error_text(), texts[k]));
+    }
     bench_close(&b);
 }
 
@@ -1458,7 +1487,8 @@ int main(void)
         cmocka_unit_test(gradients),
         cmocka_unit_test(gradients_of_methods),
         cmocka_unit_test(gradient_of_planar_elements),
-        cmocka_unit_test(fnbw_names_itself),
+        cmocka_unit_test(dynamic_range),
+        cmocka_unit_test(no_gradients),
         cmocka_unit_test(pieces_follow),
         cmocka_unit_test(pieces_of_surface),
         cmocka_unit_test(interrupted_within_a_chunk),
