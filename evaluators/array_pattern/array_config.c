@@ -961,6 +961,8 @@ static void describe_beam(const ec_array_config *config, const ec_array_beam *be
                  ec_pattern_is_cut(config->kind) ? "outside the first minima"
                                                  : "outside what a descending flood reaches",
                  look);
+    else if (isnan(beam->exclude_b) && config->kind == EC_ARRAY_GRID_THETA_PHI)
+        snprintf(text, size, "outside the cone of %.6g deg about %s", beam->exclude_a * unit, look);
     else if (isnan(beam->exclude_b))
         snprintf(text, size, "outside |%s - %s| > %.6g%s", names[config->kind], look,
                  beam->exclude_a * unit, angle ? " deg" : "");
