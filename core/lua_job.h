@@ -29,6 +29,6 @@ ec_lua_result *ec_lua_result_new(lua_State *L, int job);
 void ec_lua_result_hold(lua_State *L, ec_lua_result *result);
 
 extern const ec_noun ec_noun_job, ec_noun_real, ec_noun_integer, ec_noun_binary, ec_noun_choice,
-    ec_noun_spaced, ec_noun_subject_to, ec_noun_solve, ec_noun_over;
+    ec_noun_spaced, ec_noun_subject_to, ec_noun_solve, ec_noun_over, ec_noun_combinations;
 
 #endif

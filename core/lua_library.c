@@ -133,6 +133,10 @@ static const ec_key phase[] = {
     VALUES("z", 0, 0, -INFINITY, "m", "z of each element, or of all"),
     LENGTH("wavelength", 0, "wavelength; with 1, positions are in wavelengths"),
     SINGLE("frequency", EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz", "frequency, instead of wavelength"),
+    LENGTH("set_wavelength", 0,
+           "phase shifters were set at this wavelength: their phase is that of it, whatever "
+           "wavelength the array is used at (default: a true time delay)"),
+    SINGLE("set_frequency", EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz", "instead of set_wavelength"),
     SINGLE("u", 0, NAN, -1, 1, NULL, "sin(theta) cos(phi) of the beam (default 0)"),
     SINGLE("v", 0, NAN, -1, 1, NULL, "sin(theta) sin(phi) of the beam (default 0)"),
     SINGLE("theta_deg", 0, NAN, -360, 360, "deg", "theta of the beam, instead of u and v"),
@@ -152,6 +156,10 @@ static const ec_key taylor[] = {
     WHOLE("count", REQUIRED, NAN, 2, MOST_ELEMENTS, "number of elements"),
     NUMBER("sll_db", REQUIRED, NAN, -200, -1, "dB", "side-lobe level, below 0"),
     WHOLE("nbar", 0, 4, 2, 100, "number of nearly equal side lobes, plus one")};
+static const ec_key bayliss[] = {
+    WHOLE("count", REQUIRED, NAN, 2, MOST_ELEMENTS, "number of elements"),
+    NUMBER("sll_db", REQUIRED, NAN, -40, -15, "dB", "side-lobe level over the difference peaks"),
+    WHOLE("nbar", 0, 5, 2, 100, "number of nearly equal side lobes on each side, plus one")};
 static const ec_key hamming[] = {
     WHOLE("count", REQUIRED, NAN, 2, MOST_ELEMENTS, "number of elements")};
 static const ec_key cosine[] = {
@@ -268,6 +276,11 @@ const ec_noun ec_lua_library[] = {
      "Taylor weights: the first side lobes near sll_db, the others falling off, the largest "
      "weight 1.",
      EC_KEYS(taylor)},
+    {"ec.taper.bayliss", "ec.taper.bayliss{ count = 40, sll_db = -30, nbar = 6 }",
+     "Bayliss weights of a difference pattern: a null at broadside between two equal peaks, the "
+     "first side lobes near sll_db, the others falling off. Negative in the first half, the "
+     "largest weight 1.",
+     EC_KEYS(bayliss)},
     {"ec.taper.hamming", "ec.taper.hamming{ count = 20 }",
      "Hamming weights: 0.08 at the outer elements, 1 in the middle.", EC_KEYS(hamming)},
     {"ec.taper.cosine", "ec.taper.cosine{ count = 20, pedestal = 0.3 }",

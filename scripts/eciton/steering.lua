@@ -29,27 +29,42 @@ local function direction(k)
     return u, v, math.sqrt(math.max(square, 0))
 end
 
+-- The wavelength by the keys of that name and of a frequency, nil without them.
+local function wavelength_of(k, wavelength, frequency)
+    if k[wavelength] and k[frequency] then
+        core.fail(("ec.steering.phase: give %s or %s, not both"):format(wavelength, frequency))
+    end
+    return k[wavelength] or k[frequency] and 299792458.0 / k[frequency]
+end
+
 function steering.phase(keys)
     local k = core.parse("ec.steering.phase", keys)
     if (k.wavelength == nil) == (k.frequency == nil) then
         core.fail("ec.steering.phase: one of the keys wavelength and frequency is needed (wavelength = 1: positions "
             .. "in wavelengths)")
     end
+    local wavelength = wavelength_of(k, "wavelength", "frequency")
+    local set = wavelength_of(k, "set_wavelength", "set_frequency")
     local u, v, w = direction(k)
-    if not k.total then
-        w = w - 1 -- ec.array subtracts k z itself
+    local own = not k.total -- ec.array subtracts k z itself, at its own wavelength
+    if own and not set then
+        w = w - 1
     end
-    local n
+    local n, z
     for axis, cosine in pairs{ x = u, y = v, z = w } do
         local kind, length = core.kind(k[axis])
         if length and n and length ~= n then
             core.fail(("ec.steering.phase: lists of %d and %d coordinates do not fit"):format(n, length))
         end
         n = n or length
-        k[axis] = (kind == "list" and core.values(k[axis]) or k[axis]) * cosine
+        local list = kind == "list" and core.values(k[axis]) or k[axis]
+        z = axis == "z" and list or z
+        k[axis] = list * cosine
     end
-    local wavelength = k.wavelength or 299792458.0 / k.frequency
-    local phase = (k.x + k.y + k.z) * (-2 * math.pi) / wavelength
+    local phase = (k.x + k.y + k.z) * (-2 * math.pi) / (set or wavelength)
+    if own and set and z ~= 0 then
+        phase = phase + z * (2 * math.pi) / wavelength
+    end
     return core.kind(phase) == "list" and phase:table() or phase
 end
 

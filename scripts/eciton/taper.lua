@@ -91,6 +91,65 @@ function taper.taylor(keys)
     return normalized(w)
 end
 
+-- Zeros of Bayliss' difference pattern before they are stretched, polynomials in the side-lobe level (dB, positive):
+-- four of his own, then sqrt(a^2 + n^2). E. T. Bayliss, "Design of monopulse antenna difference patterns with low
+-- side lobes", Bell Syst. Tech. J. 47, 1968, table of coefficients.
+local bayliss_a = { 0.30387530, 0.05042922, -0.00027989, 0.00000343, -0.00000002 }
+local bayliss_zeros = {
+    { 0.98583020, 0.03338850, 0.00014064, -0.00000190, 0.00000001 },
+    { 2.00337487, 0.01141548, 0.00041590, -0.00000373, 0.00000001 },
+    { 3.00636321, 0.00683394, 0.00029281, -0.00000161, 0 },
+    { 4.00518423, 0.00501795, 0.00021735, -0.00000088, 0 },
+}
+
+local function polynomial(coefficients, x)
+    local sum = 0
+    for i = #coefficients, 1, -1 do
+        sum = sum * x + coefficients[i]
+    end
+    return sum
+end
+
+local function bayliss_zero(n, level)
+    if n <= 4 then
+        return polynomial(bayliss_zeros[n], level)
+    end
+    return math.sqrt(polynomial(bayliss_a, level) ^ 2 + n ^ 2)
+end
+
+-- The difference pattern u cos(pi u) prod (1 - (u / zero)^2) / prod (1 - (u / (n + 1/2))^2) of a line source, as the
+-- sum of sines over the aperture that Bayliss gives, sampled at the elements.
+function taper.bayliss(keys)
+    local k = core.parse("ec.taper.bayliss", keys)
+    local n, nbar, zero = k.count, k.nbar, {}
+    local stretch = (nbar + 0.5) / bayliss_zero(nbar, -k.sll_db)
+    for i = 1, nbar - 1 do
+        zero[i] = stretch * bayliss_zero(i, -k.sll_db)
+    end
+    local b = {}
+    for m = 0, nbar - 1 do
+        local above, below = (m + 0.5) ^ 2, 1
+        for i = 1, nbar - 1 do
+            above = above * (1 - ((m + 0.5) / zero[i]) ^ 2)
+        end
+        for i = 0, nbar - 1 do
+            if i ~= m then
+                below = below * (1 - ((m + 0.5) / (i + 0.5)) ^ 2)
+            end
+        end
+        b[m] = (m % 2 == 0 and 1 or -1) * above / below
+    end
+    local w = {}
+    for i = 1, n do
+        local x = (i - (n + 1) / 2) / n
+        w[i] = 0
+        for m = 0, nbar - 1 do
+            w[i] = w[i] + b[m] * math.sin(2 * math.pi * (m + 0.5) * x)
+        end
+    end
+    return normalized(w)
+end
+
 -- R. W. Hamming's window: the ends of its period are the outer elements.
 function taper.hamming(keys)
     local w, n = {}, core.parse("ec.taper.hamming", keys).count
