@@ -922,6 +922,11 @@ ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric)
     if (!spec->relative || spec->kind == EC_METRIC_PIECES || isnan(a) || (!cut && isnan(b)) ||
         ec_array_call_config(call)->kind == EC_ARRAY_DIRECTIONS)
         return EC_ERR_UNSUPPORTED;
+    if (!isnan(
+            beam.exclude_a)) { /* what is excluded is the beam: a difference's look is its null */
+        ec_expr over = highest(graph, call, "excess_db", &beam, true);
+        return over < 0 ? over : ec_graph_unary(graph, EC_OP_NEG, over);
+    }
     ec_expr look = ec_array_level_db(graph, call, NULL, false, 1, &a, cut ? NULL : &b);
     ec_expr most = highest(graph, call, "excess_db", NULL, false);
     if (look < 0 || most < 0)

@@ -163,8 +163,8 @@ EC_API ec_expr ec_array_dynamic_range_db(ec_graph *graph, ec_expr amplitude);
 /* The definition that a metric used, as one sentence for the result ("side lobes outside |u - 0| >
  * 0.06"). */
 EC_API void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size_t size);
-/* For a metric of a main beam: the level in its look direction over the pattern's maximum (dB), an
- * expression; 0 when the array points where the metric looks. EC_ERR_UNSUPPORTED: the metric has no beam, or
+/* For a metric of a main beam: the level in its look direction, or with exclude the highest inside,
+ * over the pattern's maximum (dB), an expression; 0 when the array points where the metric looks. EC_ERR_UNSUPPORTED: the metric has no beam, or
  * its look direction varies. */
 EC_API ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric);
 /* The call's grid for writing a pattern: coordinates of point i of axis 0 (a) or 1 (b), and its

@@ -620,6 +620,19 @@ static void look_level(void **state)
     double t = EC_PI * 0.1, want = 20 * log10(fabs(sin(8 * t) / (8 * sin(t))));
     near("level of broadside",
          value_of(&b, ec_array_look_level(b.graph, forgotten), EC_FINAL, NULL), want, 1e-6);
+    /* with an exclusion its highest level counts: first off the beam, then up to it */
+    double inside = -12.7973478; /* the first side lobe of 8, at 0.2 - 0.3595 */
+    beam.look_a = -0.2;
+    beam.exclude_a = 0.08;
+    near("level inside an exclusion",
+         value_of(&b, ec_array_look_level(b.graph, ec_array_sll_db(b.graph, b.call, &beam)),
+                  EC_FINAL, NULL),
+         inside, 1e-6);
+    beam.exclude_a = 0.45;
+    near("level inside a wide exclusion",
+         value_of(&b, ec_array_look_level(b.graph, ec_array_sll_db(b.graph, b.call, &beam)),
+                  EC_FINAL, NULL),
+         0.0, 1e-9);
     ec_expr pattern = ec_array_pattern(b.graph, b.call);
     assert_int_equal(ec_array_look_level(b.graph, pattern), EC_ERR_UNSUPPORTED);
     bench_close(&b);
