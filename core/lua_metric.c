@@ -64,6 +64,7 @@ typedef struct metric_keys {
 
 typedef struct reference_keys {
     double u, v, theta, phi;
+    int gain;
 } reference_keys;
 
 static const ec_key reference_table[] = {
@@ -75,7 +76,11 @@ static const ec_key reference_table[] = {
     {"reference_theta_deg", EC_KEY_NUMBER, 0, NAN, -360, 360, "deg", NULL,
      "theta of that direction, instead of u and v", offsetof(reference_keys, theta)},
     {"reference_phi_deg", EC_KEY_NUMBER, 0, NAN, -360, 720, "deg", NULL, "phi of that direction",
-     offsetof(reference_keys, phi)}};
+     offsetof(reference_keys, phi)},
+    {"gain", EC_KEY_WORD, 0, 0, 0, 0, NULL, "directivity|field",
+     "what is compared; field: |F|^2 with the same amplitudes, which has the roll-off of the "
+     "element's pattern and the losses that embedded patterns and coupling bring",
+     offsetof(reference_keys, gain)}};
 
 static const ec_key beam_table[] = {BEAM_ROWS};
 static const ec_key sll_table[] = {BEAM_ROWS, EXCLUDE_ROWS};
@@ -105,9 +110,10 @@ const ec_noun ec_noun_pointing_error = {
     EC_KEYS(beam_table)};
 const ec_noun ec_noun_scan_loss = {
     "array:scan_loss_db", "array:scan_loss_db()",
-    "Scan loss: how far the directivity towards the steering direction lies below that of the same "
-    "array steered to broadside or another reference, in dB. It has no loss by reflection at the "
-    "ports.",
+    "Scan loss: how far the gain towards the steering direction lies below that of the same array "
+    "steered to broadside or another reference, in dB. By default the gain is the directivity, "
+    "that "
+    "of an array without losses.",
     EC_KEYS(reference_table)};
 const ec_noun ec_noun_dynamic_range = {
     "array:dynamic_range_db", "array:dynamic_range_db()",
@@ -315,7 +321,8 @@ static int array_scan_loss(lua_State *L)
     ec_expr gain[2];
     for (int i = 0; i < 2; i++) {
         ec_lua_array *one = ec_lua_array_towards(L, 1, i ? reference : NULL);
-        gain[i] = ec_array_directivity_db(graph_of(L), one->call, NULL);
+        gain[i] = k.gain ? ec_array_towards_db(graph_of(L), one->call, NULL)
+                         : ec_array_directivity_db(graph_of(L), one->call, NULL);
         if (gain[i] < 0)
             ec_lua_fail_core(L, noun->name);
     }

@@ -288,10 +288,10 @@ EC_PATTERN_FN int ec_figure_peak(const ec_team *team, const ec_pattern_args *arg
 
 /* ---- metrics of any grid ---- */
 
-EC_PATTERN_FN int ec_figure_directivity(const ec_team *team, const ec_pattern_args *args,
-                                        const ec_pattern_work *work,
-                                        const ec_pattern_metric *metric, ec_pattern_figure *figure,
-                                        double *mean)
+/* Towards the look direction: the directivity, or the level alone. */
+EC_PATTERN_FN int ec_figure_towards(const ec_team *team, const ec_pattern_args *args,
+                                    const ec_pattern_work *work, const ec_pattern_metric *metric,
+                                    ec_pattern_figure *figure, double *mean)
 {
     const ec_pattern_elements *el = &work->el;
     ec_direction look;
@@ -319,11 +319,14 @@ EC_PATTERN_FN int ec_figure_directivity(const ec_team *team, const ec_pattern_ar
             rate_b = s[2];
         }
     }
-    *mean = ec_power_mean(team, args, el);
+    bool directivity = metric->kind == EC_METRIC_DIRECTIVITY;
+    *mean = directivity ? ec_power_mean(team, args, el) : 1.0;
     double level = ec_surface_log(args, el, look);
     if (!(*mean > 0.0) || !(level > -64.0))
         return EC_CANDIDATE_EVALUATOR;
-    figure->value = EC_DB * (level - ec_det_log(*mean));
+    double offset = directivity ? -ec_det_log(*mean) : ec_pattern_absolute(args, el);
+    figure->value = EC_DB * (level + offset);
+    figure->scale = directivity ? 0.0 : 2.0 * EC_DB;
     ec_figure_add(figure, look, EC_DB);
     figure->look_a = EC_DB * rate_a;
     figure->look_b = EC_DB * rate_b;
@@ -724,8 +727,8 @@ EC_PATTERN_FN int ec_metric_run(const ec_team *team, const ec_pattern_args *args
     figure.value = ec_not_a_number();
     figure.points = 0;
     figure.scale = figure.look_a = figure.look_b = 0.0;
-    if (metric->kind == EC_METRIC_DIRECTIVITY)
-        bad = ec_figure_directivity(team, args, work, metric, &figure, &mean);
+    if (metric->kind == EC_METRIC_DIRECTIVITY || metric->kind == EC_METRIC_TOWARDS)
+        bad = ec_figure_towards(team, args, work, metric, &figure, &mean);
     else if (args->grid.topology == EC_PATTERN_CUT)
         bad = ec_figure_cut(team, args, work, metric, &figure);
     else

@@ -655,6 +655,11 @@ ec_expr ec_array_sll_mean_db(ec_graph *graph, ec_call *call, const ec_array_beam
     return add_metric(graph, call, "sll_mean_db", EC_METRIC_SLL_MEAN, beam, -500.0, 200.0);
 }
 
+ec_expr ec_array_towards_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
+{
+    return add_metric(graph, call, "towards_db", EC_METRIC_TOWARDS, beam, -1000.0, 1000.0);
+}
+
 ec_expr ec_array_pointing_error_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
 {
     return add_metric(graph, call, "pointing_error_deg", EC_METRIC_POINTING, beam, 0.0, 180.0);
@@ -1000,6 +1005,10 @@ void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size
                  : config->kind == EC_ARRAY_CUT_U    ? "u"
                  : ec_pattern_is_cut(config->kind)   ? "angle"
                                                      : "solid angle");
+        break;
+    case EC_METRIC_TOWARDS:
+        describe_look(config, &spec->beam, beam, sizeof beam);
+        snprintf(text, size, "level towards %s, absolute, 20 log10 |F|", beam);
         break;
     case EC_METRIC_POINTING:
         describe_look(config, &spec->beam, beam, sizeof beam);

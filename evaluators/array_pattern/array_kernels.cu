@@ -206,8 +206,8 @@ static bool reads_row(const ec_pattern_metric *metric)
 {
     if (metric->kind == EC_METRIC_LEVEL || metric->kind == EC_METRIC_NULL_DEPTH)
         return metric->relative;
-    return metric->kind != EC_METRIC_DIRECTIVITY && metric->kind != EC_METRIC_PATTERN &&
-           metric->kind != EC_METRIC_PIECES;
+    return metric->kind != EC_METRIC_DIRECTIVITY && metric->kind != EC_METRIC_TOWARDS &&
+           metric->kind != EC_METRIC_PATTERN && metric->kind != EC_METRIC_PIECES;
 }
 
 extern "C" int ec_cuda_array_pattern(void *stream, const void *arguments, size_t lanes, size_t ny)

@@ -123,7 +123,7 @@ typedef struct ec_array_mask_line {
  * sll: 20 log10 of the highest side lobe over the beam's peak; a design without a side lobe in the
  *   visible region gives -200 dB.
  * hpbw, fnbw: of a cut; a u cut counts the angle asin(u).
- * directivity: towards the look direction.
+ * directivity: towards the look direction. towards: 20 log10 |F| there.
  * sll_mean: mean of |F|^2 outside the main beam over the beam's peak. A u cut weighs by u, an angle
  *   cut by the angle, a surface by the solid angle, a list (exclude needed) each direction alike.
  *   Its gradient needs exclude.
@@ -145,6 +145,7 @@ EC_API ec_expr ec_array_xpol_db(ec_graph *graph, ec_call *call, const ec_array_b
 EC_API ec_expr ec_array_hpbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_fnbw_deg(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_directivity_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
+EC_API ec_expr ec_array_towards_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_sll_mean_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_pointing_error_deg(ec_graph *graph, ec_call *call,
                                            const ec_array_beam *beam);

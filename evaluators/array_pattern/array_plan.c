@@ -27,6 +27,7 @@ static bool reads_row(const ec_pattern_spec *spec)
     switch (spec->kind) {
     case EC_METRIC_PATTERN:
     case EC_METRIC_DIRECTIVITY:
+    case EC_METRIC_TOWARDS:
     case EC_METRIC_PIECES:
         return false;
     case EC_METRIC_LEVEL:
@@ -82,6 +83,7 @@ static int check_gradient(const ec_plan_info *info)
                                                "that exclude_* fixes");
         bool follows = isnan(spec->beam.look_a) || isnan(spec->beam.look_b);
         bool moves = spec->kind == EC_METRIC_SLL || spec->kind == EC_METRIC_DIRECTIVITY ||
+                     spec->kind == EC_METRIC_TOWARDS ||
                      (spec->kind == EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);
         bool simple = config->kind == EC_ARRAY_CUT_U ||
                       (spec->kind != EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);

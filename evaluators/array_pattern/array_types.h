@@ -120,7 +120,8 @@ typedef enum ec_pattern_kind {
     EC_METRIC_NULL_DEPTH,
     EC_METRIC_PIECES,
     EC_METRIC_SLL_MEAN,
-    EC_METRIC_POINTING
+    EC_METRIC_POINTING,
+    EC_METRIC_TOWARDS
 } ec_pattern_kind;
 
 /* Limit of a mask on one side: dB, linear from `from` to `to`. sign +1: the pattern stays below it,

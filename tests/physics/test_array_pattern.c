@@ -1108,6 +1108,8 @@ static void gradients(void **state)
         beam.exclude_a = (double)NAN;
         check_gradient("directivity", &b, ec_array_directivity_db(b.graph, b.call, &beam), 8, with,
                        tolerance);
+        check_gradient("level towards the beam", &b, ec_array_towards_db(b.graph, b.call, &beam), 8,
+                       with, tolerance);
         double at[3] = {0.31, -0.5, 0.62}, at_b[3] = {0.1, 0.2, -0.3};
         ec_expr level = ec_array_level_db(b.graph, b.call, &beam, true, 3, at, at_b);
         assert_true(level >= 0);

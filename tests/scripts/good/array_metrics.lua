@@ -153,6 +153,30 @@ close(ec.array{ y = sparse, wavelength = 1, u = cut, steer_v = 0.6 }:scan_loss_d
     pairs_sum(0.7, 0) - pairs_sum(0.7, 0.6), 1e-6, "scan loss off the cut")
 close(ec.array{ z = sparse, wavelength = 1, u = cut, steer_theta_deg = 120 }:scan_loss_db{ reference_theta_deg = 90 },
     pairs_sum(0.7, 0) - pairs_sum(0.7, -0.5), 1e-6, "scan loss backwards")
+-- of the field: the element's pattern alone, and what coupled ports are fed with
+close(ec.array{ x = sparse, wavelength = 1, u = cut, steer_u = 0.6, element = "cosq", q = 0.7 }
+    :scan_loss_db{ gain = "field" }, -20 * 0.7 * math.log(0.8, 10), 1e-9, "scan loss by the element")
+local matrix = ec.load_touchstone("coupling.s2p")
+local pair, gain = { -0.08, 0.08 }, {}
+for i, u in ipairs{ 0, 0.5 } do -- currents a - S a of waves with the steering's phase, by hand
+    local k = 2 * math.pi * 0.95e9 / ec.c0
+    local re, im = 0, 0
+    local a = {}
+    for m = 1, 2 do a[m] = { math.cos(-k * pair[m] * u), math.sin(-k * pair[m] * u) } end
+    for m = 1, 2 do
+        local cr, ci = a[m][1], a[m][2]
+        for l = 1, 2 do
+            local sr, si = matrix:s(m, l)
+            local r, j = (sr[1] + sr[2]) / 2, (si[1] + si[2]) / 2 -- at 0.95 of 0.9 and 1 GHz
+            cr, ci = cr - (r * a[l][1] - j * a[l][2]), ci - (r * a[l][2] + j * a[l][1])
+        end
+        local c, s = math.cos(k * pair[m] * u), math.sin(k * pair[m] * u)
+        re, im = re + cr * c - ci * s, im + cr * s + ci * c
+    end
+    gain[i] = db(re * re + im * im)
+end
+close(ec.array{ x = pair, frequency = 0.95 * ec.GHz, u = cut, steer_u = 0.5, coupling = matrix }
+    :scan_loss_db{ gain = "field" }, gain[1] - gain[2], 1e-6, "scan loss by coupling")
 local big = ec.geometry.rectangle{ count_x = 24, count_y = 24, spacing_x = 0.5, spacing_y = 0.5 }
 local loss = value(ec.array{ x = big.x, y = big.y, wavelength = 1, u = cut, steer_u = math.sin(math.rad(60)),
     element = "hemispheric" }:scan_loss_db())
