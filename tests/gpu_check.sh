@@ -1,7 +1,7 @@
 #!/bin/sh
 # gpu_check.sh: what only a machine with a GPU can show, in one call:
 #
-#   tests/gpu_check.sh [OUT_DIR] [steps: build test sanitize search bench]
+#   tests/gpu_check.sh [OUT_DIR] [steps: build test scripts sanitize search bench]
 #
 # Builds the CUDA preset's configuration in build/gpu, runs the backends test on the device, required,
 # the same under compute-sanitizer, the example searches on the GPU, and the benchmark, whose figures
@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/.."
 out=${1:-build/gpu/results}
 [ $# -gt 0 ] && shift
-steps=${*:-build test sanitize search bench}
+steps=${*:-build test scripts sanitize search bench}
 mkdir -p "$out"
 failed=0
 b=build/gpu
@@ -59,6 +59,9 @@ for s in $steps; do
     case $s in
     build) step build build ;;
     test) step test $b/bin/backends_test --backend cuda ;;
+    scripts) # on the device, which `auto` chooses
+        step scripts sh tests/scripts/run_scripts.sh $b/bin/eciton . good/array_ good/elements \
+            good/patterns good/optimal good/coupled good/synthesis ;;
     sanitize)
         # the hash over 1e7 arguments and large grids take too long under the sanitizer; the kernels of
         # one are in math/philox, those of the other in array/spread

@@ -604,7 +604,8 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
     double scale = 0.0;
 
 #ifdef EC_PATTERN_FIELD
-    if (args->row == EC_ROW_NUFFT)
+    bool planned = args->row == EC_ROW_NUFFT || args->row == EC_ROW_GIVEN;
+    if (planned)
         EC_PATTERN_FIELD(args, el, work->tables);
 #endif
     for (int32_t i = args->vjp ? 0 : team->rank; i < grid->points;
@@ -613,7 +614,7 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
         g.re *= el->scale;
         g.im *= el->scale;
 #ifdef EC_PATTERN_FIELD
-        if (args->row == EC_ROW_NUFFT)
+        if (planned)
             f = EC_PATTERN_FIELD_AT(args, work->tables, i);
         else
 #endif
@@ -818,8 +819,12 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
     if (args->vjp)
         ec_adjoint_clear(team, &work.el, &work.adjoint);
     if (args->row == EC_ROW_GIVEN) {
-        work.row =
-            args->nufft.rows + (s * args->n + c - args->nufft.first) * (size_t)args->grid.points;
+        size_t at = (s * args->n + c - args->nufft.first) * (size_t)args->grid.points;
+        size_t pair = args->double_precision ? sizeof(ec_c128) : sizeof(ec_c64);
+        if (args->fields)
+            work.tables = (char *)args->nufft.field + at * pair;
+        else
+            work.row = args->nufft.rows + at;
     } else if (args->row != EC_ROW_NONE && !args->fields) {
         EC_PATTERN_ROW(team, args, &work.el, work.tables, work.row);
         ec_team_sync(team);

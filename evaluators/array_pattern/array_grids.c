@@ -623,12 +623,7 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
     char way[320] = "";
     int status = EC_OK;
 
-    /* a GPU has the NUFFT for u-v grids in float32: a script that asks for it runs there anyway */
-    if (cuda && wish == EC_METHOD_NUFFT &&
-        (config->kind != EC_ARRAY_GRID_UV || config->precision == EC_PRECISION_DOUBLE))
-        wish = EC_METHOD_AUTO;
-
-    if (args->fields && (cuda || wish != EC_METHOD_NUFFT))
+    if (args->fields && wish != EC_METHOD_NUFFT)
         cost[EC_ROW_NONE] = 2.0 * direct; /* in float64 */
     if (!args->fields && allows(config, wish, EC_METHOD_DIRECT))
         cost[EC_ROW_DIRECT] = direct;
@@ -640,7 +635,7 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
             rate[fast];
     }
     double least = fmin(fmin(cost[EC_ROW_NONE], cost[EC_ROW_DIRECT]), cost[EC_ROW_PRODUCT]);
-    if (status >= 0 && !(args->fields && cuda) && allows(config, wish, EC_METHOD_NUFFT) &&
+    if (status >= 0 && allows(config, wish, EC_METHOD_NUFFT) &&
         ec_pattern_nufft_fits(config, axes) && (wish == EC_METHOD_NUFFT || least > NUFFT_LEAST)) {
         status =
             ec_pattern_nufft_make(memory, setup, axes, args, &cost[EC_ROW_NUFFT], way, sizeof way);
@@ -669,8 +664,7 @@ static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
     double sums = args->fields ? 2.0 * direct : direct;
     if (row == EC_ROW_NUFFT) {
         snprintf(text, size, "%s, %s, %.0f points: predicted %.3g s a design (direct sum: %.3g s)",
-                 way, args->double_precision && !cuda ? "float64" : "float32", points, cost[row],
-                 sums);
+                 way, args->nufft.wide ? "float64" : "float32", points, cost[row], sums);
         if (cost[row] > DEAR * sums) {
             size_t used = strlen(text);
             snprintf(text + used, size - used, "; method 'direct' is predicted %.0f times as fast",

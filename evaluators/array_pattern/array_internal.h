@@ -51,7 +51,7 @@ typedef struct ec_pattern_memory {
     ec_backend *backend;
     int32_t count;
     void *block[EC_PATTERN_MEMORY_MAX];
-    ec_nufft *nufft[2]; /* of the NUFFT path: CPU, of the pattern and of the row */
+    ec_nufft *nufft[2]; /* of the NUFFT path: of the pattern and of the row */
     int32_t n_nufft;
     ec_fft *fft; /* CUDA */
 } ec_pattern_memory;
@@ -146,6 +146,11 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
 int ec_pattern_nufft_use(ec_pattern_memory *memory, ec_pattern_args *args);
 /* Bytes of a team's workspace that it needs. */
 size_t ec_pattern_nufft_bytes(const ec_pattern_args *args);
+/* CUDA, by the transforms of nufft.h: reserves the buffers of a batch; runs candidates nufft->first to
+ * nufft->first + nufft->count - 1 (array_transform.c). */
+int ec_pattern_transform_use(ec_pattern_memory *memory, ec_pattern_args *args);
+int ec_pattern_transform_run(const ec_pattern_memory *memory, const ec_kernel *kernel,
+                             ec_pattern_args *args);
 /* CUDA: all candidates of args through the path. */
 int ec_pattern_nufft_run(const ec_pattern_memory *memory, const ec_kernel *kernel,
                          ec_pattern_args *args);

@@ -4,7 +4,7 @@
  * spend their time in, the side-lobe level of a line and of a u-v grid in float32, have kernels of
  * their own (array_search.cuh) that keep the pattern on chip. Large planar and conformal arrays over
  * a u-v grid go through non-uniform FFTs (array_spread.cuh), whose rows all metrics can read. */
-#include "array_spread.cuh"
+#include "array_transform.cuh"
 
 /* ---- the row, shared by the block; plain versions, the tables in the workspace ---- */
 
@@ -177,7 +177,21 @@ static __device__ void compute_row(const ec_team *team, const ec_pattern_args *a
     }
 }
 
+/* Element i of a complex pattern that array_transform.cuh left in the staging buffer. */
+static __device__ ec_c128 given_field(const ec_pattern_args *args, const void *field, int32_t i)
+{
+    const double *f64 = (const double *)field;
+    const float *f32 = (const float *)field;
+    ec_c128 f = {0.0, 0.0};
+
+    f.re = args->double_precision ? f64[2 * i] : (double)f32[2 * i];
+    f.im = args->double_precision ? f64[2 * i + 1] : (double)f32[2 * i + 1];
+    return f;
+}
+
 #define EC_PATTERN_ROW(team, args, el, tables, row) compute_row(team, args, el, tables, row)
+#define EC_PATTERN_FIELD(args, el, tables)          ((void)0)
+#define EC_PATTERN_FIELD_AT(args, tables, i)        given_field(args, tables, i)
 #include "array_candidate.h"
 
 /* ---- the general kernel ---- */
@@ -223,8 +237,13 @@ extern "C" int ec_cuda_array_pattern(void *stream, const void *arguments, size_t
         return 0;
     if (nufft && args->nufft.stage == EC_SPREAD_STAGE)
         return ec_nufft_launch_spread((cudaStream_t)stream, args);
+    if (nufft && args->nufft.stage == EC_STRENGTH_STAGE)
+        return ec_transform_launch_strengths((cudaStream_t)stream, args);
+    if (nufft && args->nufft.stage == EC_ADD_STAGE)
+        return ec_transform_launch_add((cudaStream_t)stream, args);
     if (nufft) {
-        int result = ec_nufft_launch_power((cudaStream_t)stream, args);
+        int result = args->nufft.transform ? ec_transform_launch_rows((cudaStream_t)stream, args)
+                                           : ec_nufft_launch_power((cudaStream_t)stream, args);
         if (result != 0)
             return result;
         rest.row = EC_ROW_GIVEN;

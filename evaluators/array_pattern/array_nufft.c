@@ -1,5 +1,6 @@
-/* array_nufft.c: plans the NUFFT path of a pattern: the expansion in z, the transform on the CPU
- * (nufft.h), the fine grid and the window on CUDA (array_spread.cuh), and what both cost. */
+/* array_nufft.c: plans the NUFFT path of a pattern: the expansion in z, sub-arrays and the transforms
+ * of nufft.h on every backend, the fine grid and the window of the fused path on CUDA
+ * (array_spread.cuh), and what they cost. */
 #include "array_internal.h"
 #include "array_parts.h"
 #include "array_pattern_expansion.h"
@@ -23,8 +24,9 @@ enum {
 /* Shipped costs on a GPU in seconds, measured on an H100: a byte of its memory, an addition to
  * shared memory. */
 static const double COST_BYTE = 4e-13, COST_UPDATE = 6e-13;
-/* On one CPU core: a term's factor at a direction. */
-static const double COST_TERM = 1e-9;
+/* A term's factor at a direction, on one CPU core and on a GPU; the launches of a part on a GPU, over
+ * the candidates of a small batch. */
+static const double COST_TERM = 1e-9, COST_TERM_GPU = 1.5e-11, COST_PART_GPU = 1e-6;
 
 /* Interval of an input over the wavelength. */
 static ec_interval in_wavelengths(const ec_pattern_args *args, int input)
@@ -139,35 +141,36 @@ static int upload_curves(ec_pattern_memory *memory, ec_interval w, ec_pattern_nu
     return status;
 }
 
-/* ---- CPU ---- */
+/* ---- transforms of nufft.h ---- */
 
 /* One way to compute the pattern: the array whole or in parts. */
-typedef struct cpu_way {
+typedef struct pattern_way {
     const ec_pattern_cut *cut; /* NULL: whole */
     int tilt;
     ec_pattern_nufft nufft;
     ec_pattern_parts parts;
     ec_nufft *plan;
     double cost;
-} cpu_way;
+} pattern_way;
 
-static void drop_way(cpu_way *way)
+static void drop_way(pattern_way *way)
 {
     ec_nufft_destroy(&way->plan);
     ec_pattern_parts_free(&way->parts);
 }
 
-typedef struct cpu_problem {
+typedef struct way_problem {
     ec_backend *backend;
     const ec_pattern_setup *setup;
     const ec_pattern_axes *axes;
     const ec_pattern_args *args;
     ec_interval w;
     double tolerance, finest;
-} cpu_problem;
+    bool wide; /* float64 */
+} way_problem;
 
 /* Largest |t - centre| of the directions' coordinate along axis k, shifted by a slope. */
-static double target_half(const cpu_problem *problem, int k, double slope)
+static double target_half(const way_problem *problem, int k, double slope)
 {
     const ec_pattern_axes *axes = problem->axes;
     bool cut = problem->setup->config.kind == EC_ARRAY_CUT_U;
@@ -179,7 +182,7 @@ static double target_half(const cpu_problem *problem, int k, double slope)
 }
 
 /* The transform of one part of a way. Along axes without a slope directions are regular. */
-static int plan_transform(const cpu_problem *problem, cpu_way *way, bool placed)
+static int plan_transform(const way_problem *problem, pattern_way *way, bool placed)
 {
     const ec_pattern_nufft *nufft = &way->nufft;
     const ec_pattern_axes *axes = problem->axes;
@@ -195,12 +198,12 @@ static int plan_transform(const cpu_problem *problem, cpu_way *way, bool placed)
                                           target_half(problem, 1, way->parts.slope[1])},
                           .placed = placed,
                           .moving = nufft->moving,
-                          .double_precision = problem->args->double_precision,
+                          .double_precision = problem->wide,
                           .sign = 1,
                           .tolerance = fmax(share, problem->finest),
                           .method = EC_NUFFT_AUTO};
 
-    if (way->tilt == EC_TILT_X && !line)
+    if (way->tilt == EC_TILT_X && !line) /* a GPU has none of these: try_tilts */
         info.regular = 2;
     if (way->tilt == EC_TILT_Y)
         info.regular = 1;
@@ -209,14 +212,14 @@ static int plan_transform(const cpu_problem *problem, cpu_way *way, bool placed)
 }
 
 /* Whether the places of all parts are too many to keep. */
-static bool too_many_places(const cpu_way *way)
+static bool too_many_places(const pattern_way *way)
 {
     const ec_nufft_args *plan = ec_nufft_plan_args(way->plan);
 
     return (size_t)way->nufft.parts * plan->place_bytes > PLACES_BYTES;
 }
 
-static void place_axes(const cpu_problem *problem, int tilt, ec_pattern_nufft *nufft)
+static void place_axes(const way_problem *problem, int tilt, ec_pattern_nufft *nufft)
 {
     nufft->tilt = tilt;
     nufft->scale[0] = tilt & EC_TILT_X ? 1.0 : nufft->step_u;
@@ -227,7 +230,7 @@ static void place_axes(const cpu_problem *problem, int tilt, ec_pattern_nufft *n
 }
 
 /* Cuts the array and counts its terms. */
-static int cut_array(const cpu_problem *problem, cpu_way *way)
+static int cut_array(const way_problem *problem, pattern_way *way)
 {
     const ec_array_config *config = &problem->setup->config;
     const ec_pattern_positions at = {config->elements, problem->setup->position,
@@ -255,10 +258,11 @@ static int cut_array(const cpu_problem *problem, cpu_way *way)
 }
 
 /* Plans a way. One that is predicted to take longer than `best` has no plan. */
-static int plan_way(const cpu_problem *problem, double best, cpu_way *way)
+static int plan_way(const way_problem *problem, double best, pattern_way *way)
 {
     ec_pattern_nufft *nufft = &way->nufft;
     double points = problem->args->grid.points, terms, parts;
+    bool cuda = problem->backend->is_cuda;
 
     way->cost = (double)INFINITY;
     int status = cut_array(problem, way);
@@ -266,11 +270,13 @@ static int plan_way(const cpu_problem *problem, double best, cpu_way *way)
         return status;
     terms = nufft->terms;
     parts = way->cut ? nufft->parts : 1.0;
-    double cost = parts * COST_TERM * points * (terms + (way->cut ? 4.0 : 0.0));
+    double each = cuda ? COST_TERM_GPU : COST_TERM, launches = cuda ? COST_PART_GPU : 0.0;
+    double cost = parts * (launches + each * points * (terms + (way->cut ? 4.0 : 0.0)));
     if (cost >= best)
         return EC_OK;
-    status = plan_transform(problem, way, true);
-    if (status >= 0 && way->tilt && (ec_nufft_plan_args(way->plan)->direct || too_many_places(way)))
+    status = plan_transform(problem, way, !cuda);
+    if (status >= 0 && way->tilt && !cuda &&
+        (ec_nufft_plan_args(way->plan)->direct || too_many_places(way)))
         status = plan_transform(problem, way, false);
     if (status < 0)
         return status;
@@ -282,7 +288,7 @@ static int plan_way(const cpu_problem *problem, double best, cpu_way *way)
     return EC_OK;
 }
 
-static int upload_parts(ec_pattern_memory *memory, const cpu_way *way, int32_t elements,
+static int upload_parts(ec_pattern_memory *memory, const pattern_way *way, int32_t elements,
                         ec_pattern_nufft *nufft)
 {
     int status =
@@ -298,8 +304,8 @@ static int upload_parts(ec_pattern_memory *memory, const cpu_way *way, int32_t e
 
 /* What of the parts' points and directions does not depend on the design has its places in the
  * transforms found once, unless they are too many to keep. */
-static int make_places(ec_pattern_memory *memory, const cpu_problem *problem, const cpu_way *way,
-                       ec_pattern_nufft *nufft)
+static int make_places(ec_pattern_memory *memory, const way_problem *problem,
+                       const pattern_way *way, ec_pattern_nufft *nufft)
 {
     const ec_nufft_args *plan = nufft->plan;
     const ec_pattern_grid *grid = &problem->args->grid;
@@ -339,7 +345,7 @@ static int make_places(ec_pattern_memory *memory, const cpu_problem *problem, co
     return status;
 }
 
-static void lay_out_cpu(const cpu_problem *problem, ec_pattern_nufft *nufft)
+static void lay_out_cpu(const way_problem *problem, ec_pattern_nufft *nufft)
 {
     size_t real = problem->args->double_precision ? sizeof(double) : sizeof(float), at = 0;
     size_t points = (size_t)problem->args->grid.points, longest = (size_t)nufft->longest;
@@ -386,7 +392,7 @@ static int32_t list_cuts(const ec_array_config *config, bool asked, ec_pattern_c
 }
 
 /* Keeps the cheaper of two ways. */
-static void keep_better(cpu_way *best, cpu_way *way)
+static void keep_better(pattern_way *best, pattern_way *way)
 {
     if (way->plan && way->cost < best->cost) {
         drop_way(best);
@@ -397,8 +403,8 @@ static void keep_better(cpu_way *best, cpu_way *way)
 }
 
 /* The ways to compute a cut array: about planes with either slope or both. */
-static int try_tilts(const cpu_problem *problem, const ec_pattern_cut *cut, bool asked,
-                     const ec_pattern_nufft *nufft, cpu_way *best)
+static int try_tilts(const way_problem *problem, const ec_pattern_cut *cut, bool asked,
+                     const ec_pattern_nufft *nufft, pattern_way *best)
 {
     static const int tilts[] = {EC_TILT_BOTH, EC_TILT_X, EC_TILT_Y, EC_TILT_NONE};
     const ec_array_config *config = &problem->setup->config;
@@ -407,11 +413,14 @@ static int try_tilts(const cpu_problem *problem, const ec_pattern_cut *cut, bool
     int status = EC_OK, first = EC_OK;
 
     for (int k = 0; k < 4; k++) {
-        cpu_way way = {.cut = cut, .tilt = tilts[k], .nufft = *nufft};
+        pattern_way way = {.cut = cut, .tilt = tilts[k], .nufft = *nufft};
         bool plane = way.tilt != EC_TILT_NONE;
         if (plane ? !config->planes : config->planes && (asked || one))
             continue;
-        if (way.tilt == EC_TILT_Y && line)
+        /* a GPU has no transform of directions that are regular along one axis */
+        if (problem->backend->is_cuda && !line && plane && way.tilt != EC_TILT_BOTH)
+            continue;
+        if (line && way.tilt == EC_TILT_Y)
             continue;
         status = plan_way(problem, best->cost, &way);
         if (way.tilt == EC_TILT_BOTH)
@@ -426,8 +435,8 @@ static int try_tilts(const cpu_problem *problem, const ec_pattern_cut *cut, bool
 }
 
 /* The cheapest way: as asked for, else whole or, where the places of elements are known, in parts. */
-static int choose_way(const cpu_problem *problem, const ec_pattern_nufft *nufft,
-                      ec_pattern_cut cuts[CUTS_MAX], cpu_way *best)
+static int choose_way(const way_problem *problem, const ec_pattern_nufft *nufft,
+                      ec_pattern_cut cuts[CUTS_MAX], pattern_way *best)
 {
     const ec_array_config *config = &problem->setup->config;
     bool known = problem->setup->position && !problem->args->planar;
@@ -436,7 +445,7 @@ static int choose_way(const cpu_problem *problem, const ec_pattern_nufft *nufft,
 
     best->cost = (double)INFINITY;
     if (!asked) {
-        cpu_way whole = {.nufft = *nufft};
+        pattern_way whole = {.nufft = *nufft};
         status = plan_way(problem, best->cost, &whole);
         keep_better(best, &whole);
     }
@@ -448,7 +457,7 @@ static int choose_way(const cpu_problem *problem, const ec_pattern_nufft *nufft,
     return best->plan ? EC_OK : status;
 }
 
-static void describe_parts(const cpu_way *way, char *text, size_t size)
+static void describe_parts(const pattern_way *way, char *text, size_t size)
 {
     static const char *const tilts[] = {"", " about planes along x", " about planes along y",
                                         " about their planes"};
@@ -461,32 +470,32 @@ static void describe_parts(const cpu_way *way, char *text, size_t size)
              tilts[way->tilt], way->nufft.moving ? " within the ranges" : "");
 }
 
-static int make_cpu(ec_pattern_memory *memory, const cpu_problem *problem, ec_pattern_nufft *nufft,
-                    double *cost, char *text, size_t size)
+/* Takes a way into the plan. */
+static int take_way(ec_pattern_memory *memory, const way_problem *problem, pattern_way *way,
+                    ec_pattern_nufft *nufft, char *text, size_t size)
 {
-    ec_pattern_cut cuts[CUTS_MAX];
-    cpu_way best = {.cost = (double)INFINITY};
-    int status = choose_way(problem, nufft, cuts, &best);
+    int status = EC_OK;
 
-    if (status < 0)
-        return status;
-    *nufft = best.nufft;
-    memory->nufft[memory->n_nufft++] = best.plan;
-    nufft->plan = ec_nufft_plan_args(best.plan);
-    *cost = best.cost;
-    lay_out_cpu(problem, nufft);
-    ec_nufft_describe(best.plan, text, size);
-    if (nufft->parts > 0) {
-        describe_parts(&best, text, size);
-        status = upload_parts(memory, &best, problem->setup->config.elements, nufft);
-        if (status >= 0 && nufft->tilt)
-            status = make_places(memory, problem, &best, nufft);
+    *nufft = way->nufft;
+    memory->nufft[memory->n_nufft++] = way->plan;
+    if (memory->backend->is_cuda) {
+        nufft->transform = way->plan;
+    } else {
+        nufft->plan = ec_nufft_plan_args(way->plan);
+        lay_out_cpu(problem, nufft);
     }
-    ec_pattern_parts_free(&best.parts);
+    ec_nufft_describe(way->plan, text, size);
+    if (nufft->parts > 0) {
+        describe_parts(way, text, size);
+        status = upload_parts(memory, way, problem->setup->config.elements, nufft);
+        if (status >= 0 && nufft->tilt && nufft->plan)
+            status = make_places(memory, problem, way, nufft);
+    }
+    ec_pattern_parts_free(&way->parts);
     return status;
 }
 
-/* ---- CUDA ---- */
+/* ---- the fused path on CUDA ---- */
 
 /* The next even product of powers of 2, 3, 5 and 7. */
 static int32_t next_smooth(double from)
@@ -593,28 +602,44 @@ static int upload_window(ec_pattern_memory *memory, const ec_nufft_window *windo
     return status;
 }
 
-static int make_cuda(ec_pattern_memory *memory, const ec_array_config *config,
-                     const ec_pattern_axes *axes, double tolerance, ec_pattern_nufft *nufft,
-                     double *cost, char *text, size_t size)
+/* Predicted seconds of the fused path, INFINITY: it is not for this pattern; the window to upload. */
+static double plan_fused(const way_problem *problem, ec_pattern_nufft *nufft,
+                         ec_nufft_window *window)
 {
-    ec_nufft_window window = {0};
+    const ec_array_config *config = &problem->setup->config;
+    bool asked = problem->setup->position && (config->part || config->parts > 0);
 
-    *cost = (double)INFINITY;
-    if (config->kind != EC_ARRAY_GRID_UV || config->precision == EC_PRECISION_DOUBLE)
-        return EC_OK;
-    *cost = choose_window(axes, tolerance, config->elements, nufft->terms, nufft, &window);
-    if (isinf(*cost))
-        return EC_OK;
+    if (config->kind != EC_ARRAY_GRID_UV || problem->wide || problem->args->fields ||
+        (asked && !problem->args->planar))
+        return (double)INFINITY;
+    nufft->terms = 1;
+    if (!problem->args->planar)
+        count_terms(config, problem->w, 0.5 * problem->tolerance, nufft);
+    if (nufft->terms > EC_PATTERN_TERMS_MAX)
+        return (double)INFINITY;
+    double share = nufft->terms > 1 ? 0.5 * problem->tolerance : problem->tolerance;
+    double cost = choose_window(problem->axes, fmax(share, problem->finest), config->elements,
+                                nufft->terms, nufft, window);
+    if (isinf(cost))
+        return cost;
     for (int k = 0; k < 2; k++)
         nufft->bins[k] = (nufft->fine[k] + EC_SPREAD_BIN - 1) / EC_SPREAD_BIN;
-    if (nufft->bins[0] * nufft->bins[1] > SORT_BINS_MAX || nufft->fine[0] > FINE_MAX ||
-        nufft->fine[1] > FINE_MAX) {
-        *cost = (double)INFINITY;
-        return EC_OK;
-    }
+    return nufft->bins[0] * nufft->bins[1] > SORT_BINS_MAX || nufft->fine[0] > FINE_MAX ||
+                   nufft->fine[1] > FINE_MAX
+               ? (double)INFINITY
+               : cost;
+}
+
+static int take_fused(ec_pattern_memory *memory, const way_problem *problem,
+                      const ec_nufft_window *window, ec_pattern_nufft *nufft, char *text,
+                      size_t size)
+{
+    double share = nufft->terms > 1 ? 0.5 * problem->tolerance : problem->tolerance;
+    double tolerance = fmax(share, problem->finest);
+
     snprintf(text, size, "NUFFT, width %d, grid %d x %d, tolerance %.3g", nufft->width,
              nufft->fine[0], nufft->fine[1], tolerance);
-    return upload_window(memory, &window, axes, tolerance, nufft);
+    return upload_window(memory, window, problem->axes, tolerance, nufft);
 }
 
 /* Buffers of a batch of candidates and the FFT over their grids. */
@@ -671,7 +696,8 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
     ec_pattern_nufft *nufft = &args->nufft;
     bool cut = config->kind == EC_ARRAY_CUT_U;
     /* a GPU's rows are float32 also at final fidelity: they tell where to refine */
-    bool wide = args->double_precision && !memory->backend->is_cuda;
+    bool wide = args->double_precision && (!memory->backend->is_cuda || args->fields ||
+                                           config->precision == EC_PRECISION_DOUBLE);
     double finest = wide ? 1e-12 : 1e-6; /* that a transform reaches */
     double tolerance = config->tolerance > 0.0 ? config->tolerance
                        : args->fields          ? finest
@@ -694,16 +720,22 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
         nufft->z_c = 0.5 * (z.lo + z.hi);
         nufft->z_half = 0.5 * (z.hi - z.lo) * (1.0 + 1e-9) + 1e-300;
     }
-    if (memory->backend->is_cuda) {
-        if (!args->planar)
-            count_terms(config, w, 0.5 * tolerance, nufft);
-        if (nufft->terms > EC_PATTERN_TERMS_MAX)
-            return too_deep(nufft);
-        double share = fmax(nufft->terms > 1 ? 0.5 * tolerance : tolerance, finest);
-        status = make_cuda(memory, config, axes, share, nufft, cost, way, sizeof way);
-    } else {
-        cpu_problem problem = {memory->backend, setup, axes, args, w, tolerance, finest};
-        status = make_cpu(memory, &problem, nufft, cost, way, sizeof way);
+    way_problem problem = {memory->backend, setup, axes, args, w, tolerance, finest, wide};
+    ec_pattern_cut cuts[CUTS_MAX];
+    pattern_way best;
+    ec_pattern_nufft fused = *nufft;
+    ec_nufft_window window;
+    double fused_cost = memory->backend->is_cuda ? plan_fused(&problem, &fused, &window) : INFINITY;
+    memset(&best, 0, sizeof best);
+    status = choose_way(&problem, nufft, cuts, &best);
+    if (best.plan && best.cost < fused_cost) {
+        *cost = best.cost;
+        status = take_way(memory, &problem, &best, nufft, way, sizeof way);
+    } else if (isfinite(fused_cost)) {
+        drop_way(&best);
+        *nufft = fused;
+        *cost = fused_cost;
+        status = take_fused(memory, &problem, &window, nufft, way, sizeof way);
     }
     bool expanded = nufft->terms > 1 || config->terms > 0;
     if (status >= 0 && expanded && nufft->parts == 0)
@@ -717,6 +749,7 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
                  nufft->taylor ? "Taylor" : "Chebyshev", nufft->terms > 1 ? "s" : "", nufft->bound);
     else
         snprintf(text, size, "%s", way);
+    nufft->wide = wide;
     nufft->noise_log = 2.0 * log(tolerance);
     return EC_OK;
 }
@@ -727,7 +760,9 @@ int ec_pattern_nufft_use(ec_pattern_memory *memory, ec_pattern_args *args)
     args->zero_log = fmax(args->zero_log, args->nufft.noise_log);
     if (!memory->backend->is_cuda)
         return EC_OK;
-    args->double_precision = false;
+    args->double_precision = args->nufft.wide;
+    if (args->nufft.transform)
+        return ec_pattern_transform_use(memory, args);
     return stage_cuda(memory, args, &args->nufft);
 }
 
@@ -748,6 +783,10 @@ int ec_pattern_nufft_run(const ec_pattern_memory *memory, const ec_kernel *kerne
     for (size_t first = 0; first < tasks && status >= 0; first += staged) {
         nufft->first = first;
         nufft->count = tasks - first < staged ? tasks - first : staged;
+        if (nufft->transform) {
+            status = ec_pattern_transform_run(memory, kernel, args);
+            continue;
+        }
         nufft->stage = EC_SPREAD_STAGE;
         status = ops->launch(memory->backend, kernel, args, args->n, 1);
         if (status >= 0)

@@ -527,8 +527,8 @@ static bool has_lobes_kernel(const ec_pattern_args *args, int32_t k)
 {
     const ec_pattern_metric *metric = &args->metric[k];
 
-    return metric->kind == EC_METRIC_SLL && metric->exclude_a == metric->exclude_a &&
-           !args->exact && !args->vjp;
+    return args->grid.kind == EC_ARRAY_GRID_UV && metric->kind == EC_METRIC_SLL &&
+           metric->exclude_a == metric->exclude_a && !args->exact && !args->vjp;
 }
 
 static dim3 power_blocks(const ec_pattern_args *args)
@@ -558,7 +558,7 @@ static int ec_nufft_launch_metric(cudaStream_t stream, const ec_pattern_args *ar
         return -1;
     one.metric[0] = args->metric[k];
     one.n_metrics = 1;
-    if (k > 0) {
+    if (k > 0 || args->nufft.transform) { /* the tops of the rows are not known */
         error = cudaMemsetAsync(one.nufft.top, 0, one.nufft.count * sizeof *one.nufft.top, stream);
         if (error != cudaSuccess)
             return (int)error;

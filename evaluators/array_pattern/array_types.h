@@ -217,6 +217,7 @@ typedef struct ec_pattern_nufft {
     const void *factor;        /* [terms][points]: c_p, of the row's precision; or NULL */
     double bound;              /* of the expansion's error */
     double noise_log;          /* ln of the row's noise */
+    int32_t wide;              /* the row is computed in float64 */
     /* CPU */
     const ec_nufft_args *plan;   /* type 1, with planes type 3; of `longest` points */
     int32_t parts;               /* 0: the array is not cut into parts */
@@ -234,7 +235,7 @@ typedef struct ec_pattern_nufft {
     size_t at_point, at_target, at_zeta, at_strength, at_term, at_field,
         at_work; /* from the tables */
     /* CUDA: tasks first .. first + count of a launch, of which `staged` fit. */
-    int32_t stage, staged;    /* EC_SPREAD_STAGE or EC_POWER_STAGE */
+    int32_t stage, staged;    /* EC_*_STAGE */
     int32_t fine[2], bins[2]; /* the fine grid along a and b, and its bins */
     int32_t width, degree;    /* of the window: taps, and the degree of their polynomials */
     const float *window;      /* [degree + 1][width], highest power first */
@@ -246,9 +247,18 @@ typedef struct ec_pattern_nufft {
     ec_pattern_top *top; /* [staged] */
     ec_c64 *fields;      /* [staged][terms][fine] */
     float *rows;         /* [staged][points] */
+    /* CUDA by the transforms of nufft.h, part by part (array_transform.cuh); NULL: not so */
+    struct ec_nufft *transform;
+    int32_t at_part;
+    double *share;                /* [staged]: 1 / sum of |a| */
+    double *point[2], *target[2]; /* [staged][longest]; [points], with planes */
+    void *strength, *term;        /* [staged][terms][longest] and [points], complex */
+    void *field;                  /* [staged][points], complex */
 } ec_pattern_nufft;
 
-enum { EC_SPREAD_STAGE, EC_POWER_STAGE };
+/* From elements to fine grids, from there to rows; with `transform`: elements as points and strengths,
+ * terms onto the field, fields to rows. */
+enum { EC_SPREAD_STAGE, EC_POWER_STAGE, EC_STRENGTH_STAGE, EC_ADD_STAGE, EC_FIELD_STAGE };
 
 enum { EC_PATTERN_METRICS_MAX = 16 };
 

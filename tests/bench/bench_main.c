@@ -620,6 +620,7 @@ int main(int argc, char **argv)
         case_array(&b, "line 32 on 2001 sll_db N=512", 32, false, 2001, 12, 512);
         case_array(&b, "plane 1000 on 256x256 sll_db", 1000, true, 256, 11, 8192);
         case_array(&b, "plane 10000 on 512x512 sll_db", 10000, true, 512, 35, 1000);
+        case_array(&b, "line 2000 on 8001 sll_db", 2000, false, 8001, 500, 4096);
         case_line_generation(&b, "lshade 512 lines 32 on 2001", 500);
     } else {
         case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1000, 200);
