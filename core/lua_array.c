@@ -98,7 +98,8 @@ static const ec_key array_table[] = {
     ROW("terms", EC_KEY_INTEGER, 0, 0, 0, 64, NULL, NULL,
         "terms of the expansion (default 0: from tolerance)", terms),
     ROW("parts", EC_KEY_INTEGER, 0, 0, 0, 1024, NULL, NULL,
-        "method = 'nufft', elements off a plane: the array is cut into parts x parts sub-arrays, on a "
+        "method = 'nufft', elements off a plane: the array is cut into parts x parts sub-arrays, "
+        "on a "
         "u cut into parts (default 0: chosen)",
         parts),
     ROW("partition", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|grid|kd",
