@@ -282,7 +282,7 @@ static void direct_cost(const ec_nufft_info *info, choice *c)
         double others = info->type == 3  ? info->targets
                         : info->dim == 2 ? (double)info->modes[0] * info->modes[1]
                                          : info->modes[0];
-        c->cost_point = others * GPU_TERM;
+        c->cost_point = others * (info->type == 3 ? 3.0 * GPU_TERM : GPU_TERM);
     } else if (info->type == 3) {
         c->cost_point = ec_round_up((size_t)info->targets, (size_t)lanes) * SECONDS_SINCOS;
     } else {
