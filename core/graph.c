@@ -579,7 +579,8 @@ ec_expr ec_graph_samples(ec_graph *graph, int32_t samples, int rank, const int32
         return ec_fail(
             EC_ERR_SHAPE,
             "a list of %d samples does not fit the %d samples that are there already: "
-            "sample i of one list goes with sample i of the others, so all have one length",
+            "sample i of one list goes with sample i of the others, so all have one length; "
+            "ec.combinations makes every combination of several",
             samples, graph->samples);
     n.par[2] = (double)samples * n.elements;
     n.range = (ec_interval){INFINITY, -INFINITY};

@@ -650,6 +650,8 @@ EC_FN double ec_cut_share(const ec_pattern_grid *grid, double from, double to, i
                   ec_cut_stop(grid, from, to, first, last, before));
 }
 
+/* ---- where the pattern's peak is ---- */
+
 /* Angle between two directions in degrees. */
 EC_FN double ec_direction_angle(ec_direction a, ec_direction b)
 {

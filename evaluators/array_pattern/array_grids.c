@@ -469,9 +469,9 @@ int ec_pattern_weights_make(ec_pattern_memory *memory, const ec_array_config *co
 
     if (!angles && config->kind != EC_ARRAY_GRID_UV)
         return EC_OK;
-    double *edge_a = malloc((na + nb + 2) * sizeof *edge_a), *edge_b = edge_a + na + 1;
+    double *edge_a = malloc((na + 1) * sizeof *edge_a), *edge_b = malloc((nb + 1) * sizeof *edge_b);
     double *weight = malloc(na * nb * sizeof *weight);
-    int status = edge_a && weight ? EC_OK : no_memory();
+    int status = edge_a && edge_b && weight ? EC_OK : no_memory();
     if (status == EC_OK) {
         cell_edges(axes->a, axes->na, false, edge_a);
         cell_edges(axes->b, axes->nb, axes->circular, edge_b);
@@ -494,6 +494,7 @@ int ec_pattern_weights_make(ec_pattern_memory *memory, const ec_array_config *co
         status = ec_pattern_upload(memory, weight, na * nb * sizeof *weight,
                                    (const void **)&args->grid.weight);
     free(edge_a);
+    free(edge_b);
     free(weight);
     return status;
 }
