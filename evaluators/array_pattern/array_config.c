@@ -924,11 +924,13 @@ ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric)
     double a = known_look(graph, call, &beam, 0), b = known_look(graph, call, &beam, 1);
     bool cut = ec_pattern_is_cut(ec_array_call_config(call)->kind);
 
+    if (spec->kind == EC_METRIC_POINTING) /* its own figure says it */
+        return EC_ERR_UNSUPPORTED;
     if (!spec->relative || spec->kind == EC_METRIC_PIECES || isnan(a) || (!cut && isnan(b)) ||
         ec_array_call_config(call)->kind == EC_ARRAY_DIRECTIONS)
         return EC_ERR_UNSUPPORTED;
-    if (!isnan(
-            beam.exclude_a)) { /* what is excluded is the beam: a difference's look is its null */
+    /* what is excluded is the beam: a difference's look direction is its null */
+    if (!isnan(beam.exclude_a)) {
         ec_expr over = highest(graph, call, "excess_db", &beam, true);
         return over < 0 ? over : ec_graph_unary(graph, EC_OP_NEG, over);
     }

@@ -635,6 +635,8 @@ static void look_level(void **state)
          0.0, 1e-9);
     ec_expr pattern = ec_array_pattern(b.graph, b.call);
     assert_int_equal(ec_array_look_level(b.graph, pattern), EC_ERR_UNSUPPORTED);
+    ec_expr pointing = ec_array_pointing_error_deg(b.graph, b.call, NULL);
+    assert_int_equal(ec_array_look_level(b.graph, pointing), EC_ERR_UNSUPPORTED);
     bench_close(&b);
 }
 
