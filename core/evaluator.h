@@ -88,6 +88,8 @@ struct ec_evaluator_def {
     void (*memory)(const ec_plan_info *info, size_t *per_candidate, size_t *fixed);
     /* One line on the path that was chosen, for the log and `eciton check`. */
     void (*describe)(const ec_evaluator *evaluator, char *text, size_t size);
+    /* Whether this call has a gradient, or ERR_NO_GRADIENT with a sentence. NULL: HAS_VJP says it. */
+    int (*gradient)(const ec_call *call);
     void (*config_destroy)(void *config);
     void (*spec_destroy)(void *spec);
     /* Epigraph form: adds to the call an output whose pieces' maximum is `output` and whose pieces

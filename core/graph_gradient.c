@@ -495,10 +495,12 @@ static void elementwise_rule(gradient *t, ec_expr e, const ec_node *n, ec_expr g
 static void call_rule(gradient *t, ec_call *call, const ec_expr *outputs)
 {
     ec_graph *graph = t->graph;
-    if (!(call->def->flags & EC_EVALUATOR_HAS_VJP)) {
+    if (!(call->def->flags & EC_EVALUATOR_HAS_VJP))
         t->status = ec_fail(EC_ERR_NO_GRADIENT, "%s has no gradient", call->def->name);
+    else if (call->def->gradient)
+        t->status = call->def->gradient(call);
+    if (t->status != EC_OK)
         return;
-    }
     int32_t n_in = call->n_in, n_out = call->n_out;
     ec_expr *in = malloc((size_t)(n_in + n_out + 1) * sizeof *in);
     bool *has = calloc((size_t)n_out + 1, sizeof *has);

@@ -32,8 +32,20 @@ static void add_matrix(const ec_touchstone *data, int32_t k, double share, doubl
         }
 }
 
-/* The last frequency that is not above f, but not the very last of several. */
-static int32_t segment(const ec_touchstone *data, double f)
+void ec_pattern_coupling_row(const ec_touchstone *data, int32_t k, int32_t m, double *re,
+                             double *im)
+{
+    size_t n = (size_t)data->n_ports;
+    const ec_c128 *s = data->s + ((size_t)k * n + (size_t)m) * n;
+    double root = sqrt(data->reference[0] / data->reference[m]);
+
+    for (size_t l = 0; l < n; l++) {
+        re[l] = root * ((l == (size_t)m ? 1.0 : 0.0) - s[l].re);
+        im[l] = -root * s[l].im;
+    }
+}
+
+int32_t ec_pattern_coupling_segment(const ec_touchstone *data, double f)
 {
     int32_t k = 0;
 
@@ -69,7 +81,8 @@ static ec_expr scattered(ec_graph *graph, const ec_touchstone *data, ec_expr f, 
 {
     size_t n = (size_t)data->n_ports, size = 4 * n * n;
     ec_interval range = ec_graph_node(graph, f)->range;
-    int32_t first = segment(data, range.lo), last = segment(data, range.hi);
+    int32_t first = ec_pattern_coupling_segment(data, range.lo);
+    int32_t last = ec_pattern_coupling_segment(data, range.hi);
     double *matrix = calloc(size, sizeof *matrix);
     ec_expr sum = EC_ERR_MEMORY;
 
@@ -97,19 +110,20 @@ static ec_expr scattered(ec_graph *graph, const ec_touchstone *data, ec_expr f, 
     return sum;
 }
 
-static int check_coupling(const ec_touchstone *data, int32_t elements, ec_interval f)
+int ec_pattern_check_coupling(const char *noun, const ec_touchstone *data, int32_t elements,
+                              ec_interval f)
 {
     const double *at = data->frequency, slack = 1e-9;
     double lo = at[0], hi = at[data->n_frequencies - 1];
 
     if (data->n_ports != elements)
-        return ec_fail(EC_ERR_SHAPE, "array: the coupling has %d ports, the array has %d elements",
+        return ec_fail(EC_ERR_SHAPE, "%s: the coupling has %d ports, the array has %d elements", noun,
                        data->n_ports, elements);
     if (!(f.lo >= lo * (1.0 - slack) && f.hi <= hi * (1.0 + slack)))
         return ec_fail(EC_ERR_RANGE,
-                       "array: the coupling's file has %.10g to %.10g Hz, the array's frequency is "
+                       "%s: the coupling's file has %.10g to %.10g Hz, the array's frequency is "
                        "%.10g to %.10g Hz (wavelengths are metres here)",
-                       lo, hi, f.lo, f.hi);
+                       noun, lo, hi, f.lo, f.hi);
     return EC_OK;
 }
 
@@ -134,7 +148,7 @@ int ec_array_couple(ec_graph *graph, const ec_touchstone *data, int32_t elements
         return ec_fail(EC_ERR_ARGUMENT, "array: coupling needs all three cosines of the steering");
     ec_expr wavelength = given(graph, in->wavelength, 1);
     ec_expr f = ec_graph_binary(graph, EC_OP_DIV, ec_graph_number(graph, LIGHT_SPEED), wavelength);
-    int status = f < 0 ? f : check_coupling(data, elements, ec_graph_node(graph, f)->range);
+    int status = f < 0 ? f : ec_pattern_check_coupling("array", data, elements, ec_graph_node(graph, f)->range);
     if (status < 0)
         return status;
     double *list = malloc(2 * n * sizeof *list);

@@ -93,6 +93,14 @@ int ec_pattern_check_input(const ec_graph *graph, const char *noun, const char *
 int ec_pattern_check_look(const ec_graph *graph, const char *noun, const char *key, ec_expr u,
                           ec_expr v);
 int ec_pattern_check_wavelength(const ec_graph *graph, const char *noun, ec_expr wavelength);
+/* Coupled ports: their number and the frequencies that designs can have; the last frequency of the
+ * file that is not above f, but not the very last of several; row m of M with currents M a, [elements]
+ * each, at frequency k of the file. */
+int ec_pattern_check_coupling(const char *noun, const ec_touchstone *data, int32_t elements,
+                              ec_interval f);
+int32_t ec_pattern_coupling_segment(const ec_touchstone *data, double f);
+void ec_pattern_coupling_row(const ec_touchstone *data, int32_t k, int32_t m, double *re,
+                             double *im);
 /* w = sqrt(1 - u^2 - v^2) of the forward half; 0 outside the visible region. */
 ec_expr ec_pattern_forward(ec_graph *graph, ec_expr u, ec_expr v);
 
@@ -129,6 +137,13 @@ void ec_pattern_axes_free(ec_pattern_axes *axes);
 int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                          const ec_pattern_extent *extent, const ec_pattern_axes *axes,
                          bool needs_row, ec_pattern_args *args, char *text, size_t size);
+/* The radiated power: by pairs where it is closed (else power->closed stays 0), by nodes u[count],
+ * v[count], w[count], weight[count] of the mean over the sphere (weights of an element in common hold
+ * its power; free *list), or the first of both that there is, on the backend. */
+int ec_pattern_power_pairs(ec_pattern_memory *memory, const ec_array_config *config,
+                           const ec_pattern_extent *extent, ec_pattern_power *power);
+int ec_pattern_power_nodes(const ec_array_config *config, const ec_pattern_extent *extent,
+                           size_t *count, double **list);
 int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
                           const ec_pattern_extent *extent, ec_pattern_args *args);
 /* Solid angles of a surface's points, for means, into args->grid. */

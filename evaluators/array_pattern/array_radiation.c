@@ -281,23 +281,32 @@ static int choose_region(const ec_pattern_gain *gain, const ec_element_frame *fr
                          "directivity_db: the element's table has no direction in the hemisphere");
 }
 
-static int upload_rule(ec_pattern_memory *memory, const rule *from, ec_pattern_power *power)
+int ec_pattern_power_pairs(ec_pattern_memory *memory, const ec_array_config *config,
+                           const ec_pattern_extent *extent, ec_pattern_power *power)
 {
-    const double **to[4] = {&power->u, &power->v, &power->w, &power->weight};
-    int status = EC_OK;
+    bool half = config->integrate == EC_INTEGRATE_HEMISPHERE;
+    double diagonal = sqrt(extent->x * extent->x + extent->y * extent->y);
+    ec_pattern_gain gain;
 
-    power->nodes = (int32_t)from->nodes;
-    for (size_t k = 0; k < 4 && status >= 0; k++)
-        status = ec_pattern_upload(memory, from->list + k * from->nodes,
-                                   from->nodes * sizeof *from->list, (const void **)to[k]);
-    return status;
+    ec_pattern_gain_of(config, EC_POLARIZATION_TOTAL, &gain);
+    memset(power, 0, sizeof *power);
+    if (ec_pattern_has_own(config))
+        return EC_OK;
+    if (gain.form == EC_GAIN_ONE && (!half || extent->planar)) {
+        power->closed = 1;
+        power->factor = half ? 0.5 : 1.0;
+        return EC_OK;
+    }
+    bool upright = along_z(&gain.frame) && gain.frame.z[2] > 0.0;
+    if (gain.form != EC_GAIN_FIELD && upright && extent->planar && diagonal < 8192.0)
+        return make_power_table(memory, gain.pattern.q, diagonal, power);
+    return EC_OK;
 }
 
-int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
-                          const ec_pattern_extent *extent, ec_pattern_args *args)
+int ec_pattern_power_nodes(const ec_array_config *config, const ec_pattern_extent *extent,
+                           size_t *count, double **list)
 {
-    ec_pattern_power *power = &args->power;
-    bool half = config->integrate == EC_INTEGRATE_HEMISPHERE;
+    bool half = config->integrate == EC_INTEGRATE_HEMISPHERE, own = ec_pattern_has_own(config);
     double diagonal = sqrt(extent->x * extent->x + extent->y * extent->y);
     ec_pattern_gain gain; /* both polarizations are radiated */
     region where;
@@ -305,16 +314,6 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
     int32_t extra = 0;
 
     ec_pattern_gain_of(config, EC_POLARIZATION_TOTAL, &gain);
-    memset(power, 0, sizeof *power);
-    bool own = ec_pattern_has_own(config);
-    if (!own && gain.form == EC_GAIN_ONE && (!half || extent->planar)) {
-        power->closed = 1;
-        power->factor = half ? 0.5 : 1.0;
-        return EC_OK;
-    }
-    bool upright = along_z(&gain.frame) && gain.frame.z[2] > 0.0;
-    if (!own && gain.form != EC_GAIN_FIELD && upright && extent->planar && diagonal < 8192.0)
-        return make_power_table(memory, gain.pattern.q, diagonal, power);
     int status = choose_region(&gain, common_front(config), half, &where);
     if (status < 0)
         return status;
@@ -325,7 +324,7 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
     if (!(deep < 6000.0))
         return ec_fail(
             EC_ERR_UNSUPPORTED,
-            "directivity_db: %s needs quadrature, which an array of %g wavelengths makes "
+            "the radiated power of %s needs quadrature, which an array of %g wavelengths makes "
             "too long; bound the positions",
             gain.form == EC_GAIN_ONE ? "a hemisphere of an array that is not planar"
                                      : "an element that is not isotropic",
@@ -340,13 +339,33 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
         status = make_rule(&where, &gain, nz, np + (np & 1), &nodes);
     if (status < 0)
         return status;
-    status = upload_rule(memory, &nodes, power);
-    if (status >= 0 && own) {
-        const double *const d[3] = {nodes.list, nodes.list + nodes.nodes,
-                                    nodes.list + 2 * nodes.nodes};
-        status =
-            ec_pattern_fields_make(memory, config, 3, d, nodes.nodes, nodes.nodes, &power->field);
+    *count = nodes.nodes;
+    *list = nodes.list;
+    return EC_OK;
+}
+
+int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
+                          const ec_pattern_extent *extent, ec_pattern_args *args)
+{
+    ec_pattern_power *power = &args->power;
+    size_t count = 0;
+    double *list = NULL;
+
+    int status = ec_pattern_power_pairs(memory, config, extent, power);
+    if (status < 0 || power->closed)
+        return status;
+    status = ec_pattern_power_nodes(config, extent, &count, &list);
+    if (status < 0)
+        return status;
+    const double **to[4] = {&power->u, &power->v, &power->w, &power->weight};
+    power->nodes = (int32_t)count;
+    for (size_t k = 0; k < 4 && status >= 0; k++)
+        status = ec_pattern_upload(memory, list + k * count, count * sizeof *list,
+                                   (const void **)to[k]);
+    if (status >= 0 && ec_pattern_has_own(config)) {
+        const double *const d[3] = {list, list + count, list + 2 * count};
+        status = ec_pattern_fields_make(memory, config, 3, d, count, count, &power->field);
     }
-    free(nodes.list);
+    free(list);
     return status;
 }

@@ -1,19 +1,23 @@
 /* array_weights.h: optimal complex weights for each candidate's geometry.
  *
- *   F(d) = sum_m w_m exp(j k [(u-u0) x_m + (v-v0) y_m + (w-w0) z_m]),  w_m = a_m exp(j phase_m)
+ *   F(d) = sum_m w_m E_m(d) exp(j k [(u-u0) x_m + (v-v0) y_m + (w-w0) z_m]),  w_m = a_m exp(j phase_m)
  *
  * as in array_pattern.h: the look direction (u0, v0, w0) is where an array with these weights is
- * steered to, and phase is what comes on top of that steering, so F(look) = sum w_m. Every method
- * solves one problem, a quadratic form under linear constraints,
+ * steered to, and phase is what comes on top of that steering. E is the element's field in the
+ * chosen polarization; of an element that all have in common it is the size of that field, 1 of an
+ * isotropic one. Every method solves one problem, a quadratic form under linear constraints,
  *
  *   minimise  w^H R w - 2 Re(b^H w)  subject to  F(look) = 1 and F(null_k) = 0,
  *
+ * With a(d) the vector of what stands beside the weights, F = a^T w.
  * LCMV (Frost 1972, eq. 9; Van Trees, Optimum Array Processing, 6.7): b = 0 and R the covariance of
- *   white or isotropic noise (sinc(2 d_mn / wavelength)) plus that of interferers,
- *   sum p_i conj(e_i) e_i^T with power p_i over the noise of one element. With isotropic noise and
- *   no nulls the directivity is the highest that the geometry allows.
+ *   white or isotropic noise plus that of interferers, sum p_i conj(a_i) a_i^T with power p_i over
+ *   the noise of one element. Isotropic noise is the mean of conj(a) a^T over the sphere, both
+ *   polarizations of it, scaled to 1 for one element (the mean of all): of isotropic elements
+ *   sinc(2 d_mn / wavelength), of cos^q elements in a plane the kernel of array_power.h, else a
+ *   quadrature. Without nulls it gives the highest directivity that the geometry allows.
  * LEAST_SQUARES: directions d_i of a grid, i = 1 .. G, at the distance r_i in (u, v) from the look
- *   direction; R = mean_i q_i conj(e_i) e_i^T, b = mean_i q_i D_i conj(e_i): the weighted squares of
+ *   direction; R = mean_i q_i conj(a_i) a_i^T, b = mean_i q_i D_i conj(a_i): the weighted squares of
  *   F(d_i) - D_i. The wanted pattern D is 1 for r <= flat, cos^2(pi/2 (r - flat) / (exclude - flat))
  *   up to r = exclude, 0 beyond; q = 1 inside of exclude and 10^(-sll_db/10) outside, so that a
  *   side lobe at the level sll_db weighs as much as an error of 1 in the main beam. The phase of D is
@@ -24,21 +28,29 @@
  *
  * THINNING: 0 or 1 for each element, `filled` of them 1, and a phase of 0; no constraints. Keizer's
  *   iteration (IEEE Trans. Antennas Propag. 56, 2008): the elements with the largest values are
- *   filled, side lobes above sll_db of F(look) are clipped to it, F'_i = F_i min(1, limit / |F_i|),
+ *   filled, side lobes above sll_db of F(look) are clipped to it, F'_i = F_i min(1, limit / |F_i|)
+ *   (of elements that are not isotropic the pattern with the element, then divided by it again),
  *   and each element's value becomes w_m + Re mean_i conj(e_im) (F'_i - F_i), which for a lattice and
  *   a grid of its whole period is the inverse transform of F'; until nothing changes, `iterations`
  *   times at most. Values move by less the closer the limit is to the side lobes that there are; it
- *   must be far below them (about 10 dB) to change which elements are filled. The round with the lowest side lobes counts. The first values are an input, so
- *   that a search over them tries many starts.
+ *   must be far below them (about 10 dB) to change which elements are filled. The round with the lowest
+ *   side lobes counts. The first values are an input, so that a search over them tries many starts. On
+ *   the CPU a regular grid is transformed by non-uniform FFTs where that is predicted to be faster.
  *
- * loading adds loading * mean(diagonal of R) to the diagonal: less gain against smaller weights.
- * Elements are isotropic here: a common element factor scales F in every direction alike.
+ * Elements of their own (normals or patterns that differ) with all of their field have two patterns,
+ * co- and cross-polar. F(look) = 1 and D hold for the first, the second is wanted to be 0 everywhere;
+ * |F|^2 is the sum of both, and a null takes two constraints.
+ * Coupled ports: w are waves incident on them, the steering's phases included, as in
+ * ec_array_couple; F is that of the currents (I - S) w. White noise is the power of the waves.
+ * loading adds loading * mean(diagonal of R) to the diagonal (of coupled ports the diagonal that their
+ * currents have): less gain against smaller weights.
  * All float64; Cholesky's factor of R and modified Gram-Schmidt of the constraints.
+ * LCMV and LEAST_SQUARES have a gradient over positions and wavelength (array_weights_adjoint.h).
  */
 #ifndef EC_ARRAY_WEIGHTS_H
 #define EC_ARRAY_WEIGHTS_H
 
-#include "../../core/evaluator.h"
+#include "array_pattern.h"
 
 EC_C_BEGIN
 
@@ -50,12 +62,20 @@ typedef enum ec_weights_method {
 } ec_weights_method;
 typedef enum ec_weights_noise { EC_NOISE_WHITE, EC_NOISE_ISOTROPIC } ec_weights_noise;
 
-enum { EC_WEIGHTS_ELEMENTS_MAX = 2048, EC_WEIGHTS_ITERATIONS = 20 };
+enum {
+    EC_WEIGHTS_ELEMENTS_MAX = 2048,
+    EC_WEIGHTS_THINNED_MAX = 65536, /* elements of THINNING */
+    EC_WEIGHTS_ITERATIONS = 20
+};
 
 typedef struct ec_weights_config {
     ec_weights_method method;
     int32_t elements;
     int32_t nulls;          /* directions with F = 0; 0 for THINNING */
+    /* Fields of the elements: of this configuration element, frame, each, frames, polarization and
+     * copolar are read, and copied; NULL: isotropic. THINNING: one element in common. */
+    const ec_array_config *array;
+    const ec_touchstone *coupling; /* of the ports, or NULL; not kept; not THINNING */
     double loading;         /* >= 0; default 0; not THINNING */
     ec_weights_noise noise; /* LCMV */
     int32_t interferers;    /* LCMV */
@@ -86,10 +106,10 @@ typedef struct ec_weights_inputs {
 EC_API void ec_weights_inputs_default(ec_weights_inputs *inputs);
 
 /* Checks and records the call; its outputs are amplitude (>= 0) and phase (rad, -pi to pi), each
- * [elements]. More constraints than elements is an error. A design whose constraints depend on each
- * other (a null in the look direction, two alike), whose R is singular or whose weights exceed 1e9
- * has NaN weights and the candidate status EVALUATOR. There is no gradient: the weights are made
- * anew for each geometry. */
+ * [elements]. More constraints than elements is an error, and so are two elements in one place, both
+ * known, that would leave R singular. A design whose constraints depend on each other (a null in the
+ * look direction, two alike), whose elements do not radiate towards the look direction, whose R is
+ * singular or whose weights exceed 1e9 has NaN weights and the candidate status EVALUATOR. */
 EC_API int ec_weights_call(ec_graph *graph, const ec_weights_config *config,
                            const ec_weights_inputs *inputs, ec_expr *amplitude, ec_expr *phase);
 
