@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "lua_elements.h"
 #include "lua_expr.h"
-#include "lua_patterns.h"
 #include "lua_values.h"
 
 /* ---- ec.array: keys -------------------------------------------------------------------------- */
@@ -12,11 +12,11 @@ typedef struct array_keys {
     ec_expr x, y, z, amplitude, phase, phase_deg, wavelength, frequency;
     ec_expr steer_u, steer_v, steer_theta, steer_phi;
     ec_lua_list u, v, theta, phi;
-    int element, polarization, precision, method, integrate, expansion, partition, weights;
-    double q, copolar, tolerance;
+    ec_lua_element_keys elements;
+    int precision, method, integrate, expansion, partition, weights;
+    double tolerance;
     int64_t terms, parts;
-    ec_lua_list axis, normal, rotation, part;
-    int normals, coupling;
+    ec_lua_list part;
     bool plane;
 } array_keys;
 
@@ -34,39 +34,14 @@ static const ec_key array_table[] = {
     ROW("phase", EC_KEY_EXPR, 0, NAN, 0, 0, "rad", NULL, "phase of each element, or of all", phase),
     ROW("phase_deg", EC_KEY_EXPR, 0, NAN, 0, 0, "deg", NULL, "the same in degrees", phase_deg),
     ROW("weights", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
-        "what ec.optimal{ ... } gives, instead of amplitude and phase; positions, wavelength and "
-        "steering are its own where they are not given",
+        "what ec.optimal{ ... } gives, instead of amplitude and phase; positions, wavelength, "
+        "steering, elements and coupling are its own where they are not given",
         weights),
     ROW("wavelength", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL,
         "wavelength; with 1, positions are in wavelengths", wavelength),
     ROW("frequency", EC_KEY_EXPR, 0, NAN, 0, 0, "Hz", NULL, "frequency, instead of wavelength",
         frequency),
-    ROW("element", EC_KEY_ANY, 0, 0, 0, 0, NULL, NULL,
-        "isotropic (default), hemispheric, cosq (field cos^q of the angle from the normal, zero "
-        "behind), short_dipole, halfwave_dipole, a pattern of ec.load_pattern, or a list with such "
-        "a pattern for each element",
-        element),
-    ROW("q", EC_KEY_NUMBER, 0, 1, 0, 1000, NULL, NULL, "exponent of element = 'cosq'", q),
-    ROW("axis", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
-        "direction {x, y, z} of dipoles in the element's axes (default {1, 0, 0})", axis),
-    ROW("normal", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
-        "direction {x, y, z} that the element's own z points in (default {0, 0, 1}); its x stays "
-        "as near to the array's x as it can",
-        normal),
-    ROW("normals", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
-        "the normal of each element: {nx, ny, nz}, three lists of numbers", normals),
-    ROW("rotation_deg", EC_KEY_LIST, 0, NAN, -360, 360, "deg", NULL,
-        "turns the element about its normal; a list: each element", rotation),
-    ROW("polarization", EC_KEY_WORD, 0, 0, 0, 0, NULL, "total|co|cross|theta|phi",
-        "the part of the field that pattern and metrics read; co and cross by Ludwig's third "
-        "definition",
-        polarization),
-    ROW("copolar_deg", EC_KEY_NUMBER, 0, 0, -360, 360, "deg", NULL,
-        "the co-polar direction at broadside, from x towards y", copolar),
-    ROW("coupling", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
-        "a matrix S of ec.load_touchstone with a port for each element: amplitude and phase (with "
-        "the steering) are waves a incident on the ports, the weights are their currents, a - S a",
-        coupling),
+    EC_LUA_ELEMENT_ROWS(array_keys, elements),
     ROW("u", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
         "grid of u = sin(theta) cos(phi): a cut, or with v a grid", u),
     ROW("v", EC_KEY_LIST, 0, NAN, -2, 2, NULL, NULL,
@@ -345,186 +320,23 @@ static const int32_t *part_numbers(lua_State *L, const ec_lua_list *list, int32_
     return part;
 }
 
-/* ---- ec.array: elements ---------------------------------------------------------------------- */
+/* ---- ec.array: a call ------------------------------------------------------------------------ */
 
-static const char *const element_words = "isotropic|hemispheric|cosq|short_dipole|halfwave_dipole";
-
-static void read_vector(lua_State *L, const char *key, const ec_lua_list *list, double to[3])
+/* The keys at index, or a table that is pushed with them and what their weights say of the elements. */
+static int join_weights(lua_State *L, int index)
 {
-    if (!list->v)
-        return;
-    if (list->n != 3)
-        ec_lua_fail(L, "ec.array: key '%s': wants a direction {x, y, z}, got %d numbers", key,
-                    (int)list->n);
-    for (int i = 0; i < 3; i++)
-        to[i] = list->v[i];
-    if (!(hypot(hypot(to[0], to[1]), to[2]) > 1e-150))
-        ec_lua_fail(L, "ec.array: key '%s': a direction of zero length", key);
-}
-
-/* A key that the array's element has no use for. */
-static void refuse_key(lua_State *L, uint64_t given, const char *key, const char *why)
-{
-    if (ec_lua_keys_given(&ec_noun_array, given, key))
-        ec_lua_fail(L, "ec.array: key '%s': %s", key, why);
-}
-
-/* Axes of every element from lists of normals and rotations. */
-static void choose_frames(lua_State *L, const array_keys *k, const double normal[3],
-                          ec_array_config *c)
-{
-    static const char what[] = "ec.array: key 'normals'";
-    ec_lua_list part[3];
-    bool turned = k->rotation.v && !k->rotation.scalar;
-
-    luaL_checkstack(L, 12, "too many lists");
-    if (k->normals) {
-        if (!lua_istable(L, k->normals) || lua_rawlen(L, k->normals) != 3)
-            ec_lua_fail(L, "%s: wants three lists {nx, ny, nz}", what);
-        for (int i = 0; i < 3; i++) {
-            lua_rawgeti(L, k->normals, i + 1);
-            ec_lua_list_get(L, -1, what, &part[i]);
-            if (part[i].n != c->elements)
-                ec_lua_fail(L, "%s: list %d has %d numbers, the array has %d elements", what, i + 1,
-                            (int)part[i].n, (int)c->elements);
-        }
+    if (!lua_istable(L, index))
+        return index;
+    int top = lua_gettop(L);
+    lua_pushliteral(L, "weights");
+    lua_rawget(L, index);
+    if (!luaL_testudata(L, -1, EC_LUA_WEIGHTS)) {
+        lua_settop(L, top);
+        return index;
     }
-    if (turned && k->rotation.n != c->elements)
-        ec_lua_fail(L, "ec.array: key 'rotation_deg': %d numbers, the array has %d elements",
-                    (int)k->rotation.n, (int)c->elements);
-    ec_element_frame *frames = lua_newuserdatauv(L, (size_t)c->elements * sizeof *frames, 0);
-    for (int32_t m = 0; m < c->elements; m++) {
-        double n[3] = {normal[0], normal[1], normal[2]};
-        double angle = k->rotation.v ? k->rotation.v[turned ? m : 0] : 0;
-        for (int i = 0; i < 3 && k->normals; i++)
-            n[i] = part[i].v[m];
-        if (!(hypot(hypot(n[0], n[1]), n[2]) > 1e-150))
-            ec_lua_fail(L, "%s: the normal of element %d has zero length", what, (int)m + 1);
-        if (ec_element_frame_of(n, angle * EC_LUA_RADIANS, &frames[m]) != EC_OK)
-            ec_lua_fail_core(L, "ec.array");
-    }
-    c->frames = frames;
-}
-
-/* What the core keeps of a pattern. */
-static size_t table_bytes(const ec_lua_far_field *p)
-{
-    return ec_element_table_length(&p->element) * sizeof(ec_c128);
-}
-
-/* A pattern of ec.load_pattern for each element. Returns what the core keeps of them. */
-static size_t choose_each(lua_State *L, const array_keys *k, ec_array_config *c)
-{
-    static const char what[] = "ec.array: key 'element'";
-    int32_t n = ec_lua_list_length(L, k->element, what);
-    size_t bytes = (size_t)n * sizeof *c->each;
-
-    if (n != c->elements)
-        ec_lua_fail(L, "%s: %d patterns, the array has %d elements", what, (int)n,
-                    (int)c->elements);
-    ec_element_pattern *each = lua_newuserdatauv(L, (size_t)n * sizeof *each, 0);
-    for (int32_t m = 0; m < n; m++) {
-        lua_rawgeti(L, k->element, m + 1);
-        const ec_lua_far_field *loaded = ec_lua_far_field_test(L, -1);
-        if (!loaded)
-            ec_lua_fail(L, "%s: entry %d is a %s, each has to be a pattern of ec.load_pattern",
-                        what, (int)m + 1, luaL_typename(L, -1));
-        each[m] = loaded->element;
-        int32_t first = 0;
-        while (each[first].node_f64 != each[m].node_f64)
-            first++;
-        if (first == m)
-            bytes += table_bytes(loaded);
-        lua_pop(L, 1);
-    }
-    c->each = each;
-    return bytes;
-}
-
-/* What an element is: its kind; a list or a loaded pattern is a table. */
-static ec_element_kind element_kind(lua_State *L, const array_keys *k)
-{
-    static const char what[] = "ec.array: key 'element'";
-
-    if (!k->element)
-        return EC_ELEMENT_KIND_ISOTROPIC;
-    if (lua_istable(L, k->element) || ec_lua_far_field_test(L, k->element))
-        return EC_ELEMENT_KIND_TABLE;
-    if (lua_type(L, k->element) == LUA_TSTRING)
-        return (ec_element_kind)ec_lua_word_get(L, k->element, what, element_words);
-    ec_lua_fail(
-        L,
-        "%s: wants one of the words %s, a pattern of ec.load_pattern or a list of them, got "
-        "a %s",
-        what, element_words, luaL_typename(L, k->element));
-}
-
-static void check_element_keys(lua_State *L, const array_keys *k, uint64_t given,
-                               ec_element_kind kind)
-{
-    static const char *const turning[] = {"normal", "normals", "rotation_deg"};
-
-    if (kind != EC_ELEMENT_KIND_COSQ && ec_lua_keys_given(&ec_noun_array, given, "q"))
-        ec_lua_fail(L, "ec.array: key 'q': %.14g, but only element = 'cosq' has an exponent", k->q);
-    if (kind != EC_ELEMENT_KIND_SHORT_DIPOLE && kind != EC_ELEMENT_KIND_HALF_WAVE)
-        refuse_key(L, given, "axis", "only dipoles have an axis; turn others by normal");
-    if (k->normal.v && k->normals)
-        ec_lua_fail(L, "ec.array: give normal, that of all elements, or normals, not both");
-    if (kind != EC_ELEMENT_KIND_ISOTROPIC)
-        return;
-    for (int i = 0; i < 3; i++)
-        refuse_key(L, given, turning[i], "an isotropic element looks the same from everywhere");
-    if (k->polarization)
-        refuse_key(L, given, "polarization",
-                   "an isotropic element has no vector field; give element = 'cosq', a dipole or a "
-                   "pattern of ec.load_pattern");
-}
-
-/* Returns what the core keeps of the elements. */
-static size_t choose_element(lua_State *L, const array_keys *k, uint64_t given, ec_array_config *c)
-{
-    ec_element_kind kind = element_kind(L, k);
-    size_t bytes = 0;
-    double axis[3] = {1, 0, 0}, normal[3] = {0, 0, 1}, angle = 0;
-
-    check_element_keys(L, k, given, kind);
-    read_vector(L, "axis", &k->axis, axis);
-    read_vector(L, "normal", &k->normal, normal);
-    const ec_lua_far_field *loaded = k->element ? ec_lua_far_field_test(L, k->element) : NULL;
-    if (loaded) {
-        c->element = loaded->element;
-        bytes += table_bytes(loaded);
-    } else if (kind == EC_ELEMENT_KIND_TABLE) {
-        bytes += choose_each(L, k, c);
-    } else if (ec_element_pattern_init(kind, k->q, axis, &c->element) != EC_OK) {
-        ec_lua_fail_core(L, "ec.array");
-    }
-    if (k->normals || (k->rotation.v && !k->rotation.scalar)) {
-        choose_frames(L, k, normal, c);
-        bytes += (size_t)c->elements * sizeof *c->frames;
-    }
-    if (k->rotation.v && k->rotation.scalar)
-        angle = k->rotation.v[0] * EC_LUA_RADIANS;
-    if (ec_element_frame_of(normal, angle, &c->frame) != EC_OK)
-        ec_lua_fail_core(L, "ec.array");
-    c->polarization = (ec_array_polarization)k->polarization;
-    c->copolar = k->copolar * EC_LUA_RADIANS;
-    return bytes;
-}
-
-static void couple(lua_State *L, const array_keys *k, int32_t elements, ec_array_inputs *in)
-{
-    const ec_lua_touchstone *matrix = ec_lua_touchstone_test(L, k->coupling);
-
-    if (!matrix)
-        ec_lua_fail(L, "ec.array: key 'coupling': wants a matrix of ec.load_touchstone, got a %s",
-                    luaL_typename(L, k->coupling));
-    if (matrix->data->n_ports != elements)
-        ec_lua_fail(L,
-                    "ec.array: key 'coupling': the matrix has %d ports, the array has %d elements",
-                    (int)matrix->data->n_ports, (int)elements);
-    if (ec_array_couple(graph_of(L), matrix->data, elements, in) != EC_OK)
-        ec_lua_fail_core(L, "ec.array");
+    lua_getiuservalue(L, -1, 1);
+    ec_lua_elements_join(L, &ec_noun_array, index, lua_gettop(L));
+    return lua_gettop(L);
 }
 
 /* Pushes the value; of a plain table a copy, its lists copied as well. */
@@ -571,7 +383,7 @@ static ec_lua_array *build(lua_State *L, int index, bool towards)
 {
     static const double none[1] = {0}, up[1] = {1};
     array_keys k;
-    uint64_t given = ec_lua_keys_parse(L, index, &ec_noun_array, &k, NULL);
+    uint64_t given = ec_lua_keys_parse(L, join_weights(L, index), &ec_noun_array, &k, NULL);
     ec_array_inputs in = {.u0 = -1, .v0 = -1, .w0 = -1};
     if (k.weights)
         take_weights(L, given, &k, &in);
@@ -590,7 +402,7 @@ static ec_lua_array *build(lua_State *L, int index, bool towards)
                                      {"phase", k.phase},
                                      {"phase_deg", k.phase_deg}};
     config.elements = ec_lua_array_count(L, "ec.array", lists, sizeof lists / sizeof *lists);
-    size_t bytes = choose_element(L, &k, given, &config);
+    size_t bytes = ec_lua_elements_choose(L, &ec_noun_array, given, &k.elements, &config);
     config.precision = (ec_array_precision)k.precision;
     config.method = (ec_array_method)k.method;
     config.tolerance = k.tolerance;
@@ -625,8 +437,10 @@ static ec_lua_array *build(lua_State *L, int index, bool towards)
         in.v0 = steer[1];
         in.w0 = steer[2];
     }
-    if (k.coupling)
-        couple(L, &k, config.elements, &in);
+    const ec_touchstone *coupling =
+        ec_lua_elements_coupling(L, &ec_noun_array, &k.elements, config.elements);
+    if (coupling && ec_array_couple(graph_of(L), coupling, config.elements, &in) != EC_OK)
+        ec_lua_fail_core(L, "ec.array");
     ec_lua_array *array = lua_newuserdatauv(L, sizeof *array, 1);
     array->call = NULL;
     array->kind = config.kind;

@@ -14,8 +14,8 @@
  * lua_result   what a solve found                 lua_module     ec.arg, value, range, over
  * lua_array    ec.array                           lua_metric     the methods of arrays
  * lua_weights  ec.optimal                         lua_column     ec.host
- * lua_patterns patterns of elements, S-matrices   lua_library    what the modules in scripts/ use
- * lua_help     eciton help, the reference page
+ * lua_elements what an array's elements are       lua_patterns   files of elements, S-matrices
+ * lua_library  what the modules in scripts/ use   lua_help       eciton help, the reference page
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H

@@ -4,6 +4,7 @@
 
 #include "evaluators/array_pattern/array_weights.h"
 #include "lua_array.h"
+#include "lua_elements.h"
 #include "lua_expr.h"
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -17,6 +18,7 @@ typedef struct weights_keys {
     ec_lua_list u, v;
     double exclude_u, flat_u, sll_db, loading;
     int64_t iterations, filled;
+    ec_lua_element_keys elements;
 } weights_keys;
 
 #define ROW(key, kind, flags, initial, min, max, unit, words, help, field)                         \
@@ -45,11 +47,14 @@ static const ec_key weights_table[] = {
         look_theta),
     ROW("look_phi_deg", EC_KEY_EXPR, 0, NAN, 0, 0, "deg", NULL, "phi of that direction", look_phi),
     ROW("null_u", EC_KEY_EXPR, 0, NAN, 0, 0, NULL, NULL,
-        "u of each direction with gain 0: fewer than there are elements", null_u),
+        "u of each direction with gain 0: fewer than there are elements (of elements of their own "
+        "with polarization = 'total' fewer than half as many)",
+        null_u),
     ROW("null_v", EC_KEY_EXPR, 0, NAN, 0, 0, NULL, NULL, "v of each null (default 0)", null_v),
     ROW("null_theta_deg", EC_KEY_EXPR, 0, NAN, 0, 0, "deg", NULL, "theta of each null", null_theta),
     ROW("null_phi_deg", EC_KEY_EXPR, 0, NAN, 0, 0, "deg", NULL, "phi of each null (default 0)",
         null_phi),
+    EC_LUA_ELEMENT_ROWS(weights_keys, elements),
     ROW("noise", EC_KEY_WORD, 0, 0, 0, 0, NULL, "white|isotropic",
         "lcmv: white: of each element, gives the smallest weights; isotropic: from all around, "
         "gives the highest directivity",
@@ -80,7 +85,7 @@ static const ec_key weights_table[] = {
         iterations),
     ROW("start", EC_KEY_EXPR, 0, NAN, 0, 0, NULL, NULL,
         "thinning: a first value for each element, most often variables from 0 to 1", start),
-    ROW("filled", EC_KEY_INTEGER, 0, NAN, 1, 2048, NULL, NULL,
+    ROW("filled", EC_KEY_INTEGER, 0, NAN, 1, 65536, NULL, NULL,
         "thinning: how many elements stay, those with the largest values", filled),
     ROW("loading", EC_KEY_NUMBER, 0, NAN, 0, 1e6, NULL, NULL,
         "added to the covariance's diagonal, times its mean: smaller weights (default: lcmv 0, "
@@ -90,8 +95,9 @@ static const ec_key weights_table[] = {
 const ec_noun ec_noun_optimal = {
     "ec.optimal", "ec.optimal{ x = x, wavelength = 1, look_u = 0, null_u = {0.3, 0.5} }",
     "Optimal weights of each design's geometry, to be given to ec.array as weights. Its fields "
-    "amplitude and phase (beyond the steering to the look direction) are expressions. Elements are "
-    "isotropic; there is no gradient.",
+    "amplitude and phase (beyond the steering to the look direction) are expressions; of lcmv and "
+    "least_squares they have a gradient over the positions. The array takes elements and coupling "
+    "from the weights.",
     EC_KEYS(weights_table)};
 
 /* ---- from keys to the core ------------------------------------------------------------------- */
@@ -135,7 +141,8 @@ static void check_method(lua_State *L, uint64_t given, int method)
                 {"null_u", 7},
                 {"null_v", 7},
                 {"null_theta_deg", 7},
-                {"null_phi_deg", 7}};
+                {"null_phi_deg", 7},
+                {"coupling", 7}};
     static const char *const words[] = {"lcmv", "least_squares", "minimum_sll", "thinning"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (ec_lua_keys_given(&ec_noun_optimal, given, rows[i].key) &&
@@ -243,6 +250,12 @@ static int weights_new(lua_State *L)
         config.iterations = (int32_t)k.iterations;
     if (k.filled > 0)
         config.filled = (int32_t)k.filled;
+    ec_array_config array;
+    ec_array_config_default(&array);
+    array.elements = config.elements;
+    size_t bytes = ec_lua_elements_choose(L, &ec_noun_optimal, given, &k.elements, &array);
+    config.array = &array;
+    config.coupling = ec_lua_elements_coupling(L, &ec_noun_optimal, &k.elements, config.elements);
     ec_lua_mark_line(L);
     ec_weights_inputs in;
     ec_weights_inputs_default(&in);
@@ -260,11 +273,15 @@ static int weights_new(lua_State *L)
     in.w0 = made.look[2];
     choose_nulls(L, &k, &config, &in);
     choose_interference(L, &k, &config, &in);
+    ec_lua_weights *weights = lua_newuserdatauv(L, sizeof *weights, 1);
+    luaL_setmetatable(L, EC_LUA_WEIGHTS);
+    ec_lua_elements_keep(L, 1);
+    lua_setiuservalue(L, -2, 1);
+    /* the call copies grid and elements, and lives as long as the graph */
+    ec_lua_budget_take(L, bytes + 3 * sizeof(double) * (size_t)config.directions);
     if (ec_weights_call(graph_of(L), &config, &in, &made.amplitude, &made.phase) != EC_OK)
         ec_lua_fail_core(L, "ec.optimal");
-    ec_lua_weights *weights = lua_newuserdatauv(L, sizeof *weights, 0);
     *weights = made;
-    luaL_setmetatable(L, EC_LUA_WEIGHTS);
     return 1;
 }
 

@@ -117,8 +117,8 @@ int ec_pattern_check_coupling(const char *noun, const ec_touchstone *data, int32
     double lo = at[0], hi = at[data->n_frequencies - 1];
 
     if (data->n_ports != elements)
-        return ec_fail(EC_ERR_SHAPE, "%s: the coupling has %d ports, the array has %d elements", noun,
-                       data->n_ports, elements);
+        return ec_fail(EC_ERR_SHAPE, "%s: the coupling has %d ports, the array has %d elements",
+                       noun, data->n_ports, elements);
     if (!(f.lo >= lo * (1.0 - slack) && f.hi <= hi * (1.0 + slack)))
         return ec_fail(EC_ERR_RANGE,
                        "%s: the coupling's file has %.10g to %.10g Hz, the array's frequency is "
@@ -148,7 +148,9 @@ int ec_array_couple(ec_graph *graph, const ec_touchstone *data, int32_t elements
         return ec_fail(EC_ERR_ARGUMENT, "array: coupling needs all three cosines of the steering");
     ec_expr wavelength = given(graph, in->wavelength, 1);
     ec_expr f = ec_graph_binary(graph, EC_OP_DIV, ec_graph_number(graph, LIGHT_SPEED), wavelength);
-    int status = f < 0 ? f : ec_pattern_check_coupling("array", data, elements, ec_graph_node(graph, f)->range);
+    int status =
+        f < 0 ? f
+              : ec_pattern_check_coupling("array", data, elements, ec_graph_node(graph, f)->range);
     if (status < 0)
         return status;
     double *list = malloc(2 * n * sizeof *list);

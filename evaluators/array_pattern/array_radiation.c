@@ -360,8 +360,8 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
     const double **to[4] = {&power->u, &power->v, &power->w, &power->weight};
     power->nodes = (int32_t)count;
     for (size_t k = 0; k < 4 && status >= 0; k++)
-        status = ec_pattern_upload(memory, list + k * count, count * sizeof *list,
-                                   (const void **)to[k]);
+        status =
+            ec_pattern_upload(memory, list + k * count, count * sizeof *list, (const void **)to[k]);
     if (status >= 0 && ec_pattern_has_own(config)) {
         const double *const d[3] = {list, list + count, list + 2 * count};
         status = ec_pattern_fields_make(memory, config, 3, d, count, count, &power->field);

@@ -99,8 +99,8 @@ static int check_elements(const ec_weights_config *config)
 static int check_config(const ec_weights_config *config)
 {
     int32_t n = config->elements, parts = config->array ? ec_weights_parts(config->array) : 1;
-    int32_t most = config->method == EC_WEIGHTS_THINNING ? EC_WEIGHTS_THINNED_MAX
-                                                         : EC_WEIGHTS_ELEMENTS_MAX;
+    int32_t most =
+        config->method == EC_WEIGHTS_THINNING ? EC_WEIGHTS_THINNED_MAX : EC_WEIGHTS_ELEMENTS_MAX;
 
     if (n < 1 || n > most)
         return ec_fail(EC_ERR_RANGE, "optimal: %d elements, allowed is 1 to %d", n, most);
@@ -153,8 +153,7 @@ static bool is_even(const double *a, size_t stride, int32_t n)
     double span = a[(size_t)(n - 1) * stride] - a[0];
 
     for (int32_t i = 1; i < n - 1; i++)
-        if (fabs(a[(size_t)i * stride] - (a[0] + span * i / (n - 1))) >
-            1e-11 * (span + fabs(a[0])))
+        if (fabs(a[(size_t)i * stride] - (a[0] + span * i / (n - 1))) > 1e-11 * (span + fabs(a[0])))
             return false;
     return span > 0.0;
 }
@@ -276,12 +275,11 @@ static int copy_config(const ec_weights_config *config, ec_interval wavelength,
         status = copy_grid(config, own);
     double rows = (double)own->config.directions * ec_weights_parts(&own->array.config);
     if (status >= 0 && rows * config->elements > most && own->count[0] == 0)
-        status = ec_fail(EC_ERR_RANGE,
-                         "optimal: %d directions of %d elements, their product may be at most %g%s",
-                         own->config.directions, config->elements, most,
-                         config->method == EC_WEIGHTS_THINNING
-                             ? " where directions are not evenly spaced"
-                             : "");
+        status = ec_fail(
+            EC_ERR_RANGE,
+            "optimal: %d directions of %d elements, their product may be at most %g%s",
+            own->config.directions, config->elements, most,
+            config->method == EC_WEIGHTS_THINNING ? " where directions are not evenly spaced" : "");
     if (status < 0) {
         setup_destroy(own);
         return status;
@@ -454,7 +452,8 @@ int ec_weights_call(ec_graph *graph, const ec_weights_config *config,
             in[thirds[i]] = ec_pattern_forward(graph, in[thirds[i] - 2], in[thirds[i] - 1]);
     status = check_inputs(graph, config, in);
     if (status >= 0)
-        status = copy_config(config, ec_graph_node(graph, in[EC_WEIGHTS_WAVELENGTH])->range, &setup);
+        status =
+            copy_config(config, ec_graph_node(graph, in[EC_WEIGHTS_WAVELENGTH])->range, &setup);
     if (status >= 0)
         status = check_beam(graph, setup, in);
     if (status >= 0)

@@ -71,14 +71,14 @@ enum {
 typedef struct ec_weights_config {
     ec_weights_method method;
     int32_t elements;
-    int32_t nulls;          /* directions with F = 0; 0 for THINNING */
+    int32_t nulls; /* directions with F = 0; 0 for THINNING */
     /* Fields of the elements: of this configuration element, frame, each, frames, polarization and
      * copolar are read, and copied; NULL: isotropic. THINNING: one element in common. */
     const ec_array_config *array;
     const ec_touchstone *coupling; /* of the ports, or NULL; not kept; not THINNING */
-    double loading;         /* >= 0; default 0; not THINNING */
-    ec_weights_noise noise; /* LCMV */
-    int32_t interferers;    /* LCMV */
+    double loading;                /* >= 0; default 0; not THINNING */
+    ec_weights_noise noise;        /* LCMV */
+    int32_t interferers;           /* LCMV */
     /* All but LCMV: u and v [directions] of the grid, copied; those with
      * u^2 + v^2 > 1 do not count. */
     int32_t directions;

@@ -189,10 +189,10 @@ EC_PATTERN_FN void ec_weights_pull_pairs(const ec_team *team, const ec_weights_a
             double distance = sqrt(square);
             double pair = args->pair_scale * ec_pair_kernel(&args->power, distance, &slope);
             /* Im(conj(v_m) w_n + conj(w_m) v_n) and Re of the same */
-            turn += pair * (v.re[m] * w.im[n] - v.im[m] * w.re[n] + w.re[m] * v.im[n] -
-                            w.im[m] * v.re[n]);
-            double both = v.re[m] * w.re[n] + v.im[m] * w.im[n] + w.re[m] * v.re[n] +
-                          w.im[m] * v.im[n];
+            turn += pair *
+                    (v.re[m] * w.im[n] - v.im[m] * w.re[n] + w.re[m] * v.im[n] - w.im[m] * v.re[n]);
+            double both =
+                v.re[m] * w.re[n] + v.im[m] * w.im[n] + w.re[m] * v.re[n] + w.im[m] * v.im[n];
             double force = distance > 0.0 ? args->pair_scale * slope / distance * both : 0.0;
             for (int k = 0; k < 3; k++)
                 pull[k] -= force * d[k];

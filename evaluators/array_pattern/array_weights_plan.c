@@ -31,13 +31,15 @@ int ec_weights_gradient(const ec_call *call)
     ec_weights_method method = ((const ec_weights_setup *)call->config)->config.method;
 
     if (method == EC_WEIGHTS_MINIMUM_SLL)
-        return ec_fail(EC_ERR_NO_GRADIENT,
-                       "weights of ec.optimal with method = 'minimum_sll' have no gradient: the best "
-                       "of several rounds changes by jumps ('least_squares' and 'lcmv' have one)");
+        return ec_fail(
+            EC_ERR_NO_GRADIENT,
+            "weights of ec.optimal with method = 'minimum_sll' have no gradient: the best "
+            "of several rounds changes by jumps ('least_squares' and 'lcmv' have one)");
     if (method == EC_WEIGHTS_THINNING)
-        return ec_fail(EC_ERR_NO_GRADIENT,
-                       "weights of ec.optimal with method = 'thinning' have no gradient: they are 0 "
-                       "or 1");
+        return ec_fail(
+            EC_ERR_NO_GRADIENT,
+            "weights of ec.optimal with method = 'thinning' have no gradient: they are 0 "
+            "or 1");
     return EC_OK;
 }
 
@@ -206,8 +208,8 @@ static void find_fields(const ec_weights_args *args, const ec_array_config *arra
 #endif
     for (int32_t i = 0; i < rows; i++) {
         bool node = i >= grid;
-        int32_t part = node ? args->node_part[(i - grid) % args->node_parts]
-                            : args->part[i % parts];
+        int32_t part =
+            node ? args->node_part[(i - grid) % args->node_parts] : args->part[i % parts];
         size_t at = (size_t)(node ? args->directions + (i - grid) / args->node_parts : i / parts);
         ec_direction d = {k->direction[at], k->direction[k->count + at],
                           k->direction[2 * k->count + at]};
@@ -247,8 +249,8 @@ static int upload_fields(weights_evaluator *ev, const ec_array_config *array, co
         }
     for (int32_t i = 0; i < args->nodes; i++)
         k->weight[i] *= args->elements / noise;
-    int status = ec_pattern_upload(&ev->memory, field, size * sizeof *field,
-                                   (const void **)&args->field.re);
+    int status =
+        ec_pattern_upload(&ev->memory, field, size * sizeof *field, (const void **)&args->field.re);
     if (status >= 0)
         status = ec_pattern_upload(&ev->memory, field + size, size * sizeof *field,
                                    (const void **)&args->field.im);
@@ -268,17 +270,19 @@ static int make_known(weights_evaluator *ev, const ec_weights_setup *setup, size
 
     args->nodes = (int32_t)nodes;
     if ((double)nodes * args->node_parts * args->elements > most)
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "optimal: isotropic noise of these elements takes %d directions, times %d "
-                       "elements that is more than %g; bound the positions, or take noise = 'white'",
-                       args->nodes, args->elements, most);
+        return ec_fail(
+            EC_ERR_UNSUPPORTED,
+            "optimal: isotropic noise of these elements takes %d directions, times %d "
+            "elements that is more than %g; bound the positions, or take noise = 'white'",
+            args->nodes, args->elements, most);
     k.direction = malloc((3 * k.count + nodes + 1) * sizeof *k.direction);
     if (!k.direction)
         return no_memory();
     k.weight = k.direction + 3 * k.count;
     for (size_t i = 0; i < 3; i++) {
         if (grid > 0)
-            memcpy(k.direction + i * k.count, setup->storage + i * grid, grid * sizeof *k.direction);
+            memcpy(k.direction + i * k.count, setup->storage + i * grid,
+                   grid * sizeof *k.direction);
         if (nodes > 0)
             memcpy(k.direction + i * k.count + grid, list + i * nodes, nodes * sizeof *list);
     }
@@ -361,11 +365,12 @@ static int choose_lattice(weights_evaluator *ev, const ec_plan_info *info)
     if (!possible && sums <= most)
         return EC_OK;
     if (!possible)
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "optimal: thinning of %d elements on %d directions needs FFTs, which %s",
-                       args->elements, args->directions,
-                       !host ? "run on the CPU (--backend cpu)"
-                             : "are for elements in a plane z, and directions evenly spaced in u and v");
+        return ec_fail(
+            EC_ERR_UNSUPPORTED,
+            "optimal: thinning of %d elements on %d directions needs FFTs, which %s",
+            args->elements, args->directions,
+            !host ? "run on the CPU (--backend cpu)"
+                  : "are for elements in a plane z, and directions evenly spaced in u and v");
     int status = make_transform(ev, setup, 1, &made.to_modes, &cost);
     if (status >= 0)
         status = make_transform(ev, setup, 2, &made.to_elements, &cost);
@@ -406,9 +411,9 @@ static void describe_path(const ec_weights_setup *setup, const ec_weights_args *
     char more[120];
 
     snprintf(more, sizeof more, "%s%s%s",
-             args->own.parts              ? ", elements of their own"
-             : args->gain.form            ? ", with the element's pattern"
-                                          : "",
+             args->own.parts   ? ", elements of their own"
+             : args->gain.form ? ", with the element's pattern"
+                               : "",
              ec_pattern_polarization_text(&setup->array.config),
              args->ports.count > 0 ? ", coupled ports" : "");
     switch (config->method) {

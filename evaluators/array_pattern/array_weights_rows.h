@@ -143,8 +143,8 @@ EC_PATTERN_FN void ec_weights_own(const ec_weights_args *args, const ec_weights_
 
 /* Row `row` of the direction d, coupled ports still left out. */
 EC_PATTERN_FN void ec_weights_illuminate(const ec_weights_args *args, ec_weights_work *work,
-                                         ec_direction d, double level,
-                                         int32_t polarization, int32_t known, int32_t row)
+                                         ec_direction d, double level, int32_t polarization,
+                                         int32_t known, int32_t row)
 {
     bool coupled = args->ports.count > 0;
     ec_weights_rows to = ec_weights_row(coupled ? work->plain : work->row, row, work->stride);
@@ -280,7 +280,8 @@ EC_PATTERN_FN void ec_weights_interpolate(const ec_team *team, const ec_weights_
         size_t at = 2 * stride * (size_t)m;
         for (size_t l = 0; l < stride; l++) {
             to.re[l] = low[at + l] + share * (high[at + l] - low[at + l]);
-            to.im[l] = low[at + stride + l] + share * (high[at + stride + l] - low[at + stride + l]);
+            to.im[l] =
+                low[at + stride + l] + share * (high[at + stride + l] - low[at + stride + l]);
         }
     }
 }

@@ -36,8 +36,8 @@ EC_PATTERN_FN void ec_weights_noise_row(const ec_weights_args *args, ec_weights_
     for (int32_t k = 0; k < m && args->isotropic; k++) {
         double x = work->x[m] - work->x[k], y = work->y[m] - work->y[k];
         double z = work->z[m] - work->z[k], slope;
-        double pair = args->pair_scale *
-                      ec_pair_kernel(&args->power, sqrt(x * x + y * y + z * z), &slope);
+        double pair =
+            args->pair_scale * ec_pair_kernel(&args->power, sqrt(x * x + y * y + z * z), &slope);
         to.re[k] = pair * (e.re[m] * e.re[k] + e.im[m] * e.im[k]);
         to.im[k] = pair * (e.im[m] * e.re[k] - e.re[m] * e.im[k]);
     }
@@ -105,10 +105,10 @@ EC_PATTERN_FN double ec_weights_covariance(const ec_team *team, const ec_weights
         ec_weights_noise_row(args, work, m, ec_weights_row(work->matrix, m, work->stride));
     /* rows of some sources stay in the cache while those of R pass by */
     for (int32_t i = 0; i < work->sources; i += EC_WEIGHTS_CACHED) {
-        int32_t last = i + EC_WEIGHTS_CACHED < work->sources ? i + EC_WEIGHTS_CACHED : work->sources;
+        int32_t last =
+            i + EC_WEIGHTS_CACHED < work->sources ? i + EC_WEIGHTS_CACHED : work->sources;
         for (int32_t m = team->rank; m < work->n; m += team->size)
-            ec_weights_source_row(work, i, last, m,
-                                  ec_weights_row(work->matrix, m, work->stride));
+            ec_weights_source_row(work, i, last, m, ec_weights_row(work->matrix, m, work->stride));
     }
     ec_team_sync(team);
     double mean = ec_weights_mean(team, args, work);

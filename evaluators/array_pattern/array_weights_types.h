@@ -69,14 +69,14 @@ typedef struct ec_weights_args {
      * field 2, co and cross. */
     int32_t parts, part[2];
     int32_t nodes, node_parts, node_part[2]; /* of the isotropic noise; 0: pairs, or white */
-    const double *u, *v, *w;    /* [directions + nodes] */
-    const double *level;        /* |E| of the element in common towards them; NULL: 1 */
-    const double *share;        /* [nodes]: weights in R */
-    ec_weights_fields field;    /* own elements: rows of directions and nodes without phases */
-    ec_pattern_gain gain;       /* the element in common */
-    ec_pattern_own own;         /* fields in their own size */
-    ec_pattern_power power;     /* the kernel over pairs */
-    double pair_scale;          /* one over its value at distance 0 */
+    const double *u, *v, *w;                 /* [directions + nodes] */
+    const double *level;     /* |E| of the element in common towards them; NULL: 1 */
+    const double *share;     /* [nodes]: weights in R */
+    ec_weights_fields field; /* own elements: rows of directions and nodes without phases */
+    ec_pattern_gain gain;    /* the element in common */
+    ec_pattern_own own;      /* fields in their own size */
+    ec_pattern_power power;  /* the kernel over pairs */
+    double pair_scale;       /* one over its value at distance 0 */
     ec_weights_ports ports;
     ec_weights_lattice lattice; /* THINNING by FFT */
     ec_pattern_target amplitude, phase;
@@ -116,12 +116,12 @@ typedef struct ec_weights_work {
     double *wanted;           /* D; without a target: 1 in a side-lobe direction */
     double *field;            /* |F| of a direction */
     /* VJP */
-    double *place; /* u, v, w of every row, [rows][3] */
+    double *place;                        /* u, v, w of every row, [rows][3] */
     ec_weights_rows adjoint;              /* v of array_weights_adjoint.h */
     ec_weights_rows current_v, current_w; /* v and w as currents, with the look direction */
-    ec_weights_rows alpha, beta;     /* of every row */
-    double *gradient;                /* [3][stride] */
-    char *transform;                 /* THINNING by FFT */
+    ec_weights_rows alpha, beta;          /* of every row */
+    double *gradient;                     /* [3][stride] */
+    char *transform;                      /* THINNING by FFT */
 } ec_weights_work;
 
 /* Sources are taken four at a time, in blocks of some tens. */
@@ -159,10 +159,10 @@ EC_FN size_t ec_weights_lay_out(const ec_weights_args *args, double *memory, ec_
     work->n = args->elements;
     work->stride = ec_weights_stride(args->elements);
     work->constraints = args->nulls * args->parts + 1;
-    work->sources = (int32_t)ec_round_up(
-        ((size_t)args->directions + (size_t)args->interferers) * parts +
-            (size_t)args->nodes * (size_t)args->node_parts,
-        EC_WEIGHTS_TOGETHER);
+    work->sources =
+        (int32_t)ec_round_up(((size_t)args->directions + (size_t)args->interferers) * parts +
+                                 (size_t)args->nodes * (size_t)args->node_parts,
+                             EC_WEIGHTS_TOGETHER);
     size_t stride = (size_t)work->stride, sources = (size_t)work->sources;
     size_t constraints = (size_t)work->constraints;
     size_t rows = constraints + (stored ? sources : 0);

@@ -356,8 +356,8 @@ static void shape(problem *p, double q, bool own, ec_array_polarization polariza
     p->q = q;
     p->own = own;
     ec_array_config_default(&p->array);
-    assert_int_equal(
-        ec_element_pattern_init(EC_ELEMENT_KIND_COSQ, q, NULL, &p->array.element), EC_OK);
+    assert_int_equal(ec_element_pattern_init(EC_ELEMENT_KIND_COSQ, q, NULL, &p->array.element),
+                     EC_OK);
     p->array.polarization = polarization;
     for (int m = 0; m < p->n; m++) {
         double tilt = draw(0.1, 0.5), phi = draw(0, 6);
@@ -698,8 +698,8 @@ static void check_gradient(const char *name, problem *p)
     ec_expr figure = figure_of(&s, n), with[4] = {s.in.x, s.in.y, s.in.z, s.in.wavelength};
     if (ec_graph_gradient(s.graph, figure, with_count, with, grad) < 0)
         fail_msg("%s: %s", name, ec_error_text());
-    if (ec_evaluate_once(s.graph, s.backend, EC_FINAL, with_count, grad, gene, (size_t)genes, NULL, 0,
-                         out, NULL, NULL) < 0)
+    if (ec_evaluate_once(s.graph, s.backend, EC_FINAL, with_count, grad, gene, (size_t)genes, NULL,
+                         0, out, NULL, NULL) < 0)
         fail_msg("%s: %s", name, ec_error_text());
     double most = 0;
     for (int m = 1; m < n && flat; m++)
@@ -718,8 +718,8 @@ static void check_gradient(const char *name, problem *p)
     }
     for (int i = 0; i < genes - (coupled ? 1 : 0); i++)
         if (!(fabs(got[i] - want[i]) <= 1e-6 * fabs(want[i]) + 1e-7 * most))
-            fail_msg("%s: derivative %d is %.12g, by differences %.12g (largest %g)", name, i, got[i],
-                     want[i], most);
+            fail_msg("%s: derivative %d is %.12g, by differences %.12g (largest %g)", name, i,
+                     got[i], want[i], most);
     close_scene(&s);
 }
 
@@ -730,8 +730,8 @@ static void gradients_equal_differences(void **state)
         problem p;
         bool squares = round % 2, coupled = round >= 9;
         char name[40];
-        open_problem(&p, coupled ? PORTS : 5 + round, squares ? EC_WEIGHTS_LEAST_SQUARES
-                                                              : EC_WEIGHTS_LCMV);
+        open_problem(&p, coupled ? PORTS : 5 + round,
+                     squares ? EC_WEIGHTS_LEAST_SQUARES : EC_WEIGHTS_LCMV);
         if (coupled)
             couple(&p);
         scatter(&p, 0.55);
@@ -881,24 +881,23 @@ static void directivity_is_the_highest(void **state)
                 factor[m] = other ? 1 + draw(-0.1, 0.1) : 1;
                 shift[m] = other ? draw(-0.1, 0.1) : 0;
             }
-            ec_array_inputs in = {s.in.x,
-                                  s.in.y,
-                                  s.in.z,
-                                  ec_graph_binary(s.graph, EC_OP_MUL, s.amplitude,
-                                                  list(&s, factor, p.n)),
-                                  ec_graph_binary(s.graph, EC_OP_ADD, s.phase,
-                                                  list(&s, shift, p.n)),
-                                  s.in.wavelength,
-                                  s.in.u0,
-                                  s.in.v0,
-                                  ec_graph_number(s.graph, sqrt(1 - 0.2 * 0.2))};
+            ec_array_inputs in = {
+                s.in.x,
+                s.in.y,
+                s.in.z,
+                ec_graph_binary(s.graph, EC_OP_MUL, s.amplitude, list(&s, factor, p.n)),
+                ec_graph_binary(s.graph, EC_OP_ADD, s.phase, list(&s, shift, p.n)),
+                s.in.wavelength,
+                s.in.u0,
+                s.in.v0,
+                ec_graph_number(s.graph, sqrt(1 - 0.2 * 0.2))};
             if (round == 3)
                 assert_int_equal(ec_array_couple(s.graph, &p.coupling, p.n, &in), EC_OK);
             if (ec_array_call(s.graph, &config, &in, &call) < 0)
                 fail_msg("%s", ec_error_text());
             ec_expr e = ec_array_directivity_db(s.graph, call, NULL);
-            assert_true(ec_evaluate_once(s.graph, s.backend, EC_FINAL, 1, &e, NULL, 0, NULL, 0, &out,
-                                         NULL, NULL) >= 0);
+            assert_true(ec_evaluate_once(s.graph, s.backend, EC_FINAL, 1, &e, NULL, 0, NULL, 0,
+                                         &out, NULL, NULL) >= 0);
             if (other == 0)
                 best = value;
             else if (!(value < best - 1e-4))
@@ -1142,9 +1141,10 @@ static void gradient_names_the_node(void **state)
         double lo[4] = {0, 0, 0, 0}, hi[4] = {2, 2, 2, 2}, gene[4] = {0, 0.5, 1, 1.5};
         double value[4], *out = value;
         ec_expr gradient;
-        open_problem(&p, 4, method == 0   ? EC_WEIGHTS_LCMV
-                            : method == 1 ? EC_WEIGHTS_MINIMUM_SLL
-                                          : EC_WEIGHTS_THINNING);
+        open_problem(&p, 4,
+                     method == 0   ? EC_WEIGHTS_LCMV
+                     : method == 1 ? EC_WEIGHTS_MINIMUM_SLL
+                                   : EC_WEIGHTS_THINNING);
         p.config.filled = 2;
         p.config.exclude = 0.3;
         p.config.loading = 1e-6;
@@ -1172,11 +1172,16 @@ static void gradient_names_the_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lcmv_equals_dense),        cmocka_unit_test(least_squares_equals_dense),
-        cmocka_unit_test(one_null_is_a_projection), cmocka_unit_test(two_close_elements),
-        cmocka_unit_test(minimum_sll_is_chebyshev), cmocka_unit_test(thinning_is_keizers),
-        cmocka_unit_test(nulls_are_nulls),          cmocka_unit_test(failures_are_data),
-        cmocka_unit_test(mistakes_get_sentences),   cmocka_unit_test(gradient_names_the_node),
+        cmocka_unit_test(lcmv_equals_dense),
+        cmocka_unit_test(least_squares_equals_dense),
+        cmocka_unit_test(one_null_is_a_projection),
+        cmocka_unit_test(two_close_elements),
+        cmocka_unit_test(minimum_sll_is_chebyshev),
+        cmocka_unit_test(thinning_is_keizers),
+        cmocka_unit_test(nulls_are_nulls),
+        cmocka_unit_test(failures_are_data),
+        cmocka_unit_test(mistakes_get_sentences),
+        cmocka_unit_test(gradient_names_the_node),
         cmocka_unit_test(common_elements_equal_dense),
         cmocka_unit_test(own_elements_equal_dense),
         cmocka_unit_test(coupled_ports_equal_dense),
