@@ -74,6 +74,37 @@ EC_PATTERN_FN void ec_weights_source_row(const ec_weights_work *work, int32_t fi
     }
 }
 
+/* R += sum of q_i conj(a_i) a_i^T over the sources, lower triangle. One member alone goes by blocks of
+ * sources whose rows stay in the cache while those of R pass by; in a block each member sums entries,
+ * neighbours along a row side by side. */
+EC_PATTERN_FN void ec_weights_add_sources(const ec_team *team, ec_weights_work *work)
+{
+    int32_t n = work->n, stride = work->stride;
+
+    for (int32_t i = 0; i < work->sources && team->size == 1; i += EC_WEIGHTS_CACHED) {
+        int32_t last =
+            i + EC_WEIGHTS_CACHED < work->sources ? i + EC_WEIGHTS_CACHED : work->sources;
+        for (int32_t m = 0; m < n; m++)
+            ec_weights_source_row(work, i, last, m, ec_weights_row(work->matrix, m, stride));
+    }
+    ec_team_sync(team);
+    for (int32_t at = team->rank; at < n * n && team->size > 1; at += team->size) {
+        int32_t m = at / n, k = at % n;
+        double re = 0.0, im = 0.0;
+        if (k > m)
+            continue;
+        for (int32_t i = 0; i < work->sources; i++) {
+            ec_weights_rows a = ec_weights_row(work->row, i, stride);
+            double c = work->q[i] * a.re[m], s = work->q[i] * a.im[m];
+            re = ec_fma(c, a.re[k], ec_fma(s, a.im[k], re));
+            im = ec_fma(c, a.im[k], ec_fma(-s, a.re[k], im));
+        }
+        work->matrix.re[(size_t)m * (size_t)stride + (size_t)k] += re;
+        work->matrix.im[(size_t)m * (size_t)stride + (size_t)k] += im;
+    }
+    ec_team_sync(team);
+}
+
 /* Mean of the diagonal of R, that of the currents when ports are coupled: it does not depend on the
  * positions then either. The same for every member. */
 EC_PATTERN_FN double ec_weights_mean(const ec_team *team, const ec_weights_args *args,
@@ -103,14 +134,7 @@ EC_PATTERN_FN double ec_weights_covariance(const ec_team *team, const ec_weights
 {
     for (int32_t m = team->rank; m < work->n; m += team->size)
         ec_weights_noise_row(args, work, m, ec_weights_row(work->matrix, m, work->stride));
-    /* rows of some sources stay in the cache while those of R pass by */
-    for (int32_t i = 0; i < work->sources; i += EC_WEIGHTS_CACHED) {
-        int32_t last =
-            i + EC_WEIGHTS_CACHED < work->sources ? i + EC_WEIGHTS_CACHED : work->sources;
-        for (int32_t m = team->rank; m < work->n; m += team->size)
-            ec_weights_source_row(work, i, last, m, ec_weights_row(work->matrix, m, work->stride));
-    }
-    ec_team_sync(team);
+    ec_weights_add_sources(team, work);
     double mean = ec_weights_mean(team, args, work);
     ec_team_sync(team);
     for (int32_t m = team->rank; m < work->n; m += team->size)
@@ -138,7 +162,7 @@ EC_PATTERN_FN bool ec_weights_factor(const ec_team *team, ec_weights_work *work,
             column.im[i] = row.im[k] = i == k ? 0.0 : row.im[k] * scale;
         }
         ec_team_sync(team);
-        for (int32_t i = k + 1 + team->rank; i < n; i += team->size) {
+        for (int32_t i = k + 1; i < n && team->size == 1; i++) {
             row = ec_weights_row(work->matrix, i, work->stride);
             double re = column.re[i], im = column.im[i];
             EC_PATTERN_SIMD
@@ -146,6 +170,16 @@ EC_PATTERN_FN bool ec_weights_factor(const ec_team *team, ec_weights_work *work,
                 row.re[j] = ec_fma(-re, column.re[j], ec_fma(-im, column.im[j], row.re[j]));
                 row.im[j] = ec_fma(-im, column.re[j], ec_fma(re, column.im[j], row.im[j]));
             }
+        }
+        int32_t left = n - k - 1; /* in a block neighbours along a row are side by side */
+        for (int32_t at = team->rank; at < left * left && team->size > 1; at += team->size) {
+            int32_t i = k + 1 + at / left, j = k + 1 + at % left;
+            double re = column.re[i], im = column.im[i];
+            if (j > i)
+                continue;
+            row = ec_weights_row(work->matrix, i, work->stride);
+            row.re[j] = ec_fma(-re, column.re[j], ec_fma(-im, column.im[j], row.re[j]));
+            row.im[j] = ec_fma(-im, column.re[j], ec_fma(re, column.im[j], row.im[j]));
         }
         ec_team_sync(team);
     }

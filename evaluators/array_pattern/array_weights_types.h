@@ -125,7 +125,7 @@ typedef struct ec_weights_work {
 } ec_weights_work;
 
 /* Sources are taken four at a time, in blocks of some tens. */
-enum { EC_WEIGHTS_TOGETHER = 4, EC_WEIGHTS_CACHED = 32 };
+enum { EC_WEIGHTS_TOGETHER = 4, EC_WEIGHTS_CACHED = 16 };
 
 EC_FN double *ec_weights_take(double *memory, size_t *at, size_t count)
 {
