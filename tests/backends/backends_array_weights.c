@@ -13,6 +13,9 @@
 enum { ELEMENTS = 13, DESIGNS = 70, GENES = ELEMENTS + 1, DIRECTIONS = 101, SAMPLES = 2 };
 enum { VALUES = 2 * ELEMENTS * DESIGNS * SAMPLES };
 
+/* What a case is about besides its method. */
+typedef enum variant { PLAIN, OWN, COUPLED, ADJOINT } variant;
+
 typedef struct answers {
     double value[VALUES]; /* real and imaginary part of each weight */
     uint8_t status[DESIGNS];
@@ -28,9 +31,28 @@ static double gene(size_t c, size_t g)
     return (double)(h >> 11) * 0x1p-53;
 }
 
-/* The real and the imaginary part of the weights as two outputs. */
-static int build(ec_graph *graph, ec_weights_method method, ec_expr out[2])
+/* cos elements whose normals fan out. */
+static int fan(ec_array_config *array, ec_element_frame *frames)
 {
+    ec_array_config_default(array);
+    EC_CHECK_CALL(ec_element_pattern_init(EC_ELEMENT_KIND_COSQ, 1.0, NULL, &array->element));
+    for (int m = 0; m < ELEMENTS; m++) {
+        const double normal[3] = {0.05 * (m - 6), 0.02 * m, 1.0};
+        EC_CHECK_CALL(ec_element_frame_of(normal, 0.1 * m, &frames[m]));
+    }
+    array->frames = frames;
+    return 0;
+}
+
+/* The real and the imaginary part of the weights as two outputs, or (ADJOINT) the gradient of their
+ * sum over the positions twice. */
+static int build(ec_graph *graph, ec_weights_method method, variant kind, ec_expr out[2])
+{
+    static ec_c128 scattering[2 * ELEMENTS * ELEMENTS];
+    double frequency[2] = {2.9e8, 3.8e8}, reference[ELEMENTS];
+    ec_touchstone ports = {ELEMENTS, 2, frequency, scattering, reference};
+    ec_element_frame frames[ELEMENTS];
+    ec_array_config array;
     double lo[GENES], hi[GENES], u[DIRECTIONS], v[DIRECTIONS];
     const double wavelength[SAMPLES] = {1.0, 0.8}, power[2] = {100.0, 3.0};
     const double jam_u[2] = {0.45, -0.7}, jam_v[2] = {0.1, 0.0};
@@ -61,9 +83,25 @@ static int build(ec_graph *graph, ec_weights_method method, ec_expr out[2])
     config.v = v;
     config.exclude = 0.25;
     config.iterations = 4;
+    if (kind == OWN || kind == ADJOINT) {
+        if (fan(&array, frames))
+            return 1;
+        config.array = &array;
+        config.noise = EC_NOISE_WHITE;
+    }
+    if (kind == COUPLED) {
+        for (size_t i = 0; i < 2 * ELEMENTS * ELEMENTS; i++) {
+            scattering[i].re = 0.1 * gene(i, 1) - 0.05;
+            scattering[i].im = 0.1 * gene(i, 2) - 0.05;
+        }
+        for (int m = 0; m < ELEMENTS; m++)
+            reference[m] = 50.0 + m;
+        config.coupling = &ports;
+    }
     ec_weights_inputs_default(&in);
     in.x = ec_graph_variable(graph, false, 0, ELEMENTS, lo, hi);
-    in.wavelength = ec_graph_samples(graph, SAMPLES, 0, NULL, wavelength);
+    in.wavelength = kind == ADJOINT ? ec_graph_number(graph, 1.0)
+                                    : ec_graph_samples(graph, SAMPLES, 0, NULL, wavelength);
     in.v0 = ec_graph_number(graph, 0.1);
     in.null_u = ec_graph_variable(graph, false, ELEMENTS, 0, lo + ELEMENTS, hi + ELEMENTS);
     in.null_v = in.v0;
@@ -76,6 +114,12 @@ static int build(ec_graph *graph, ec_weights_method method, ec_expr out[2])
     out[0] = ec_graph_binary(graph, EC_OP_MUL, amplitude, ec_graph_unary(graph, EC_OP_COS, phase));
     out[1] = ec_graph_binary(graph, EC_OP_MUL, amplitude, ec_graph_unary(graph, EC_OP_SIN, phase));
     EC_CHECK(out[1] >= 0, "%s", ec_error_text());
+    if (kind == ADJOINT) {
+        ec_expr sum =
+            ec_graph_unary(graph, EC_OP_SUM, ec_graph_binary(graph, EC_OP_ADD, out[0], out[1]));
+        EC_CHECK_CALL(ec_graph_gradient(graph, sum, 1, &in.x, &out[0]));
+        out[1] = ec_graph_unary(graph, EC_OP_ABS, out[0]);
+    }
     return 0;
 }
 
@@ -93,8 +137,10 @@ static void fill_designs(const ec_array *x, bool thins, double *host)
     host[ELEMENTS * x->ld + 6] = thins ? (double)NAN : 0.0;
 }
 
-static int run(ec_backend *backend, ec_weights_method method, size_t chunk, answers *a)
+static int run(ec_backend *backend, ec_weights_method method, variant kind, size_t chunk,
+               answers *a)
 {
+    const size_t samples = kind == ADJOINT ? 1 : SAMPLES;
     ec_graph *graph = NULL;
     ec_executor *executor = NULL;
     ec_array x;
@@ -103,7 +149,7 @@ static int run(ec_backend *backend, ec_weights_method method, size_t chunk, answ
     const int32_t shape = GENES;
 
     EC_CHECK_CALL(ec_graph_create(&graph));
-    if (build(graph, method, out))
+    if (build(graph, method, kind, out))
         return 1;
     ec_log quiet = {EC_LOG_ERROR, NULL, NULL};
     ec_executor_info info = {.outputs = out,
@@ -125,9 +171,9 @@ static int run(ec_backend *backend, ec_weights_method method, size_t chunk, answ
     double *to = a->value;
     for (int k = 0; k < 2; k++) {
         const ec_array *o = ec_executor_output(executor, k);
-        EC_CHECK(o->samples == SAMPLES && o->elements == ELEMENTS, "%zu samples of %zu elements",
+        EC_CHECK(o->samples == samples && o->elements == ELEMENTS, "%zu samples of %zu elements",
                  o->samples, o->elements);
-        for (size_t s = 0; s < SAMPLES; s++)
+        for (size_t s = 0; s < samples; s++)
             for (size_t e = 0; e < ELEMENTS; e++, to += DESIGNS)
                 EC_CHECK_CALL(backend->ops->download(
                     backend, to, (const double *)o->data + s * o->sample_stride + e * o->ld,
@@ -140,7 +186,7 @@ static int run(ec_backend *backend, ec_weights_method method, size_t chunk, answ
     return 0;
 }
 
-static int check_method(ec_backend *backend, ec_weights_method method)
+static int check_method(ec_backend *backend, ec_weights_method method, variant kind)
 {
     static answers want, got, chunked;
     ec_backend_info info = {.name = "cpu", .threads = 1, .isa = "v1"};
@@ -149,8 +195,11 @@ static int check_method(ec_backend *backend, ec_weights_method method)
     if (strcmp(ec_isa_name(EC_ISA_V1), "v1") != 0)
         info.isa = NULL;
     EC_CHECK_CALL(ec_backend_create(&info, &plain));
-    if (run(plain, method, 0, &want) || run(backend, method, 0, &got) ||
-        run(backend, method, 32, &chunked))
+    memset(&want, 0, sizeof want);
+    memset(&got, 0, sizeof got);
+    memset(&chunked, 0, sizeof chunked);
+    if (run(plain, method, kind, 0, &want) || run(backend, method, kind, 0, &got) ||
+        run(backend, method, kind, 32, &chunked))
         return 1;
     ec_backend_destroy(&plain);
     EC_CHECK(memcmp(got.value, chunked.value, sizeof got.value) == 0, "chunks change the weights");
@@ -167,22 +216,37 @@ static int check_method(ec_backend *backend, ec_weights_method method)
 
 static int case_lcmv(ec_backend *backend)
 {
-    return check_method(backend, EC_WEIGHTS_LCMV);
+    return check_method(backend, EC_WEIGHTS_LCMV, PLAIN);
 }
 
 static int case_least_squares(ec_backend *backend)
 {
-    return check_method(backend, EC_WEIGHTS_LEAST_SQUARES);
+    return check_method(backend, EC_WEIGHTS_LEAST_SQUARES, PLAIN);
 }
 
 static int case_minimum_sll(ec_backend *backend)
 {
-    return check_method(backend, EC_WEIGHTS_MINIMUM_SLL);
+    return check_method(backend, EC_WEIGHTS_MINIMUM_SLL, PLAIN);
 }
 
 static int case_thinning(ec_backend *backend)
 {
-    return check_method(backend, EC_WEIGHTS_THINNING);
+    return check_method(backend, EC_WEIGHTS_THINNING, PLAIN);
+}
+
+static int case_own(ec_backend *backend)
+{
+    return check_method(backend, EC_WEIGHTS_LEAST_SQUARES, OWN);
+}
+
+static int case_coupled(ec_backend *backend)
+{
+    return check_method(backend, EC_WEIGHTS_LCMV, COUPLED);
+}
+
+static int case_adjoint(ec_backend *backend)
+{
+    return check_method(backend, EC_WEIGHTS_LCMV, ADJOINT);
 }
 
 const ec_case ec_cases_array_weights[] = {
@@ -190,5 +254,8 @@ const ec_case ec_cases_array_weights[] = {
     {"weights/least_squares", case_least_squares},
     {"weights/minimum_sll", case_minimum_sll},
     {"weights/thinning", case_thinning},
+    {"weights/own", case_own},
+    {"weights/coupled", case_coupled},
+    {"weights/adjoint", case_adjoint},
     {NULL, NULL},
 };
