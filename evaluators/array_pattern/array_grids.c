@@ -133,7 +133,7 @@ void ec_pattern_visible(const ec_array_config *config, double *lo, double *hi)
 
 /* ---- extents ---- */
 
-static bool is_single(const ec_plan_info *info, int input)
+bool ec_pattern_is_single(const ec_plan_info *info, int input)
 {
     return info->in[input].elements == 1 || info->range[input].lo == info->range[input].hi;
 }
@@ -151,9 +151,9 @@ void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
 
     for (int k = 0; k < 3; k++) {
         double width = info->range[EC_PATTERN_X + k].hi - info->range[EC_PATTERN_X + k].lo;
-        *along[k] = is_single(info, EC_PATTERN_X + k) ? 0.0
-                    : shortest > 0.0                  ? width / shortest
-                                                      : (double)INFINITY;
+        *along[k] = ec_pattern_is_single(info, EC_PATTERN_X + k) ? 0.0
+                    : shortest > 0.0                             ? width / shortest
+                                                                 : (double)INFINITY;
         if (!(*along[k] <= 1e9))
             *along[k] = (double)INFINITY;
     }
@@ -165,9 +165,10 @@ void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
             fmax(fabs(r->lo), fabs(r->hi)) / shortest * (wide + fmax(fabs(d->lo), fabs(d->hi)));
     }
     extent->compact = shortest > 0.0 && reach < 262144.0;
-    extent->planar = is_single(info, EC_PATTERN_Z);
-    bool one_x = is_single(info, EC_PATTERN_X), one_y = is_single(info, EC_PATTERN_Y);
-    extent->real = extent->planar && is_single(info, EC_PATTERN_PHASE) &&
+    extent->planar = ec_pattern_is_single(info, EC_PATTERN_Z);
+    bool one_x = ec_pattern_is_single(info, EC_PATTERN_X),
+         one_y = ec_pattern_is_single(info, EC_PATTERN_Y);
+    extent->real = extent->planar && ec_pattern_is_single(info, EC_PATTERN_PHASE) &&
                    (one_x || is_value(info, EC_PATTERN_U0, 0.0)) &&
                    (one_y || is_value(info, EC_PATTERN_V0, 0.0));
     extent->real_v = extent->real && (one_y || config->fixed == 0.0);

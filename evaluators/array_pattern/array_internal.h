@@ -113,6 +113,8 @@ typedef struct ec_pattern_extent {
     bool real_v;  /* also the cut's own v adds no phase */
 } ec_pattern_extent;
 
+/* An input has one value for all elements, whatever the design. */
+bool ec_pattern_is_single(const ec_plan_info *info, int input);
 void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
                         ec_pattern_extent *extent);
 

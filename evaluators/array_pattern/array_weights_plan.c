@@ -111,11 +111,6 @@ typedef struct known {
     double *weight;    /* [nodes] */
 } known;
 
-static int32_t whole(double extent)
-{
-    return extent <= 0.0;
-}
-
 /* Extents over all designs, in wavelengths. */
 static void measure(const ec_plan_info *info, ec_pattern_extent *extent)
 {
@@ -124,11 +119,11 @@ static void measure(const ec_plan_info *info, ec_pattern_extent *extent)
 
     for (int k = 0; k < 3; k++) {
         const ec_interval *r = &info->range[EC_WEIGHTS_X + k];
-        *along[k] = info->in[EC_WEIGHTS_X + k].elements == 1 ? 0.0 : (r->hi - r->lo) / shortest;
+        *along[k] = ec_pattern_is_single(info, EC_WEIGHTS_X + k) ? 0.0 : (r->hi - r->lo) / shortest;
         if (!(*along[k] <= 1e9))
             *along[k] = (double)INFINITY;
     }
-    extent->planar = whole(extent->z);
+    extent->planar = extent->z <= 0.0;
 }
 
 /* The isotropic noise: pairs, or nodes into list. */
@@ -357,7 +352,7 @@ static int choose_lattice(weights_evaluator *ev, const ec_plan_info *info)
     ec_weights_args *args = &ev->args;
     ec_weights_lattice *grid = &args->lattice, made = {0};
     double sums = (double)args->directions * args->elements, cost = 0.0;
-    bool planar = info->in[EC_WEIGHTS_Z].elements == 1, host = ev->memory.backend->host_memory;
+    bool planar = ec_pattern_is_single(info, EC_WEIGHTS_Z), host = ev->memory.backend->host_memory;
 
     if (args->method != EC_WEIGHTS_THINNING)
         return EC_OK;

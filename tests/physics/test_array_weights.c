@@ -996,7 +996,7 @@ static double keizer(const problem *p, int points, double *best)
 
 static void thinning_is_keizers(void **state)
 {
-    enum { POINTS = 256, STARTS = 12 };
+    enum { POINTS = 256, STARTS = 24 };
     double found = 0, random = 0; /* means over the starts */
 
     (void)state;
@@ -1014,6 +1014,8 @@ static void thinning_is_keizers(void **state)
         }
         for (int i = 0; i < POINTS; i++)
             p.grid_u[i] = -1 + 2.0 * i / POINTS;
+        if (start % 2) /* by sums, the even ones by FFT */
+            p.grid_u[1] += 1e-9;
         p.config.iterations = 1;
         random += keizer(&p, POINTS, one) / STARTS;
         p.config.iterations = 30;
