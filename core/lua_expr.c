@@ -132,6 +132,7 @@ const char *ec_lua_expr_advice(const ec_node *output)
     const char *name = output->call->out[output->output].name;
     if (strcmp(output->call->def->name, "array_weights") == 0)
         return "its constraints depend on each other (a null twice, or in the look direction), "
+               "no element radiates towards the look direction, "
                "elements are too close for its noise, or no direction of its grid lies outside the "
                "main beam: move the nulls, give loading, or a smaller exclude_u";
     if (strcmp(name, "hpbw_deg") == 0)

@@ -11,26 +11,6 @@
 #include <omp.h>
 #endif
 
-static bool is_over(ec_pattern_watch *watch, int thread)
-{
-    int32_t ended;
-
-    if (!watch)
-        return false;
-#ifdef _OPENMP
-#pragma omp atomic read
-#endif
-    ended = watch->ended;
-    if (!ended && thread == 0 && watch->interrupt->asked(watch->interrupt->user)) {
-        ended = 1;
-#ifdef _OPENMP
-#pragma omp atomic write
-#endif
-        watch->ended = ended;
-    }
-    return ended != 0;
-}
-
 static void array_pattern_body(const ec_pattern_args *args, size_t lane0, size_t y)
 {
     (void)lane0;
@@ -45,7 +25,7 @@ static void array_pattern_body(const ec_pattern_args *args, size_t lane0, size_t
 #ifdef _OPENMP
         thread = omp_get_thread_num();
 #endif
-        if (is_over(args->watch, thread))
+        if (ec_pattern_is_over(args->watch, thread))
             continue;
         ec_team team = {0, 1, NULL};
         ec_pattern_candidate(&team, args, task % args->n, task / args->n,

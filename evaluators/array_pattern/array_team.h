@@ -116,4 +116,29 @@ EC_FN void ec_team_set_status(const ec_team *team, uint8_t *status, bool fresh, 
 #endif
 }
 
+#ifndef __CUDACC__
+
+/* CPU: whether a launch ends before this candidate; thread 0 asks. */
+static inline bool ec_pattern_is_over(ec_pattern_watch *watch, int thread)
+{
+    int32_t ended;
+
+    if (!watch)
+        return false;
+#ifdef _OPENMP
+#pragma omp atomic read
+#endif
+    ended = watch->ended;
+    if (!ended && thread == 0 && watch->interrupt->asked(watch->interrupt->user)) {
+        ended = 1;
+#ifdef _OPENMP
+#pragma omp atomic write
+#endif
+        watch->ended = ended;
+    }
+    return ended != 0;
+}
+
+#endif
+
 #endif

@@ -20,6 +20,8 @@ static void array_weights_body(const ec_weights_args *args, size_t lane0, size_t
 #ifdef _OPENMP
         thread = omp_get_thread_num();
 #endif
+        if (ec_pattern_is_over(args->watch, thread))
+            continue;
         ec_team team = {0, 1, NULL};
         ec_weights_candidate(
             &team, args, task % args->n, task / args->n,

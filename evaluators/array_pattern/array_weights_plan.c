@@ -11,6 +11,8 @@
 
 EC_KERNEL_DECLARE_FLAGS(array_weights, ec_weights_args, EC_KERNEL_SERIAL)
 
+enum { QUICK = 1 << 16 }; /* multiply-adds a candidate that are not worth a look at the clock */
+
 typedef struct weights_evaluator {
     ec_evaluator head;
     ec_pattern_memory memory;
@@ -555,5 +557,9 @@ int ec_weights_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array 
     }
     args.status = status;
     args.stop = exec ? exec->stop : NULL;
-    return backend->ops->launch(backend, &ec_kernel_array_weights, &args, n, 1);
+    ec_pattern_watch watch = {.interrupt = exec ? exec->interrupt : NULL};
+    double work = (double)args.elements * (args.elements + args.directions + args.nodes);
+    args.watch = watch.interrupt && backend->host_memory && work > QUICK ? &watch : NULL;
+    int result = backend->ops->launch(backend, &ec_kernel_array_weights, &args, n, 1);
+    return result >= 0 && watch.ended ? EC_STOPPED : result;
 }

@@ -86,7 +86,8 @@ typedef struct ec_weights_args {
     ec_pattern_target grad[4]; /* of x, y, z, wavelength */
     uint8_t *status;
     const int32_t *stop;
-    int32_t teams; /* workspaces there are */
+    ec_pattern_watch *watch; /* NULL: nobody asks */
+    int32_t teams;           /* workspaces there are */
     char *workspace;
     size_t workspace_bytes; /* of one team */
 } ec_weights_args;
