@@ -57,8 +57,8 @@ EC_PATTERN_FN void ec_weights_triangle(const ec_weights_work *work, ec_weights_r
     }
 }
 
-/* v into adjoint, alpha and beta of the constraints. Behind the goal, which is spent, lies mu in
- * column. */
+/* v into adjoint, alpha and beta of the constraints. The solution has left T^-H f in column and
+ * Q^H L^-1 b in the triangle's last row; its goal is spent. */
 EC_PATTERN_FN void ec_weights_resolve(const ec_team *team, const ec_weights_args *args,
                                       ec_weights_work *work)
 {
@@ -114,8 +114,8 @@ EC_PATTERN_FN void ec_weights_factors(const ec_team *team, const ec_weights_args
     ec_team_sync(team);
 }
 
-/* gradient_m += -2 pi sum_i Im(a_im (alpha_i v_m + beta_i w_m)) d_i over `count` rows from `first`;
- * d: sign times the row's direction (with, 1 or 0) and less the look direction (less, 1 or 0). */
+/* gradient_m -= 2 pi sum_i Im(a_im (alpha_i v_m + beta_i w_m)) (with d_i - less d0) over `count` rows;
+ * with and less are 1 or 0. */
 EC_PATTERN_FN void ec_weights_pull(const ec_team *team, const ec_weights_work *work,
                                    ec_weights_rows rows, int32_t count, double with, double less,
                                    ec_weights_rows v, ec_weights_rows w)

@@ -68,6 +68,12 @@ refuses("key 'element': the weights were made without it", ec.array, { weights =
 local made = ec.optimal{ x = line, wavelength = 1, element = "cosq", q = 2 }
 refuses("key 'q' is not that of the weights", ec.array, { weights = made, u = grid, q = 1 })
 ec.array{ weights = made, u = grid, element = "cosq", q = 2 }
+keys.null_u = nulls
+local own = ec.array{ weights = ec.optimal(keys), u = grid, normals = { arc.nx, arc.ny, arc.nz } }
+assert(ec.value(own:with{ polarization = "co" }:null_depth_db{ u = nulls }) < -150)
+refuses("key 'normals' is not that of the weights", function()
+    own:with{ normals = { arc.ny, arc.nx, arc.nz } }
+end)
 refuses("key 'normals': list 1 has 2 numbers, the array has 16 elements", ec.optimal,
     { x = line, wavelength = 1, element = "cosq", normals = { { 0, 0 }, { 0, 0 }, { 1, 1 } } })
 refuses("ec.optimal: key 'normals': the normal of element 2 has zero length", ec.optimal,
