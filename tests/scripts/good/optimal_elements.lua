@@ -46,6 +46,15 @@ refuses("14 nulls are more than 28 elements can have: at most 13, as the look di
     ec.optimal, keys)
 keys.null_u = nil
 
+-- lowest side lobes of such elements, cross-polar field included
+local function lowest(method)
+    local k = { method = method, u = ec.range(-1, 1, 201), exclude_u = 0.25 }
+    for key, value in pairs(keys) do k[key] = value end
+    return ec.value(ec.array{ weights = ec.optimal(k), u = grid }:sll_db{ exclude_u = 0.25 })
+end
+local squares, sidelobes = lowest("least_squares"), lowest("minimum_sll")
+assert(sidelobes < squares - 1 and sidelobes < -20, ("%g %g"):format(sidelobes, squares))
+
 -- coupled ports: the weights are waves, and the array has the same ports
 local ports = ec.load_touchstone("coupling.s2p")
 local function pair(more)
