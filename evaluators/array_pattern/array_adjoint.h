@@ -29,6 +29,7 @@ EC_PATTERN_FN void ec_adjoint_clear(const ec_team *team, const ec_pattern_elemen
 EC_PATTERN_FN void ec_adjoint_field(const ec_team *team, const ec_pattern_elements *el,
                                     ec_pattern_adjoint *adjoint, ec_direction d, ec_c128 seed)
 {
+    EC_PATTERN_SIMD
     for (int32_t m = team->rank; m < el->n; m += team->size) {
         double s, c;
         ec_sincos_turns_f64(ec_pattern_phase(el, d, m), &s, &c);

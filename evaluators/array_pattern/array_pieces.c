@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECES_MAX = 96 };
+enum { PIECES_MAX = 192 };
 
 typedef struct survey {
     const ec_pattern_args *args;
@@ -161,12 +161,14 @@ static int survey_cut(survey *sv)
         return EC_OK;
     }
     bool hard = beam.excluded;
+    /* of a pattern with P(-d) = P(d) one half is enough */
+    bool twins = sv->args->product.mirrored && beam.left == -beam.right && grid->lo == -grid->hi;
     if (grid->circular)
         return beam.left == beam.left && beam.right == beam.right
                    ? survey_stretch(sv, beam.right, beam.left + grid->period, hard, hard, &none)
                    : EC_OK;
     int status = EC_OK;
-    if (beam.left == beam.left && beam.left > grid->lo)
+    if (!twins && beam.left == beam.left && beam.left > grid->lo)
         status = survey_stretch(sv, grid->lo, beam.left, true, hard, &none);
     if (status >= 0 && beam.right == beam.right && beam.right < grid->hi)
         status = survey_stretch(sv, beam.right, grid->hi, hard, true, &none);
@@ -175,11 +177,77 @@ static int survey_cut(survey *sv)
 
 /* ---- surfaces ---- */
 
+typedef struct curve_of {
+    const ec_surface_beam *beam;
+    const ec_pattern_line *line;
+    int32_t curve;
+    double radius;
+} curve_of;
+
+/* Score on a curve at angle tau; EC_NO_SCORE outside the grid and, for side lobes, in the beam. */
+static double curve_score(const survey *sv, const curve_of *on, double tau, double *a, double *b)
+{
+    const ec_pattern_grid *grid = &sv->args->grid;
+    ec_direction d;
+    double rate;
+
+    if (!ec_surface_curve(grid, on->beam, on->curve, on->radius, tau, a, b, &d))
+        return EC_NO_SCORE;
+    if (on->line->to < 0.0 && on->curve == EC_CURVE_RIM &&
+        (on->beam->excluded ? ec_surface_measure(grid, on->beam, *a, *b, d) < 1.0
+                            : ec_surface_near_flood(grid, on->beam->flooded, *a, *b)))
+        return EC_NO_SCORE;
+    return on->line->sign * (ec_surface_log(sv->args, &sv->work.el, d) -
+                             ec_line_limit(on->line, ec_surface_distance(on->beam, d), &rate));
+}
+
+/* All maxima on a curve that bounds the region: a piece stays where its maximum was, which is right
+ * to first order. */
+static int survey_curve(survey *sv, const ec_surface_beam *beam, int32_t curve, double radius,
+                        const ec_pattern_line *line)
+{
+    const ec_pattern_grid *grid = &sv->args->grid;
+    const double golden = 0.3819660112501051;
+    int32_t count = 4 * (grid->na > grid->nb ? grid->na : grid->nb);
+    double step = EC_TURN / count, score[3], a, b;
+    curve_of on = {beam, line, curve, radius};
+    ec_pattern_piece piece = {.line = *line, .curve = EC_CURVE_FIXED};
+    int status = EC_OK;
+
+    score[1] = curve_score(sv, &on, -step, &a, &b);
+    score[2] = curve_score(sv, &on, 0.0, &a, &b);
+    for (int32_t k = 0; k < count && status >= 0; k++) {
+        score[0] = score[1];
+        score[1] = score[2];
+        score[2] = curve_score(sv, &on, (k + 1) * step, &a, &b);
+        if (score[1] == EC_NO_SCORE || score[1] < score[0] || score[1] < score[2])
+            continue;
+        double lo = (k - 1) * step, hi = (k + 1) * step;
+        for (int round = 0; round < 30; round++) {
+            double t1 = lo + golden * (hi - lo), t2 = hi - golden * (hi - lo);
+            if (curve_score(sv, &on, t1, &a, &b) > curve_score(sv, &on, t2, &a, &b))
+                hi = t2;
+            else
+                lo = t1;
+        }
+        double top = curve_score(sv, &on, 0.5 * (lo + hi), &a, &b);
+        double middle = top < score[1] ? k * step : 0.5 * (lo + hi), twin_a, twin_b;
+        top = curve_score(sv, &on, middle, &a, &b);
+        /* of a pattern with P(-d) = P(d) half of the rim is enough */
+        if (sv->args->product.mirrored && curve == EC_CURVE_RIM && b < 0.0 &&
+            curve_score(sv, &on, middle + EC_PI, &twin_a, &twin_b) != EC_NO_SCORE)
+            continue;
+        piece.a = piece.lo[0] = piece.hi[0] = a;
+        piece.b = piece.lo[1] = piece.hi[1] = b;
+        status = add_piece(sv, &piece, top);
+    }
+    return status;
+}
+
 static int survey_line(survey *sv, const ec_surface_beam *beam, const ec_pattern_line *line)
 {
     const ec_pattern_grid *grid = &sv->args->grid;
     const ec_pattern_elements *el = &sv->work.el;
-    ec_team alone = {0, 1, NULL};
     ec_pattern_piece piece;
     int status = EC_OK;
 
@@ -187,6 +255,9 @@ static int survey_line(survey *sv, const ec_surface_beam *beam, const ec_pattern
     piece.line = *line;
     for (int32_t i = 0; i < grid->points && status >= 0; i++) {
         double a, b, lo[2], hi[2];
+        int32_t twin = grid->points - 1 - i; /* of a pattern with P(-d) = P(d) */
+        if (sv->args->product.mirrored && twin < i && ec_surface_in_region(grid, beam, line, twin))
+            continue;
         if (sv->work.row[i] < 0.0f || !ec_surface_in_region(grid, beam, line, i) ||
             !(line->limit[0] == line->limit[1]
                   ? ec_surface_is_peak(grid, sv->work.row, i)
@@ -213,20 +284,13 @@ static int survey_line(survey *sv, const ec_surface_beam *beam, const ec_pattern
     }
     bool side = line->to < 0.0;
     for (int curve = 0; curve < 3 && status >= 0; curve++) {
-        ec_pattern_best best = {EC_NO_SCORE, 0.0, 0.0, 0, EC_CURVE_NONE};
         double radius = curve == 1 ? line->from : curve == 2 ? line->to : 0.0;
         if (side ? (curve == 1 && !beam->excluded) || curve == 2 ||
                        (curve == 0 && grid->kind != EC_ARRAY_GRID_UV)
                  : curve == 0 || radius <= 0.0 || radius >= 2.0)
             continue;
-        ec_surface_scan_curve(&alone, sv->args, el, beam, curve == 0 ? EC_CURVE_RIM : EC_CURVE_EDGE,
-                              side ? 0.0 : radius, line, 0, 0.0, &best);
-        if (best.score == EC_NO_SCORE)
-            continue;
-        piece.a = piece.lo[0] = piece.hi[0] = best.a;
-        piece.b = piece.lo[1] = piece.hi[1] = best.b;
-        piece.curve = EC_CURVE_FIXED;
-        status = add_piece(sv, &piece, best.score);
+        status = survey_curve(sv, beam, curve == 0 ? EC_CURVE_RIM : EC_CURVE_EDGE,
+                              side ? 0.0 : radius, line);
     }
     return status;
 }

@@ -54,8 +54,6 @@ EC_PATTERN_FN double ec_surface_log(const ec_pattern_args *args, const ec_patter
 EC_PATTERN_FN void ec_surface_exact(const ec_pattern_args *args, const ec_pattern_elements *el,
                                     const ec_direction d[6], double s[6])
 {
-    double re[6] = {0.0}, im[6] = {0.0};
-
     if (args->own.parts) {
         ec_own_exact(args, el, d, s);
         double power = s[0] > EC_POWER_MIN ? s[0] : EC_POWER_MIN;
@@ -67,21 +65,31 @@ EC_PATTERN_FN void ec_surface_exact(const ec_pattern_args *args, const ec_patter
         s[5] -= s[2] * s[2];
         return;
     }
+    double r0 = 0.0, r1 = 0.0, r2 = 0.0, r3 = 0.0, r4 = 0.0, r5 = 0.0;
+    double i0 = 0.0, i1 = 0.0, i2 = 0.0, i3 = 0.0, i4 = 0.0, i5 = 0.0;
+    EC_PATTERN_SIMD_SUM(r0, r1, r2, r3, r4, r5, i0, i1, i2, i3, i4, i5)
     for (int32_t m = 0; m < el->n; m++) {
-        double rate[6], sine, cosine;
-        for (int k = 1; k < 6; k++)
-            rate[k] = EC_TURN * (el->x[m] * d[k].u + el->y[m] * d[k].v + el->z[m] * d[k].w);
+        double x = EC_TURN * el->x[m], y = EC_TURN * el->y[m], z = EC_TURN * el->z[m], sine, cosine;
+        double a = x * d[1].u + y * d[1].v + z * d[1].w, b = x * d[2].u + y * d[2].v + z * d[2].w;
+        double aa = x * d[3].u + y * d[3].v + z * d[3].w, ab = x * d[4].u + y * d[4].v + z * d[4].w;
+        double bb = x * d[5].u + y * d[5].v + z * d[5].w;
         ec_sincos_turns_f64(ec_pattern_phase(el, d[0], m), &sine, &cosine);
         sine *= el->amplitude[m];
         cosine *= el->amplitude[m];
-        double square[6] = {0.0, 0.0, 0.0, rate[1] * rate[1], rate[1] * rate[2], rate[2] * rate[2]};
-        re[0] += cosine;
-        im[0] += sine;
-        for (int k = 1; k < 6; k++) {
-            re[k] -= rate[k] * sine + square[k] * cosine;
-            im[k] += rate[k] * cosine - square[k] * sine;
-        }
+        r0 += cosine;
+        i0 += sine;
+        r1 -= a * sine;
+        i1 += a * cosine;
+        r2 -= b * sine;
+        i2 += b * cosine;
+        r3 -= aa * sine + a * a * cosine;
+        i3 += aa * cosine - a * a * sine;
+        r4 -= ab * sine + a * b * cosine;
+        i4 += ab * cosine - a * b * sine;
+        r5 -= bb * sine + b * b * cosine;
+        i5 += bb * cosine - b * b * sine;
     }
+    double re[6] = {r0, r1, r2, r3, r4, r5}, im[6] = {i0, i1, i2, i3, i4, i5};
     double p = re[0] * re[0] + im[0] * im[0];
     p = p > EC_POWER_MIN ? p : EC_POWER_MIN;
     s[0] = ec_det_log(p);
@@ -340,6 +348,9 @@ EC_FN void ec_surface_tangents(ec_direction d[6])
     d[5] = d[3];
 }
 
+/* Gain of a step, of ln |F|^2, below which values only round. */
+#define EC_LEAST_GAIN 1e-13
+
 /* Climbs to the maximum near (a, b) on the sphere, where the pattern is smooth up to the rim;
  * false when the climb leaves the box or the visible half. */
 EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
@@ -361,6 +372,8 @@ EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
         bool moved = false;
         ec_surface_step(s, scale, scale, 0.5, &da, &db);
         double size = sqrt(da * da + db * db);
+        /* a gain below rounding cannot be seen: the step ends the climb as it is */
+        bool last = 0.5 * (s[1] * da + s[2] * db) < EC_LEAST_GAIN;
         for (int half = 0; half < 30 && !moved && size > 0.0; half++) {
             double sine, cosine;
             ec_det_sincos(size, &sine, &cosine);
@@ -371,7 +384,7 @@ EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
             if (angles || e[0].w >= 0.0) {
                 ec_surface_tangents(e);
                 ec_surface_score(args, el, beam, line, e, t);
-                moved = t[0] >= s[0];
+                moved = last || t[0] >= s[0];
             }
             if (!moved) {
                 da *= 0.5;
@@ -385,7 +398,7 @@ EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
             d[k] = e[k];
             s[k] = t[k];
         }
-        if (size < 1e-13)
+        if (last)
             break;
     }
     *score = s[0];
@@ -457,6 +470,7 @@ EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pat
         ec_surface_step(s, wa, wb, 0.5, &da, &db);
         da = fix_a ? 0.0 : da;
         db = fix_b ? 0.0 : db;
+        bool last = 0.5 * (s[1] * da + s[2] * db) < EC_LEAST_GAIN;
         for (int half = 0; half < 24 && !moved; half++, da *= 0.5, db *= 0.5) {
             na = *a + da;
             nb = *b + db;
@@ -466,7 +480,7 @@ EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pat
                 continue;
             ec_surface_direction(&args->grid, na, nb, d);
             ec_surface_score(args, el, beam, line, d, t);
-            moved = t[0] >= s[0];
+            moved = last || t[0] >= s[0];
         }
         if (!moved)
             break;
@@ -475,7 +489,7 @@ EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pat
         *b = nb;
         for (int k = 0; k < 6; k++)
             s[k] = t[k];
-        if (change < 1e-12)
+        if (last || change < 1e-12)
             break;
     }
     /* ended on an inner side of the box? */
@@ -956,10 +970,13 @@ EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_a
 
     found.line = number;
     found.curve = curve == EC_CURVE_RIM ? EC_CURVE_RIM : EC_CURVE_EDGE;
+    double score[3] = {0.0, 0.0, 0.0};
     for (int32_t k = team->rank; k < count; k += team->size) {
-        double score[3];
         double a = 0.0, b = 0.0;
-        for (int j = 0; j < 3; j++) {
+        bool next = team->size == 1 && k > 0; /* two of the three are known */
+        score[0] = score[1];
+        score[1] = score[2];
+        for (int j = next ? 2 : 0; j < 3; j++) {
             score[j] = EC_NO_SCORE;
             if (ec_surface_curve(grid, beam, curve, radius, (k + j - 1) * step, &a, &b, &d))
                 score[j] = line->sign * (ec_surface_log(args, el, d) + offset -

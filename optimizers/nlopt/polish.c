@@ -1,9 +1,9 @@
-/* polish.c: SLSQP on the epigraph form, in rounds: pieces are made at the design, the problem is
- * solved inside a trust region about it, the outcome is scored as the job defines it at final
- * fidelity, and the pieces are made again there. */
+/* polish.c: the epigraph form in rounds: pieces are made at the design, the problem is solved inside
+ * a region about it (by SLSQP, or by steps when there are many genes), the outcome is scored as
+ * the job defines it at final fidelity, and the pieces are made again there. */
 #include "polish.h"
 #include "job_internal.h"
-#include "polish_problem.h"
+#include "polish_round.h"
 #include "wall_clock.h"
 
 #include <nlopt.h>
@@ -14,13 +14,20 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EVALUATIONS_DEFAULT = 1500, ROUND_EVALUATIONS = 200, ROUNDS_MAX = 24 };
+enum {
+    EVALUATIONS_DEFAULT = 1500,
+    ROUND_EVALUATIONS = 200,
+    ROUNDS_MAX = 24,
+    STEP_ROUNDS_MAX = 200,
+    SLSQP_MAX = 64 /* genes; more are polished by steps */
+};
 
-static const double least_gain = 1e-9;   /* of the cost, in its unit: 1e-8 to 1e-7 dB for a level */
-static const double first_region = 0.25; /* trust region: share of a gene's range */
+static const double least_gain = 1e-9; /* of the cost, in its unit: 1e-8 to 1e-7 dB for a level */
+static const double least_steps_gain = 1e-6; /* of a round of steps, of its unit */
+static const double first_region = 0.25;     /* trust region: share of a gene's range */
 static const double least_region = 2e-4;
+static const double first_radius = 0.02;                     /* of the first step */
 static const double first_margin = 1e-9, last_margin = 1e-5; /* kept from the limits */
-static const double feasible = 1e-7; /* excess of a scaled row that the record accepts */
 
 /* ---- progress ---- */
 
@@ -51,6 +58,85 @@ static void tell(polish_progress *p)
                  violation, t - p->start);
 }
 
+/* ---- scores as the job defines them ---- */
+
+typedef struct judge {
+    ec_backend *backend;
+    ec_executor *executor;
+    ec_array X;
+    uint8_t *status;
+    int32_t n_outputs, n_genes;
+    size_t n;
+} judge;
+
+static void judge_release(judge *j)
+{
+    if (!j->backend)
+        return;
+    ec_executor_destroy(&j->executor);
+    ec_array_release(j->backend, &j->X);
+    j->backend->ops->release(j->backend, j->status);
+    ec_backend_destroy(&j->backend);
+}
+
+static int judge_create(judge *j, ec_job *job, ec_log *log, int32_t n, int threads)
+{
+    ec_backend_info backend = {.name = "cpu", .threads = threads, .log = log};
+    ec_expr outputs[2];
+
+    memset(j, 0, sizeof *j);
+    j->n = (size_t)n;
+    j->n_genes = job->n_genes;
+    j->n_outputs = job->n_constraints > 0 ? 2 : 1;
+    outputs[0] = ec_job_cost(job, 0);
+    outputs[1] = job->n_constraints > 0 ? ec_job_violation(job) : 0;
+    for (int32_t i = 0; i < j->n_outputs; i++)
+        if (outputs[i] < 0)
+            return outputs[i];
+    int status = ec_backend_create(&backend, &j->backend);
+    if (status < 0)
+        return status;
+    ec_executor_info executor = {
+        .outputs = outputs,
+        .n_outputs = j->n_outputs,
+        .max_candidates = j->n,
+        .fidelity = EC_FINAL,
+    };
+    status = ec_executor_create(job->graph, j->backend, &executor, &j->executor);
+    if (status == EC_OK)
+        status =
+            ec_array_create(j->backend, &j->X, EC_F64, EC_AXIS_CANDIDATE, 1, &j->n_genes, j->n, 1);
+    if (status == EC_OK)
+        status = j->backend->ops->alloc(j->backend, ec_lane_ld(j->n), (void **)&j->status);
+    return status;
+}
+
+/* Genes of design i; of the lanes behind the last one as well. */
+static void fill_judge(judge *j, size_t i, const double *genes)
+{
+    double *X = (double *)j->X.data;
+    size_t end = i + 1 < j->n ? i + 1 : j->X.ld;
+
+    for (int32_t g = 0; g < j->n_genes; g++)
+        for (size_t c = i; c < end; c++)
+            X[(size_t)g * j->X.ld + c] = genes[g];
+}
+
+/* Scores all designs in one batch. */
+static int judge_run(judge *j, double *cost, double *violation, uint8_t *status_bytes)
+{
+    int status = ec_executor_run(j->executor, &j->X, NULL, NULL, j->status, j->n, 0);
+
+    if (status < 0)
+        return status;
+    memcpy(cost, ec_executor_output(j->executor, 0)->data, j->n * sizeof *cost);
+    memset(violation, 0, j->n * sizeof *violation);
+    if (j->n_outputs > 1)
+        memcpy(violation, ec_executor_output(j->executor, 1)->data, j->n * sizeof *violation);
+    memcpy(status_bytes, j->status, j->n);
+    return EC_OK;
+}
+
 /* ---- one design ---- */
 
 typedef struct polished {
@@ -59,9 +145,11 @@ typedef struct polished {
     double cost, violation; /* at final fidelity, of genes */
     uint8_t status;
     double region, margin;
-    double unit; /* of the cost: its largest slope over the range of a gene */
-    bool active, has_trial;
+    double unit;   /* of the cost: its largest slope over the range of a gene */
+    double radius; /* of its steps' trust region, share of a gene's range */
+    bool active, has_trial, by_steps;
     int32_t evaluations;
+    judge judge; /* of steps */
     ec_backend *backend;
     ec_polish_problem *problem;
 } polished;
@@ -92,156 +180,41 @@ static void sort_spaced(const ec_job *job, double *genes)
     }
 }
 
-/* ---- the problem as NLopt sees it ----
- *
- * y = (genes - low) / range, then t / unit. The objective and the rows are divided by `unit`, the
- * typical slope, so that SLSQP's first step has a sensible length. */
-
-typedef struct sqp {
-    const ec_job *job;
-    ec_polish_problem *problem;
-    nlopt_opt opt;
-    const volatile int *interrupt;
-    polish_progress *progress;
-    bool tells; /* on the thread that writes */
-    double *genes, *t;
-    double unit;
-    int32_t n, n_inequalities, n_equalities, n_order;
-    int32_t *order; /* pairs of neighbours among the free genes: order[i], order[i] + 1 */
-    double *at;     /* point of the last evaluation */
-    bool evaluated, has_slopes, good;
-    double *best; /* best point that met every row */
-    double best_cost;
-    bool has_best;
-    int32_t evaluations;
-} sqp;
-
-/* Neighbouring free genes of one spaced variable. */
-static int32_t list_order(const ec_job *job, const ec_polish_problem *p, int32_t *order)
-{
-    int32_t n = 0;
-
-    for (int32_t i = 0; i + 1 < p->n_free; i++) {
-        bool same = p->grad_first[i] == p->grad_first[i + 1];
-        for (int32_t v = 0; same && v < job->n_variables; v++) {
-            const ec_variable *variable = &job->variables[v]->variable;
-            int32_t gene = p->free_gene[i] - variable->first_gene;
-            if (!variable->group && variable->kind == EC_VARIABLE_SPACED && gene >= 0 &&
-                gene < variable->n_genes)
-                order[n++] = i;
-        }
-    }
-    return n;
-}
-
-static double row_value(const sqp *s, const ec_polish_row *row, int32_t e)
-{
-    const ec_polish_problem *p = s->problem;
-
-    if (row->own >= 0)
-        return row->sign * (p->value[e] - s->t[row->own]) / s->unit;
-    return row->sign * (p->value[e] - row->limit) / row->scale;
-}
-
-static void row_gradient(const sqp *s, const ec_polish_row *row, int32_t e, double *gradient)
-{
-    const ec_polish_problem *p = s->problem;
-    const double *slope = p->jacobian + (size_t)e * (size_t)(p->n_free + p->n_cuts);
-    double factor = row->sign / (row->own >= 0 ? s->unit : row->scale);
-
-    for (int32_t i = 0; i < p->n_free; i++)
-        gradient[i] = factor * slope[i] * p->range[i];
-    for (int32_t i = 0; i < p->n_cuts; i++)
-        gradient[p->n_free + i] = factor * (slope[p->n_free + i] - (i == row->own)) * s->unit;
-}
-
-static bool rows_are_met(const sqp *s)
-{
-    const ec_polish_problem *p = s->problem;
-
-    for (int32_t r = 1; r < p->n_rows; r++)
-        for (int32_t e = p->rows[r].first; e < p->rows[r].first + p->rows[r].elements; e++) {
-            double value = row_value(s, &p->rows[r], e);
-            if (p->rows[r].equality ? fabs(value) > feasible : value > feasible)
-                return false;
-        }
-    return true;
-}
-
-static bool are_finite(const double *values, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(values[i]))
-            return false;
-    return true;
-}
-
-/* y to genes and t. Rounding must not swap two spaced genes that touch. */
-static void decode(const sqp *s, const double *y)
-{
-    const ec_polish_problem *p = s->problem;
-
-    for (int32_t i = 0; i < p->n_free; i++)
-        s->genes[p->free_gene[i]] = p->low[i] + p->range[i] * fmin(fmax(y[i], 0), 1);
-    for (int32_t k = 0; k < s->n_order; k++) {
-        double *pair = &s->genes[p->free_gene[s->order[k]]];
-        if (pair[1] < pair[0])
-            pair[1] = pair[0];
-    }
-    for (int32_t i = 0; i < p->n_cuts; i++)
-        s->t[i] = y[p->n_free + i] * s->unit;
-}
-
-/* Values at y, and the Jacobian once it is asked for. */
-static void evaluate(sqp *s, const double *y, bool slopes)
-{
-    ec_polish_problem *p = s->problem;
-    size_t n = (size_t)p->n_elements;
-
-    if (!s->evaluated || memcmp(s->at, y, sizeof *y * (size_t)s->n) != 0) {
-        memcpy(s->at, y, sizeof *y * (size_t)s->n);
-        s->evaluated = true;
-        s->has_slopes = false;
-        s->evaluations++;
-        atomic_fetch_add(&s->progress->evaluations, 1);
-        if (s->tells)
-            tell(s->progress);
-        decode(s, y);
-        s->good = ec_polish_problem_values(p, s->genes, s->t) == EC_OK && are_finite(p->value, n);
-        if (s->good && rows_are_met(s) && (!s->has_best || p->value[0] < s->best_cost)) {
-            s->has_best = true;
-            s->best_cost = p->value[0];
-            memcpy(s->best, y, sizeof *y * (size_t)s->n);
-        }
-    }
-    if (slopes && !s->has_slopes) {
-        s->has_slopes = true;
-        s->good = s->good && ec_polish_problem_jacobian(p, s->genes, s->t) == EC_OK &&
-                  are_finite(p->jacobian, n * (size_t)s->n);
-    }
-    if (s->interrupt && *s->interrupt)
-        nlopt_force_stop(s->opt);
-}
+/* ---- SLSQP ---- */
 
 /* What a point that cannot be evaluated is worth: NLopt never sees a NaN. */
 static const double bad_value = 1e6;
 
-static double objective(unsigned n, const double *y, double *gradient, void *data)
-{
-    sqp *s = (sqp *)data;
-    ec_polish_row cost = s->problem->rows[0];
+typedef struct sqp {
+    ec_polish_round *round;
+    nlopt_opt opt;
+} sqp;
 
-    evaluate(s, y, gradient != NULL);
-    cost.scale = s->unit;
-    if (gradient) {
-        memset(gradient, 0, sizeof *gradient * n);
-        if (s->good)
-            row_gradient(s, &cost, 0, gradient);
-    }
-    return s->good ? s->problem->value[0] / s->unit : bad_value;
+static void evaluate(const sqp *s, const double *y, bool slopes)
+{
+    ec_polish_round_evaluate(s->round, y, slopes);
+    if (s->round->ended)
+        nlopt_force_stop(s->opt);
 }
 
-static void rows(sqp *s, bool equality, double *result, unsigned n, double *gradient)
+static double objective(unsigned n, const double *y, double *gradient, void *data)
+{
+    const sqp *s = (const sqp *)data;
+    const ec_polish_round *round = s->round;
+    ec_polish_row cost = round->problem->rows[0];
+
+    evaluate(s, y, gradient != NULL);
+    cost.scale = round->unit;
+    if (gradient) {
+        memset(gradient, 0, sizeof *gradient * n);
+        if (round->good)
+            ec_polish_round_slopes(round, &cost, 0, gradient);
+    }
+    return round->good ? round->problem->value[0] / round->unit : bad_value;
+}
+
+static void rows(const ec_polish_round *s, bool equality, double *result, unsigned n,
+                 double *gradient)
 {
     const ec_polish_problem *p = s->problem;
     size_t k = 0;
@@ -251,9 +224,9 @@ static void rows(sqp *s, bool equality, double *result, unsigned n, double *grad
         if (row->equality != equality)
             continue;
         for (int32_t e = row->first; e < row->first + row->elements; e++, k++) {
-            result[k] = s->good ? row_value(s, row, e) : bad_value;
+            result[k] = s->good ? ec_polish_round_row(s, row, e) : bad_value;
             if (gradient && s->good)
-                row_gradient(s, row, e, gradient + k * n);
+                ec_polish_round_slopes(s, row, e, gradient + k * n);
             else if (gradient)
                 memset(gradient + k * n, 0, sizeof *gradient * n);
         }
@@ -263,239 +236,135 @@ static void rows(sqp *s, bool equality, double *result, unsigned n, double *grad
 static void equalities(unsigned m, double *result, unsigned n, const double *y, double *gradient,
                        void *data)
 {
-    sqp *s = (sqp *)data;
+    const sqp *s = (const sqp *)data;
 
     (void)m;
     evaluate(s, y, gradient != NULL);
-    rows(s, true, result, n, gradient);
+    rows(s->round, true, result, n, gradient);
 }
 
 static void inequalities(unsigned m, double *result, unsigned n, const double *y, double *gradient,
                          void *data)
 {
-    sqp *s = (sqp *)data;
-    size_t k = (size_t)(s->n_inequalities - s->n_order);
+    const sqp *s = (const sqp *)data;
+    const ec_polish_round *round = s->round;
+    size_t k = (size_t)(round->n_inequalities - round->n_order);
 
     (void)m;
     evaluate(s, y, gradient != NULL);
-    rows(s, false, result, n, gradient);
-    for (int32_t i = 0; i < s->n_order; i++, k++) {
-        result[k] = y[s->order[i]] - y[s->order[i] + 1];
+    rows(round, false, result, n, gradient);
+    for (int32_t i = 0; i < round->n_order; i++, k++) {
+        result[k] = y[round->order[i]] - y[round->order[i] + 1];
         if (!gradient)
             continue;
         memset(gradient + k * n, 0, sizeof *gradient * n);
-        gradient[k * n + (size_t)s->order[i]] = 1;
-        gradient[k * n + (size_t)s->order[i] + 1] = -1;
+        gradient[k * n + (size_t)round->order[i]] = 1;
+        gradient[k * n + (size_t)round->order[i] + 1] = -1;
     }
 }
 
-/* Largest slope of a row over the range of a gene. */
-static double row_slope(const ec_polish_problem *p, const ec_polish_row *row)
+static bool configure(sqp *s, int32_t most)
 {
-    size_t columns = (size_t)(p->n_free + p->n_cuts);
-    double slope = 0;
+    const ec_polish_round *round = s->round;
+    int32_t largest =
+        round->n_inequalities > round->n_equalities ? round->n_inequalities : round->n_equalities;
+    double *tolerance = (double *)malloc(sizeof *tolerance * ((size_t)largest + 1));
+    bool ok = tolerance && s->opt;
 
-    for (int32_t e = row->first; e < row->first + row->elements; e++)
-        for (int32_t i = 0; i < p->n_free; i++)
-            slope = fmax(slope, fabs(p->jacobian[(size_t)e * columns + (size_t)i] * p->range[i]));
-    return isfinite(slope) ? slope : 0;
-}
-
-/* The unit of the cost and of the rows that bound it, and of each limit: their slopes, so that
- * everything NLopt sees is of order 1. */
-static double set_units(ec_polish_problem *p)
-{
-    double unit = row_slope(p, &p->rows[0]);
-
-    for (int32_t r = 1; r < p->n_rows; r++) {
-        double slope = row_slope(p, &p->rows[r]);
-        if (p->rows[r].own >= 0)
-            unit = fmax(unit, slope);
-        else if (slope > 0)
-            p->rows[r].scale = slope;
-    }
-    return unit > 0 ? unit : 1;
-}
-
-static void sqp_release(sqp *s)
-{
-    nlopt_destroy(s->opt);
-    free(s->genes);
-    free(s->t);
-    free(s->order);
-    free(s->at);
-    free(s->best);
-}
-
-static bool sqp_create(sqp *s, const ec_job *job, polished *design, const ec_polish_info *info)
-{
-    ec_polish_problem *p = design->problem;
-
-    memset(s, 0, sizeof *s);
-    s->job = job;
-    s->problem = p;
-    s->interrupt = info->interrupt;
-    s->n = p->n_free + p->n_cuts;
-    s->unit = design->unit = set_units(p);
-    s->genes = (double *)malloc(sizeof(double) * (size_t)p->n_genes);
-    s->t = (double *)malloc(sizeof(double) * ((size_t)p->n_cuts + 1));
-    s->order = (int32_t *)malloc(sizeof(int32_t) * (size_t)p->n_free);
-    s->at = (double *)malloc(sizeof(double) * (size_t)s->n);
-    s->best = (double *)malloc(sizeof(double) * (size_t)s->n);
-    s->opt = nlopt_create(NLOPT_LD_SLSQP, (unsigned)s->n);
-    if (!s->genes || !s->t || !s->order || !s->at || !s->best || !s->opt)
-        return false;
-    memcpy(s->genes, design->genes, sizeof(double) * (size_t)p->n_genes);
-    s->n_order = list_order(job, p, s->order);
-    for (int32_t r = 1; r < p->n_rows; r++)
-        *(p->rows[r].equality ? &s->n_equalities : &s->n_inequalities) += p->rows[r].elements;
-    s->n_inequalities += s->n_order;
-    return true;
-}
-
-/* Start, bounds of the trust region, and when to stop. */
-static bool sqp_configure(sqp *s, polished *design, double *y, double seconds, int32_t most)
-{
-    ec_polish_problem *p = s->problem;
-    double *low = (double *)malloc(sizeof *low * 2 * (size_t)s->n), *high = low + s->n;
-    size_t m = (size_t)(s->n_inequalities > s->n_equalities ? s->n_inequalities : s->n_equalities);
-    double *tolerance = (double *)malloc(sizeof *tolerance * (m + 1));
-    bool ok = low && tolerance;
-
-    for (int32_t i = 0; i < p->n_free && ok; i++) {
-        y[i] = (design->genes[p->free_gene[i]] - p->low[i]) / p->range[i];
-        y[i] = fmin(fmax(y[i], 0), 1);
-        low[i] = fmax(y[i] - design->region, 0);
-        high[i] = fmin(y[i] + design->region, 1);
-    }
-    for (int32_t i = 0; i < p->n_cuts && ok; i++) {
-        y[p->n_free + i] = p->cuts[i].start / s->unit;
-        low[p->n_free + i] = -HUGE_VAL;
-        high[p->n_free + i] = HUGE_VAL;
-    }
-    for (size_t i = 0; i < m && ok; i++)
+    for (int32_t i = 0; i < largest && ok; i++)
         tolerance[i] = 1e-10;
-    ok = ok && nlopt_set_lower_bounds(s->opt, low) > 0 &&
-         nlopt_set_upper_bounds(s->opt, high) > 0 &&
+    ok = ok && nlopt_set_lower_bounds(s->opt, round->low) > 0 &&
+         nlopt_set_upper_bounds(s->opt, round->high) > 0 &&
          nlopt_set_min_objective(s->opt, objective, s) > 0 && nlopt_set_maxeval(s->opt, most) > 0 &&
          nlopt_set_xtol_rel(s->opt, 1e-11) > 0 && nlopt_set_ftol_abs(s->opt, 0.1 * least_gain) > 0;
-    if (ok && s->n_inequalities > 0)
-        ok = nlopt_add_inequality_mconstraint(s->opt, (unsigned)s->n_inequalities, inequalities, s,
-                                              tolerance) > 0;
-    if (ok && s->n_equalities > 0)
-        ok = nlopt_add_equality_mconstraint(s->opt, (unsigned)s->n_equalities, equalities, s,
+    if (ok && round->n_inequalities > 0)
+        ok = nlopt_add_inequality_mconstraint(s->opt, (unsigned)round->n_inequalities, inequalities,
+                                              s, tolerance) > 0;
+    if (ok && round->n_equalities > 0)
+        ok = nlopt_add_equality_mconstraint(s->opt, (unsigned)round->n_equalities, equalities, s,
                                             tolerance) > 0;
-    if (ok && seconds < INFINITY)
-        ok = nlopt_set_maxtime(s->opt, fmax(seconds, 1e-3)) > 0;
-    free(low);
+    if (ok && round->deadline < INFINITY)
+        ok = nlopt_set_maxtime(s->opt, fmax(round->deadline - ec_wall_seconds(), 1e-3)) > 0;
     free(tolerance);
     return ok;
 }
 
-/* One round on one design; safe beside the rounds of other designs. */
-static void solve_round(const ec_job *job, polished *design, const ec_polish_info *info,
-                        double seconds, polish_progress *progress, bool tells)
+static void run_slsqp(ec_polish_round *round, int32_t most)
 {
-    sqp s;
+    sqp s = {round, nlopt_create(NLOPT_LD_SLSQP, (unsigned)round->n)};
     double value;
 
-    design->has_trial = false;
-    bool ok = sqp_create(&s, job, design, info);
-    s.progress = progress;
-    s.tells = tells;
-    double *y = ok ? (double *)malloc(sizeof *y * (size_t)s.n) : NULL;
+    /* Every end but a feasible record is worth the same: SLSQP often stops with "roundoff limited" at
+     * the solution. */
+    if (configure(&s, most))
+        nlopt_optimize(s.opt, round->y, &value);
+    nlopt_destroy(s.opt);
+}
+
+/* ---- a round ---- */
+
+typedef struct listener {
+    polish_progress *progress;
+    const volatile int *interrupt;
+    bool tells; /* on the thread that writes */
+    judge *judge;
+} listener;
+
+static bool heard(void *user)
+{
+    const listener *l = (const listener *)user;
+
+    atomic_fetch_add(&l->progress->evaluations, 1);
+    if (l->tells)
+        tell(l->progress);
+    return l->interrupt && *l->interrupt;
+}
+
+static bool judged(void *user, const double *genes, double *cost, double *violation)
+{
+    const listener *l = (const listener *)user;
+    uint8_t status;
+
+    fill_judge(l->judge, 0, genes);
+    return judge_run(l->judge, cost, violation, &status) == EC_OK &&
+           class_of(*cost, *violation, status) < 2;
+}
+
+/* One round on one design; safe beside the rounds of other designs. */
+static void solve_round(const ec_job *job, polished *design, const ec_polish_info *info,
+                        double deadline, polish_progress *progress, bool tells)
+{
+    listener ears = {progress, info->interrupt, tells, &design->judge};
+    ec_polish_round s;
     int32_t most = info->max_evaluations > 0 && info->max_evaluations < ROUND_EVALUATIONS
                        ? info->max_evaluations
                        : ROUND_EVALUATIONS;
-    if (y && sqp_configure(&s, design, y, seconds, most)) {
-        /* Every end but a feasible record is worth the same: SLSQP often stops with "roundoff
-         * limited" at the solution. */
-        nlopt_optimize(s.opt, y, &value);
+
+    design->has_trial = false;
+    if (ec_polish_round_create(&s, job, design->problem, design->genes, design->region) == EC_OK) {
+        s.heard = heard;
+        s.user = &ears;
+        s.deadline = deadline;
+        s.judged = judged;
+        s.radius = design->radius;
+        design->unit = s.unit;
+        design->by_steps = design->judge.executor && s.n_equalities == 0;
+        if (design->by_steps)
+            ec_polish_round_steps(&s, most);
+        else
+            run_slsqp(&s, most);
+        design->radius = s.radius;
         if (s.has_best) {
-            decode(&s, s.best);
+            ec_polish_round_decode(&s, s.best);
             memcpy(design->trial, s.genes, sizeof(double) * (size_t)s.problem->n_genes);
             design->has_trial = true;
         }
+        design->evaluations += s.evaluations;
     }
-    design->evaluations += s.evaluations;
-    free(y);
-    sqp_release(&s);
+    ec_polish_round_release(&s);
 }
 
-/* ---- scores as the job defines them ---- */
-
-typedef struct judge {
-    ec_backend *backend;
-    ec_executor *executor;
-    ec_array X;
-    uint8_t *status;
-    int32_t n_outputs, n_genes;
-    size_t n;
-} judge;
-
-static void judge_release(judge *j)
-{
-    if (!j->backend)
-        return;
-    ec_executor_destroy(&j->executor);
-    ec_array_release(j->backend, &j->X);
-    j->backend->ops->release(j->backend, j->status);
-    ec_backend_destroy(&j->backend);
-}
-
-static int judge_create(judge *j, ec_job *job, const ec_polish_info *info, int32_t n, int threads)
-{
-    ec_backend_info backend = {.name = "cpu", .threads = threads, .log = info->log};
-    ec_expr outputs[2];
-
-    memset(j, 0, sizeof *j);
-    j->n = (size_t)n;
-    j->n_genes = job->n_genes;
-    j->n_outputs = job->n_constraints > 0 ? 2 : 1;
-    outputs[0] = ec_job_cost(job, 0);
-    outputs[1] = job->n_constraints > 0 ? ec_job_violation(job) : 0;
-    for (int32_t i = 0; i < j->n_outputs; i++)
-        if (outputs[i] < 0)
-            return outputs[i];
-    int status = ec_backend_create(&backend, &j->backend);
-    if (status < 0)
-        return status;
-    ec_executor_info executor = {
-        .outputs = outputs,
-        .n_outputs = j->n_outputs,
-        .max_candidates = j->n,
-        .fidelity = EC_FINAL,
-    };
-    status = ec_executor_create(job->graph, j->backend, &executor, &j->executor);
-    if (status == EC_OK)
-        status =
-            ec_array_create(j->backend, &j->X, EC_F64, EC_AXIS_CANDIDATE, 1, &j->n_genes, j->n, 1);
-    if (status == EC_OK)
-        status = j->backend->ops->alloc(j->backend, ec_lane_ld(j->n), (void **)&j->status);
-    return status;
-}
-
-/* Scores design i's genes or trial (every design in one batch). */
-static int judge_run(judge *j, const polished *designs, bool trials, double *cost,
-                     double *violation, uint8_t *status_bytes)
-{
-    double *X = (double *)j->X.data;
-
-    for (int32_t g = 0; g < j->n_genes; g++)
-        for (size_t c = 0; c < j->X.ld; c++) {
-            const polished *d = &designs[c < j->n ? c : j->n - 1];
-            X[(size_t)g * j->X.ld + c] = (trials && d->has_trial ? d->trial : d->genes)[g];
-        }
-    int status = ec_executor_run(j->executor, &j->X, NULL, NULL, j->status, j->n, 0);
-    if (status < 0)
-        return status;
-    memcpy(cost, ec_executor_output(j->executor, 0)->data, j->n * sizeof *cost);
-    memset(violation, 0, j->n * sizeof *violation);
-    if (j->n_outputs > 1)
-        memcpy(violation, ec_executor_output(j->executor, 1)->data, j->n * sizeof *violation);
-    memcpy(status_bytes, j->status, j->n);
-    return EC_OK;
-}
+/* ---- verdicts ---- */
 
 /* Takes the trial where it is better, and sets the next round's region. */
 static void judge_trial(polished *d, double cost, double violation, uint8_t status, int32_t n_genes,
@@ -511,7 +380,7 @@ static void judge_trial(polished *d, double cost, double violation, uint8_t stat
                   : new_class == 1      ? d->violation - violation
                                         : d->cost - cost;
 
-    bool gained = gain > least_gain * d->unit;
+    bool gained = gain > (d->by_steps ? least_steps_gain : least_gain) * d->unit;
     if (d->has_trial && better) {
         memcpy(d->genes, d->trial, sizeof(double) * (size_t)n_genes);
         d->cost = cost;
@@ -522,6 +391,8 @@ static void judge_trial(polished *d, double cost, double violation, uint8_t stat
         d->region = fmin(2 * d->region, first_region);
     } else if (d->has_trial && old_class == 0 && new_class == 1 && d->margin < last_margin) {
         d->margin *= 100; /* rounding pushed it over a limit of the job */
+    } else if (d->by_steps) {
+        d->active = false;
     } else {
         /* Solved, or the pieces do not tell the truth that far away: closer. */
         d->region /= 8;
@@ -536,12 +407,13 @@ static void judge_trial(polished *d, double cost, double violation, uint8_t stat
 static void polished_release(polished *d)
 {
     ec_polish_problem_destroy(&d->problem);
+    judge_release(&d->judge);
     ec_backend_destroy(&d->backend);
     free(d->genes);
     free(d->trial);
 }
 
-static int polished_create(polished *d, const ec_job *job, const double *genes, ec_log *log)
+static int polished_create(polished *d, ec_job *job, const double *genes, ec_log *log)
 {
     ec_backend_info backend = {.name = "cpu", .threads = 1, .log = log};
 
@@ -553,8 +425,11 @@ static int polished_create(polished *d, const ec_job *job, const double *genes, 
     sort_spaced(job, d->genes);
     d->region = first_region;
     d->margin = first_margin;
+    d->radius = first_radius;
     d->active = true;
-    return ec_backend_create(&backend, &d->backend);
+    int status = ec_backend_create(&backend, &d->backend);
+    return status < 0 || job->n_genes <= SLSQP_MAX ? status
+                                                   : judge_create(&d->judge, job, log, 1, 1);
 }
 
 /* The next round's problems. One after another: each adds to the graph. Those that come after the
@@ -595,8 +470,8 @@ static void share_round(round_work *work, bool tells)
 {
     for (int32_t i; (i = atomic_fetch_add(&work->next, 1)) < work->n;)
         if (work->designs[i].problem)
-            solve_round(work->job, &work->designs[i], work->info,
-                        work->deadline - ec_wall_seconds(), work->progress, tells);
+            solve_round(work->job, &work->designs[i], work->info, work->deadline, work->progress,
+                        tells);
 }
 
 static void *work_on_round(void *data)
@@ -640,6 +515,15 @@ static void count_progress(const ec_job *job, const polished *designs, int32_t n
     p->violation = best ? best->violation : 0;
 }
 
+/* Scores each design's trial, or its genes where it has none. */
+static int score(judge *j, const polished *designs, int32_t n, double *cost, double *violation,
+                 uint8_t *status)
+{
+    for (int32_t i = 0; i < n; i++)
+        fill_judge(j, (size_t)i, designs[i].has_trial ? designs[i].trial : designs[i].genes);
+    return judge_run(j, cost, violation, status);
+}
+
 static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *designs, int32_t n,
                          judge *j, int threads, double deadline)
 {
@@ -657,7 +541,7 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
         snprintf(limit, sizeof limit, ", %.3g s", deadline - ec_wall_seconds());
     ec_log_write(info->log, EC_LOG_INFO, "%s: polishing %d design%s, at most %d evaluations each%s",
                  ec_job_name(job), (int)n, n == 1 ? "" : "s", (int)most, limit);
-    int status = cost && bytes ? judge_run(j, designs, false, cost, violation, bytes)
+    int status = cost && bytes ? score(j, designs, n, cost, violation, bytes)
                                : ec_fail(EC_ERR_MEMORY, "polish: no memory");
 
     for (int32_t i = 0; i < n && status == EC_OK; i++) {
@@ -666,7 +550,8 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
         designs[i].status = bytes[i];
         designs[i].active = class_of(cost[i], violation[i], bytes[i]) < 2;
     }
-    for (int round = 0; round < ROUNDS_MAX && status == EC_OK; round++) {
+    int rounds = job->n_genes > SLSQP_MAX ? STEP_ROUNDS_MAX : ROUNDS_MAX;
+    for (int round = 0; round < rounds && status == EC_OK; round++) {
         count_progress(job, designs, n, &progress);
         if (info->interrupt && *info->interrupt)
             break;
@@ -680,7 +565,7 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
                            .deadline = deadline,
                            .progress = &progress};
         run_round(&work, threads < n_active ? threads : n_active);
-        status = judge_run(j, designs, true, cost, violation, bytes);
+        status = score(j, designs, n, cost, violation, bytes);
         for (int32_t i = 0; i < n && status == EC_OK; i++) {
             polished *d = &designs[i];
             if (!d->problem)
@@ -730,7 +615,7 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
     if (status == EC_OK && job->n_group_genes > 0)
         status = ec_fail(EC_ERR_UNSUPPORTED, "variables are shared by groups");
     if (status == EC_OK)
-        status = judge_create(&j, job, info, n_designs, threads);
+        status = judge_create(&j, job, info->log, n_designs, threads);
     if (status == EC_OK)
         status = polish_rounds(job, info, designs, n_designs, &j, threads, deadline);
     /* What was reached before an error is good as well. */

@@ -1352,7 +1352,7 @@ static void pieces_follow(void **state)
         ec_expr sll = ec_array_sll_db(b.graph, b.call, &beam), pieces;
         int32_t count;
         pieces_of(&b, sll, piece, &count, &pieces);
-        assert_true(count >= 14);
+        assert_true(count >= 7); /* of a symmetric pattern one of two */
         near("highest piece", highest(piece, count), value_of(&b, sll, EC_FINAL, NULL), 1e-9);
         for (int i = 0; i < 17; i++)
             x[i] = best17[i] + draw(-0.03, 0.03);

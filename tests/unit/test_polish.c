@@ -1,8 +1,9 @@
 /* test_polish.c: the polish on graphs with a known solution: smooth, minimax, constrained, sorted
- * positions; and what it leaves alone. */
+ * positions, each also with many genes; and what it leaves alone. */
 #include "executor.h"
 #include "job.h"
 #include "polish.h"
+#include "polish_lp.h"
 #include "polish_problem.h"
 
 #include <setjmp.h>
@@ -21,7 +22,7 @@ typedef struct problem {
 
 static void create(problem *p, int count, double lo, double hi)
 {
-    double min[32], max[32];
+    double min[128], max[128];
     ec_backend_info backend = {.name = "cpu", .threads = 1};
 
     for (int i = 0; i < count; i++) {
@@ -300,13 +301,138 @@ static void test_jacobian(void **state)
     destroy(&p);
 }
 
+/* ---- many genes: steps of linear programs ---- */
+
+/* A program of two moves and one t, solved by hand. */
+static void test_program(void **state)
+{
+    /* rows: d0 - d1 - t <= 1, -d0 - t <= 0.5, d1 / 2 - t <= 0; then d0 <= d1 */
+    static const double row[] = {1, -1, -1, -1, 0, -1, 0, 0.5, -1};
+    static const double limit[] = {1, 0.5, 0}, cost[] = {0, 0, 1};
+    static const double low[] = {-1, -1}, high[] = {1, 1}, gap[] = {0};
+    static const int32_t order[] = {0};
+    ec_polish_lp lp = {.n = 2,
+                       .n_t = 1,
+                       .n_rows = 3,
+                       .cost = cost,
+                       .row = row,
+                       .limit = limit,
+                       .low = low,
+                       .high = high,
+                       .order = order,
+                       .gap = gap};
+    double move[3];
+
+    (void)state;
+    /* t >= d0 - d1 - 1, t >= -d0 - 0.5, t >= d1 / 2. Without the order: d1 = (d0 - 1) / 1.5 makes the
+     * first and third equal, t = (d0 - 1) / 3 = -d0 - 0.5: d0 = -1/8, d1 = -3/4, t = -3/8. */
+    assert_int_equal(ec_polish_lp_solve(&lp, move), EC_OK);
+    assert_true(fabs(move[0] + 0.125) < 5e-3 && fabs(move[1] + 0.75) < 5e-3);
+    assert_true(fabs(move[2] + 0.375) < 2e-3);
+    /* With it: d0 = d1, t = d0 / 2 = -d0 - 0.5: d0 = -1/3, t = -1/6. */
+    lp.n_order = 1;
+    assert_int_equal(ec_polish_lp_solve(&lp, move), EC_OK);
+    assert_true(fabs(move[0] + 1.0 / 3) < 5e-3 && fabs(move[1] + 1.0 / 3) < 5e-3);
+    assert_true(fabs(move[2] + 1.0 / 6) < 2e-3 && move[0] <= move[1] + 1e-6);
+}
+
+/* The larger of two squared distances is lowest half way between the two points. */
+static void test_many_genes(void **state)
+{
+    enum { N = 100 };
+    problem p;
+    double genes[2 * N], a[N], b[N], square_of_distance = 0;
+    int32_t shape = N;
+
+    (void)state;
+    create(&p, N, -2, 2);
+    for (int i = 0; i < N; i++) {
+        a[i] = sin(1.0 + i);
+        b[i] = cos(2.0 * i);
+        square_of_distance += (a[i] - b[i]) * (a[i] - b[i]);
+        genes[i] = 0.5 * cos(3.0 * i);
+        genes[N + i] = -1;
+    }
+    ec_expr to_a = square(&p, sub(&p, p.x, ec_graph_constant(p.graph, 1, &shape, a)));
+    ec_expr to_b = square(&p, sub(&p, p.x, ec_graph_constant(p.graph, 1, &shape, b)));
+    ec_expr f = ec_graph_binary(p.graph, EC_OP_MAX, ec_graph_unary(p.graph, EC_OP_SUM, to_a),
+                                ec_graph_unary(p.graph, EC_OP_SUM, to_b));
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    polish(&p, 2, genes, 2);
+    for (int k = 0; k < 2; k++) {
+        double excess = value(&p, f, genes + k * N) - 0.25 * square_of_distance;
+        assert_true(excess > -1e-9 && excess < 1e-3 * square_of_distance);
+    }
+    destroy(&p);
+}
+
+/* The largest square under a mean of at least 1/2, from a start that does not have it. */
+static void test_many_genes_infeasible(void **state)
+{
+    enum { N = 90 };
+    problem p;
+    double genes[N];
+
+    (void)state;
+    create(&p, N, -1, 1);
+    for (int i = 0; i < N; i++)
+        genes[i] = 0.4 * sin(1.0 + i);
+    ec_expr f = ec_graph_unary(p.graph, EC_OP_RMAX, square(&p, p.x));
+    ec_constraint c = {
+        .expr = ec_graph_unary(p.graph, EC_OP_MEAN, p.x), .min = 0.5, .max = INFINITY, .scale = 1};
+    assert_int_equal(ec_job_add_constraint(p.job, "mean", &c), EC_OK);
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    polish(&p, 1, genes, 1);
+    assert_true(value(&p, ec_job_violation(p.job), genes) == 0);
+    assert_true(fabs(value(&p, f, genes) - 0.25) < 1e-3);
+    destroy(&p);
+}
+
+/* 80 positions pulled to the middle: the inner 78 end side by side. */
+static void test_many_spaced(void **state)
+{
+    enum { N = 80, INNER = N - 2 };
+    problem p;
+    double genes[INNER], best = 2 * 30.0 * 30.0;
+    ec_backend_info backend = {.name = "cpu", .threads = 1};
+    ec_variable_info info = {
+        .name = "x", .kind = EC_VARIABLE_SPACED, .count = N, .aperture = 60, .min_gap = 0.5};
+
+    (void)state;
+    assert_int_equal(ec_graph_create(&p.graph), EC_OK);
+    assert_int_equal(ec_job_create(p.graph, "test", 1, &p.job), EC_OK);
+    assert_int_equal(ec_backend_create(&backend, &p.backend), EC_OK);
+    assert_int_equal(ec_job_add_variable(p.job, &info), 0);
+    p.x = ec_job_variable(p.job, 0)->value;
+    ec_expr f = ec_graph_unary(p.graph, EC_OP_SUM, square(&p, p.x));
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    for (int i = 0; i < INNER; i++) {
+        genes[i] = 0.5 + 0.5 * sin(1.0 + i);
+        best += 0.25 * (i - 38.5) * (i - 38.5);
+    }
+    polish(&p, 1, genes, 1);
+    double excess = value(&p, f, genes) - best;
+    assert_true(excess > -1e-9 && excess < 1e-2);
+    for (int i = 0; i + 1 < INNER; i++)
+        assert_true(genes[i] <= genes[i + 1]);
+    destroy(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jacobian),    cmocka_unit_test(test_smooth),
-        cmocka_unit_test(test_minimax),     cmocka_unit_test(test_wrong_direction),
-        cmocka_unit_test(test_constraints), cmocka_unit_test(test_minimum_as_constraint),
-        cmocka_unit_test(test_spaced),      cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_jacobian),
+        cmocka_unit_test(test_smooth),
+        cmocka_unit_test(test_minimax),
+        cmocka_unit_test(test_wrong_direction),
+        cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_minimum_as_constraint),
+        cmocka_unit_test(test_spaced),
+        cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_program),
+        cmocka_unit_test(test_many_genes),
+        cmocka_unit_test(test_many_genes_infeasible),
+        cmocka_unit_test(test_many_spaced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
