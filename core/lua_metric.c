@@ -18,6 +18,7 @@ typedef struct metric_keys {
     double exclude_u, exclude_v, exclude_deg, exclude_theta, exclude_phi;
     ec_lua_list u, v, theta, phi;
     bool relative;
+    double soft, p;
     int mask;
 } metric_keys;
 
@@ -83,10 +84,21 @@ static const ec_key reference_table[] = {
      offsetof(reference_keys, gain)}};
 
 static const ec_key beam_table[] = {BEAM_ROWS};
-static const ec_key sll_table[] = {BEAM_ROWS, EXCLUDE_ROWS};
+static const ec_key sll_table[] = {
+    BEAM_ROWS, EXCLUDE_ROWS,
+    METRIC("soft", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, 100, "dB",
+           "a smooth level instead of the highest: soft x ln of the mean of exp(level / soft) over "
+           "the "
+           "grid's side lobes; 0.5 to 2 dB follow the highest ones; needs exclude_*",
+           soft)};
 static const ec_key level_table[] = {BEAM_ROWS, DIRECTION_ROWS, RELATIVE_ROW};
 static const ec_key null_table[] = {BEAM_ROWS, DIRECTION_ROWS};
 static const ec_key excess_table[] = {BEAM_ROWS, RELATIVE_ROW,
+                                      METRIC("p", EC_KEY_NUMBER, 0, NAN, 2, 1000, NULL,
+                                             "a smooth excess instead of the worst: (mean of "
+                                             "max(0, excess in dB)^p)^(1/p) over the mask's "
+                                             "directions of the grid, 0 inside the mask",
+                                             p),
                                       METRIC("mask", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, "dB",
                                              "lines { from, to, max = , min = }, or a CSV file "
                                              "with the columns from, to, max, min; a limit is a "
@@ -262,7 +274,9 @@ static ec_lua_array *begin(lua_State *L, const ec_noun *noun, metric_keys *keys,
                           .exclude_v = NAN,
                           .exclude_deg = NAN,
                           .exclude_theta = NAN,
-                          .exclude_phi = NAN};
+                          .exclude_phi = NAN,
+                          .soft = NAN,
+                          .p = NAN};
     ec_lua_keys_parse(L, 2, noun, keys, NULL);
     read_beam(L, noun, array, keys, beam);
     ec_lua_mark_line(L);
@@ -281,7 +295,10 @@ static int array_sll(lua_State *L)
     metric_keys k;
     ec_array_beam beam;
     ec_lua_array *array = begin(L, &ec_noun_sll, &k, &beam);
-    return push_metric(L, &ec_noun_sll, ec_array_sll_db(graph_of(L), array->call, &beam));
+    return push_metric(L, &ec_noun_sll,
+                       isnan(k.soft)
+                           ? ec_array_sll_db(graph_of(L), array->call, &beam)
+                           : ec_array_soft_sll_db(graph_of(L), array->call, &beam, k.soft));
 }
 
 static int array_sll_mean(lua_State *L)
@@ -581,8 +598,11 @@ static int array_excess(lua_State *L)
             lines[i].to *= EC_LUA_RADIANS;
         }
     }
-    return push_metric(L, &ec_noun_excess,
-                       ec_array_excess_db(graph_of(L), array->call, &beam, k.relative, n, lines));
+    return push_metric(
+        L, &ec_noun_excess,
+        isnan(k.p)
+            ? ec_array_excess_db(graph_of(L), array->call, &beam, k.relative, n, lines)
+            : ec_array_excess_norm_db(graph_of(L), array->call, &beam, k.relative, n, lines, k.p));
 }
 
 /* ---- module ---------------------------------------------------------------------------------- */

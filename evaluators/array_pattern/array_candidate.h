@@ -3,13 +3,13 @@
  *
  * The file that includes it defines EC_PATTERN_ROW(team, args, el, tables, row), which fills the
  * row, and, where the complex pattern has a path of its own (EC_ROW_NUFFT), EC_PATTERN_FIELD(args,
- * el, tables) and EC_PATTERN_FIELD_AT(args, tables, i).
+ * el, tables) and EC_PATTERN_FIELD_AT(args, tables, i), and its adjoint (args->back)
+ * EC_PATTERN_BACK(args, el, adjoint, seed, tables).
  */
 #ifndef EC_ARRAY_CANDIDATE_H
 #define EC_ARRAY_CANDIDATE_H
 
-#include "array_adjoint.h"
-#include "array_surface.h"
+#include "array_smooth.h"
 
 typedef struct ec_pattern_work {
     ec_pattern_elements el;
@@ -18,12 +18,8 @@ typedef struct ec_pattern_work {
     int32_t *queue;
     void *tables;
     ec_pattern_adjoint adjoint;
+    ec_smooth_samples samples;
 } ec_pattern_work;
-
-EC_FN double ec_not_a_number(void)
-{
-    return (double)NAN;
-}
 
 EC_PATTERN_FN void ec_pattern_lay_out(const ec_pattern_args *args, char *memory,
                                       ec_pattern_work *work)
@@ -47,6 +43,10 @@ EC_PATTERN_FN void ec_pattern_lay_out(const ec_pattern_args *args, char *memory,
     work->adjoint.z = base + 2 * stride;
     work->adjoint.amplitude = base + 3 * stride;
     work->adjoint.turn = base + 4 * stride;
+    work->samples.row = work->row;
+    work->samples.field = (ec_c128 *)(memory + args->at_field);
+    work->samples.level = (double *)(memory + args->at_level);
+    work->samples.weight = work->samples.level + args->grid.points;
 }
 
 /* What an absolute level in natural logarithms has over that of the row. */
@@ -594,6 +594,46 @@ EC_PATTERN_FN int ec_metric_own_pattern(const ec_team *team, const ec_pattern_ar
     return 0;
 }
 
+/* F of every sample in work->samples.field. */
+EC_PATTERN_FN void ec_metric_fields(const ec_team *team, const ec_pattern_args *args,
+                                    ec_pattern_work *work)
+{
+#ifdef EC_PATTERN_FIELD
+    bool planned = args->row == EC_ROW_NUFFT || args->row == EC_ROW_GIVEN;
+    if (planned)
+        EC_PATTERN_FIELD(args, &work->el, work->tables);
+#endif
+    for (int32_t i = team->rank; i < args->grid.points; i += team->size) {
+#ifdef EC_PATTERN_FIELD
+        if (planned) {
+            work->samples.field[i] = EC_PATTERN_FIELD_AT(args, work->tables, i);
+            continue;
+        }
+#endif
+        work->samples.field[i] = ec_pattern_sum(&work->el, ec_surface_point(&args->grid, i));
+    }
+    ec_team_sync(team);
+}
+
+/* Adds Re(sum conj(seed_i) dF_i) over all samples, seeds in work->samples.field. */
+EC_PATTERN_FN void ec_metric_back(const ec_team *team, const ec_pattern_args *args,
+                                  ec_pattern_work *work)
+{
+    const ec_c128 *seed = work->samples.field;
+
+    ec_team_sync(team);
+#ifdef EC_PATTERN_BACK
+    if (args->back) {
+        EC_PATTERN_BACK(args, &work->el, &work->adjoint, seed, work->tables);
+        return;
+    }
+#endif
+    for (int32_t i = 0; i < args->grid.points; i++)
+        if (seed[i].re != 0.0 || seed[i].im != 0.0)
+            ec_adjoint_field(team, &work->el, &work->adjoint, ec_surface_point(&args->grid, i),
+                             seed[i]);
+}
+
 /* The complex pattern at every grid point, and its adjoint. */
 EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *args,
                                     ec_pattern_work *work, const ec_pattern_metric *metric,
@@ -608,11 +648,18 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
     if (planned)
         EC_PATTERN_FIELD(args, el, work->tables);
 #endif
-    for (int32_t i = args->vjp ? 0 : team->rank; i < grid->points;
-         i += args->vjp ? 1 : team->size) {
-        ec_c128 g = ec_metric_element(args, i), f;
+    for (int32_t i = team->rank; i < grid->points; i += team->size) {
+        ec_c128 g = ec_metric_element(args, i), f = {0.0, 0.0};
         g.re *= el->scale;
         g.im *= el->scale;
+        if (args->vjp) {
+            const ec_pattern_view *view = &metric->seed;
+            size_t at = s * view->sample + (size_t)i * view->element + c * view->lane;
+            ec_c128 of = {view->data[2 * at], view->data[2 * at + 1]};
+            work->samples.field[i].re = of.re * g.re + of.im * g.im;
+            work->samples.field[i].im = of.im * g.re - of.re * g.im;
+            continue;
+        }
 #ifdef EC_PATTERN_FIELD
         if (planned)
             f = EC_PATTERN_FIELD_AT(args, work->tables, i);
@@ -624,17 +671,54 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
             metric->out.data[2 * at] = f.re * g.re - f.im * g.im;
             metric->out.data[2 * at + 1] = f.re * g.im + f.im * g.re;
         }
-        if (!args->vjp)
-            continue;
-        const ec_pattern_view *view = &metric->seed;
-        at = s * view->sample + (size_t)i * view->element + c * view->lane;
-        ec_c128 of = {view->data[2 * at], view->data[2 * at + 1]};
-        ec_c128 seed = {of.re * g.re + of.im * g.im, of.im * g.re - of.re * g.im};
-        ec_adjoint_field(team, el, &work->adjoint, ec_surface_point(grid, i), seed);
-        scale += (seed.re * f.re + seed.im * f.im) / el->scale;
     }
-    work->adjoint.scale += scale;
+    if (!args->vjp)
+        return 0;
+    /* F is linear in the amplitudes, so what the seeds say of the scale is in their adjoints */
+    for (int32_t m = team->rank; m < el->n; m += team->size)
+        scale -= work->adjoint.amplitude[m] * el->amplitude[m];
+    ec_metric_back(team, args, work);
+    for (int32_t m = team->rank; m < el->n; m += team->size)
+        scale += work->adjoint.amplitude[m] * el->amplitude[m];
+    work->adjoint.scale += ec_team_sum(team, scale) / el->scale;
     return 0;
+}
+
+/* A smooth metric of all samples; its derivatives wait in the samples' weights. */
+EC_PATTERN_FN int ec_metric_smooth(const ec_team *team, const ec_pattern_args *args,
+                                   ec_pattern_work *work, const ec_pattern_metric *metric, size_t c,
+                                   size_t s)
+{
+    const ec_pattern_elements *el = &work->el;
+    ec_smooth_region region;
+    double absolute = metric->relative ? 0.0 : ec_pattern_absolute(args, el), total;
+
+    int bad = ec_smooth_find(team, args, el, &work->samples, metric, absolute, &region);
+    if (bad)
+        return bad;
+    double seed = args->vjp ? ec_metric_seed(metric, c, s, 0) : 0.0;
+    double value = ec_smooth_value(team, args, &work->samples, metric, &region, seed, &total);
+    ec_metric_write(team, metric, c, s, 0, value);
+    if (args->vjp && metric->relative)
+        ec_adjoint_log(team, args, el, &work->adjoint, region.peak, -total);
+    else if (args->vjp)
+        work->adjoint.scale += 2.0 * total / el->scale;
+    return value == value ? 0 : EC_CANDIDATE_EVALUATOR;
+}
+
+/* The weights of all smooth metrics, to the elements. */
+EC_PATTERN_FN void ec_metric_smooth_back(const ec_team *team, const ec_pattern_args *args,
+                                         ec_pattern_work *work)
+{
+    ec_team_sync(team);
+    if (!args->own.parts) {
+        ec_smooth_seeds(team, args, &work->samples);
+        ec_metric_back(team, args, work);
+        return;
+    }
+    for (int32_t i = 0; i < args->grid.points; i++)
+        ec_adjoint_log(team, args, &work->el, &work->adjoint, ec_surface_point(&args->grid, i),
+                       work->samples.weight[i]);
 }
 
 /* Followed maxima: the level of each over the first piece, which is the beam's own peak. */
@@ -725,6 +809,8 @@ EC_PATTERN_FN int ec_metric_run(const ec_team *team, const ec_pattern_args *args
         return ec_metric_mean(team, args, work, metric, c, s);
     if (metric->kind == EC_METRIC_POINTING)
         return ec_metric_pointing(team, args, work, metric, c, s);
+    if (metric->kind == EC_METRIC_SOFT || metric->kind == EC_METRIC_NORM)
+        return ec_metric_smooth(team, args, work, metric, c, s);
     figure.value = ec_not_a_number();
     figure.points = 0;
     figure.scale = figure.look_a = figure.look_b = 0.0;
@@ -825,7 +911,13 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
             work.tables = (char *)args->nufft.field + at * pair;
         else
             work.row = args->nufft.rows + at;
-    } else if (args->row != EC_ROW_NONE && !args->fields) {
+    }
+    if (args->smooth) {
+        if (!args->own.parts)
+            ec_metric_fields(team, args, &work);
+        ec_smooth_levels(team, args, &work.el, &work.samples, work.row);
+        ec_team_sync(team);
+    } else if (args->row != EC_ROW_NONE && args->row != EC_ROW_GIVEN && !args->fields) {
         EC_PATTERN_ROW(team, args, &work.el, work.tables, work.row);
         ec_team_sync(team);
     }
@@ -836,6 +928,8 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
         status |= bad;
         ec_team_sync(team);
     }
+    if (args->vjp && args->smooth && !status)
+        ec_metric_smooth_back(team, args, &work);
     if (args->vjp) {
         if (status)
             ec_pattern_fail_gradient(team, args, c, s);

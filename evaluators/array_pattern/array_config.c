@@ -620,6 +620,24 @@ ec_expr ec_array_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *bea
     return add_metric(graph, call, "sll_db", EC_METRIC_SLL, beam, -200.0, 200.0);
 }
 
+ec_expr ec_array_soft_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, double soft)
+{
+    if (!(soft > 0.0 && isfinite(soft)))
+        return ec_fail(EC_ERR_RANGE, "sll_db: soft is %g dB, it must be above 0", soft);
+    if (!beam || isnan(beam->exclude_a))
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "sll_db: soft needs exclude: a beam that ends at its first minimum has no "
+                       "smooth region of side lobes");
+    int status = check_beam(graph, call, "sll_db", beam);
+    if (status < 0)
+        return status;
+    ec_pattern_spec *spec = new_spec(EC_METRIC_SOFT, beam, true);
+    if (!spec)
+        return EC_ERR_MEMORY;
+    spec->shape = soft;
+    return add_output(graph, call, "sll_db", spec, 0, -1000.0, 200.0);
+}
+
 static ec_expr add_width(ec_graph *graph, ec_call *call, const char *name, ec_pattern_kind kind,
                          const ec_array_beam *beam)
 {
@@ -761,9 +779,10 @@ static int check_line(const ec_graph *graph, const ec_call *call, const ec_array
     return EC_OK;
 }
 
+/* p: of the norm, 0 for the maximum. */
 static ec_expr add_excess(ec_graph *graph, ec_call *call, const char *name,
                           const ec_array_beam *beam, bool relative, int32_t n,
-                          const ec_array_mask_line *lines)
+                          const ec_array_mask_line *lines, double p)
 {
     ec_array_beam plain;
 
@@ -776,9 +795,10 @@ static ec_expr add_excess(ec_graph *graph, ec_call *call, const char *name,
         status = check_line(graph, call, used, &lines[i], i + 1);
     if (status < 0)
         return status;
-    ec_pattern_spec *spec = new_spec(EC_METRIC_EXCESS, used, relative);
+    ec_pattern_spec *spec = new_spec(p > 0.0 ? EC_METRIC_NORM : EC_METRIC_EXCESS, used, relative);
     if (!spec)
         return EC_ERR_MEMORY;
+    spec->shape = p;
     spec->lines = calloc(2 * (size_t)n, sizeof *spec->lines);
     if (!spec->lines) {
         ec_pattern_spec_destroy(spec);
@@ -794,13 +814,21 @@ static ec_expr add_excess(ec_graph *graph, ec_call *call, const char *name,
             spec->lines[spec->n++] = line;
         }
     }
-    return add_output(graph, call, name, spec, 0, -1000.0, 1000.0);
+    return add_output(graph, call, name, spec, 0, p > 0.0 ? 0.0 : -1000.0, 1000.0);
 }
 
 ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam, bool relative,
                            int32_t n, const ec_array_mask_line *lines)
 {
-    return add_excess(graph, call, "excess_db", beam, relative, n, lines);
+    return add_excess(graph, call, "excess_db", beam, relative, n, lines, 0.0);
+}
+
+ec_expr ec_array_excess_norm_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
+                                bool relative, int32_t n, const ec_array_mask_line *lines, double p)
+{
+    if (!(p >= 2.0 && p <= 1000.0))
+        return ec_fail(EC_ERR_RANGE, "excess_db: p is %g, allowed are 2 to 1000", p);
+    return add_excess(graph, call, "excess_db", beam, relative, n, lines, p);
 }
 
 /* ---- levels ---- */
@@ -877,7 +905,7 @@ static ec_expr highest(ec_graph *graph, ec_call *call, const char *name, const e
     ec_array_mask_line all = {
         cut ? -1e3 : 0.0, 1e3, {0.0, 0.0}, {-(double)INFINITY, -(double)INFINITY}};
 
-    return add_excess(graph, call, name, beam, relative, 1, &all);
+    return add_excess(graph, call, name, beam, relative, 1, &all, 0.0);
 }
 
 ec_expr ec_array_xpol_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam)
@@ -1033,6 +1061,14 @@ void ec_array_definition(const ec_graph *graph, ec_expr metric, char *text, size
         else
             snprintf(text, size, "highest excess over a mask of %d limits, levels %s", spec->n,
                      over);
+        break;
+    case EC_METRIC_SOFT:
+        snprintf(text, size, "soft maximum (%.6g dB) of the side lobes %s, over the beam's peak",
+                 spec->shape, beam);
+        break;
+    case EC_METRIC_NORM:
+        snprintf(text, size, "%.6g-norm of the excess over a mask of %d limits, levels %s",
+                 spec->shape, spec->n, over);
         break;
     case EC_METRIC_LEVEL:
         snprintf(text, size, "level at %d directions, %s", spec->n, over);

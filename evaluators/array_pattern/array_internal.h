@@ -37,21 +37,25 @@ bool ec_pattern_has_own(const ec_array_config *config);
 typedef struct ec_pattern_spec {
     ec_pattern_kind kind;
     bool relative;
+    double shape; /* soft: dB; norm: p */
     ec_array_beam beam;
     int32_t n;
-    ec_pattern_line *lines;   /* excess: n */
+    ec_pattern_line *lines;   /* excess, norm: n */
     double *directions;       /* level, null depth: u[n], v[n], w[n], gain[n] */
     ec_pattern_piece *pieces; /* pieces: the beam's and n more */
 } ec_pattern_spec;
 
 /* Memory of a plan: everything that was allocated on its backend. */
-enum { EC_PATTERN_MEMORY_MAX = 96 };
+enum {
+    EC_PATTERN_MEMORY_MAX = 96,
+    EC_PATTERN_PLANS_MAX = 5 /* of patterns and of smooth metrics, forward and back; of the row */
+};
 
 typedef struct ec_pattern_memory {
     ec_backend *backend;
     int32_t count;
     void *block[EC_PATTERN_MEMORY_MAX];
-    ec_nufft *nufft[2]; /* of the NUFFT path: of the pattern and of the row */
+    ec_nufft *nufft[EC_PATTERN_PLANS_MAX]; /* of NUFFT paths and adjoints */
     int32_t n_nufft;
     ec_fft *fft; /* CUDA */
 } ec_pattern_memory;
@@ -171,6 +175,14 @@ int ec_pattern_transform_run(const ec_pattern_memory *memory, const ec_kernel *k
 /* CUDA: all candidates of args through the path. */
 int ec_pattern_nufft_run(const ec_pattern_memory *memory, const ec_kernel *kernel,
                          ec_pattern_args *args);
+
+/* CPU: plans the adjoint of a whole pattern by NUFFT (array_back.h) into args->back where it is
+ * predicted to be cheaper than direct sums, or asked for; appends to text. */
+int ec_pattern_back_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                         const ec_pattern_axes *axes, ec_pattern_args *args, char *text,
+                         size_t size);
+/* Bytes of a team's workspace that it needs. */
+size_t ec_pattern_back_bytes(const ec_pattern_args *args);
 
 /* Direction of coordinates (a, b) of the configuration's kind; false: not visible. */
 bool ec_pattern_direct(const ec_array_config *config, double a, double b, double direction[3]);

@@ -1,10 +1,13 @@
 /* array_kernels.c: the array pattern on the CPU, compiled once per ISA level. A task of its own
  * threads: each is a team of one with its own workspace and takes candidates as it gets free. */
+#include "array_back.h"
 #include "array_rows.h"
 
 #define EC_PATTERN_ROW(team, args, el, tables, row) ec_row_compute(args, el, tables, row)
 #define EC_PATTERN_FIELD(args, el, tables)          ec_row_field(args, el, tables)
 #define EC_PATTERN_FIELD_AT(args, tables, i)        ec_row_field_at(args, tables, (size_t)(i))
+#define EC_PATTERN_BACK(args, el, adjoint, seed, tables)                                           \
+    ec_back_adjoint(args, el, adjoint, seed, (char *)tables)
 #include "array_candidate.h"
 
 #ifdef _OPENMP

@@ -27,6 +27,10 @@ static const double COST_BYTE = 4e-13, COST_UPDATE = 6e-13;
 /* A term's factor at a direction, on one CPU core and on a GPU; the launches of a part on a GPU, over
  * the candidates of a small batch. */
 static const double COST_TERM = 1e-9, COST_TERM_GPU = 1.5e-11, COST_PART_GPU = 1e-6;
+/* An adjoint's direct sum: a direction and element. It is not worth a plan below BACK_LEAST. */
+static const double COST_ADJOINT = 2e-9, BACK_LEAST = 2e-6;
+/* Of an adjoint, relative to the rms of its entries: gradients are good to 1e-6 of their own. */
+static const double BACK_TOLERANCE = 1e-11;
 
 /* Interval of an input over the wavelength. */
 static ec_interval in_wavelengths(const ec_pattern_args *args, int input)
@@ -688,13 +692,31 @@ bool ec_pattern_nufft_fits(const ec_array_config *config, const ec_pattern_axes 
     return config->kind == EC_ARRAY_GRID_UV && axes->uniform && axes->uniform_b;
 }
 
+static void place_grid(const ec_array_config *config, const ec_pattern_axes *axes,
+                       ec_pattern_nufft *nufft)
+{
+    bool cut = config->kind == EC_ARRAY_CUT_U;
+
+    nufft->step_u = (axes->a[axes->na - 1] - axes->a[0]) / (axes->na - 1);
+    nufft->centre_u = axes->a[0] + nufft->step_u * (axes->na / 2);
+    nufft->step_v = cut ? 0.0 : (axes->b[axes->nb - 1] - axes->b[0]) / (axes->nb - 1);
+    nufft->centre_v = cut ? config->fixed : axes->b[0] + nufft->step_v * (axes->nb / 2);
+}
+
+static void place_depth(const ec_pattern_args *args, ec_pattern_nufft *nufft)
+{
+    ec_interval z = in_wavelengths(args, EC_PATTERN_Z);
+
+    nufft->z_c = 0.5 * (z.lo + z.hi);
+    nufft->z_half = 0.5 * (z.hi - z.lo) * (1.0 + 1e-9) + 1e-300;
+}
+
 int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
                           const ec_pattern_axes *axes, ec_pattern_args *args, double *cost,
                           char *text, size_t size)
 {
     const ec_array_config *config = &setup->config;
     ec_pattern_nufft *nufft = &args->nufft;
-    bool cut = config->kind == EC_ARRAY_CUT_U;
     /* a GPU's rows are float32 also at final fidelity: they tell where to refine */
     bool wide = args->double_precision && (!memory->backend->is_cuda || args->fields ||
                                            config->precision == EC_PRECISION_DOUBLE);
@@ -703,23 +725,21 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
                        : args->fields          ? finest
                        : wide                  ? 1e-9
                                                : 1e-4;
-    ec_interval z = in_wavelengths(args, EC_PATTERN_Z), w = visible_w(config, axes);
+    ec_interval w = visible_w(config, axes);
     char way[240] = "";
     int status = EC_OK;
 
     memset(nufft, 0, sizeof *nufft);
     *cost = (double)INFINITY;
-    if (args->exact && !args->fields) /* a search's tolerance does not make final figures coarse */
+    /* a search's tolerance does not make final figures coarse */
+    if (args->exact && !args->fields)
         tolerance = fmin(tolerance, wide ? 1e-9 : 2e-6);
-    nufft->step_u = (axes->a[axes->na - 1] - axes->a[0]) / (axes->na - 1);
-    nufft->centre_u = axes->a[0] + nufft->step_u * (axes->na / 2);
-    nufft->step_v = cut ? 0.0 : (axes->b[axes->nb - 1] - axes->b[0]) / (axes->nb - 1);
-    nufft->centre_v = cut ? config->fixed : axes->b[0] + nufft->step_v * (axes->nb / 2);
+    if (args->smooth)
+        tolerance = finest;
+    place_grid(config, axes, nufft);
     nufft->terms = 1;
-    if (!args->planar) {
-        nufft->z_c = 0.5 * (z.lo + z.hi);
-        nufft->z_half = 0.5 * (z.hi - z.lo) * (1.0 + 1e-9) + 1e-300;
-    }
+    if (!args->planar)
+        place_depth(args, nufft);
     way_problem problem = {memory->backend, setup, axes, args, w, tolerance, finest, wide};
     ec_pattern_cut cuts[CUTS_MAX];
     pattern_way best;
@@ -770,6 +790,93 @@ size_t ec_pattern_nufft_bytes(const ec_pattern_args *args)
 {
     return args->nufft.plan ? args->nufft.at_work + args->nufft.plan->workspace_bytes : 0;
 }
+
+/* ---- the adjoint ---- */
+
+static size_t lay_out_back(const ec_pattern_args *args, int32_t channels, ec_pattern_nufft *back)
+{
+    size_t elements = (size_t)args->elements, points = (size_t)args->grid.points, at = 0;
+    size_t each = (size_t)channels * sizeof(ec_c128);
+
+    back->at_point = at;
+    at += ec_round_up(2 * elements * sizeof(double), 64);
+    back->at_term = at;
+    at += ec_round_up(points * each, 64);
+    back->at_strength = at;
+    at += ec_round_up(elements * each, 64);
+    back->at_field = at;
+    at += ec_round_up(elements * each, 64);
+    back->at_work = at;
+    return at;
+}
+
+int ec_pattern_back_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                         const ec_pattern_axes *axes, ec_pattern_args *args, char *text,
+                         size_t size)
+{
+    ec_array_config config = setup->config;
+    bool cut = config.kind == EC_ARRAY_CUT_U;
+    int32_t channels = cut ? 2 : 3;
+    double points = args->grid.points;
+    double direct = COST_ADJOINT * points * config.elements;
+    ec_pattern_nufft back;
+    ec_nufft *plan = NULL;
+    char way[120] = "";
+
+    args->back = NULL;
+    if (memory->backend->is_cuda || args->own.parts || !ec_pattern_nufft_fits(&config, axes) ||
+        config.method == EC_METHOD_DIRECT || config.method == EC_METHOD_PRODUCT ||
+        (config.method == EC_METHOD_AUTO && direct < BACK_LEAST))
+        return EC_OK;
+    memset(&back, 0, sizeof back);
+    place_grid(&config, axes, &back);
+    ec_interval w = visible_w(&config, axes);
+    back.terms = 1;
+    if (!args->planar) {
+        place_depth(args, &back);
+        config.terms = 0; /* of the adjoint as many as the bound says */
+        count_terms(&config, w, 0.5 * BACK_TOLERANCE, &back);
+        channels++;
+    }
+    if (back.terms > EC_PATTERN_TERMS_MAX)
+        return EC_OK;
+    ec_nufft_info info = {.type = 2,
+                          .dim = cut ? 1 : 2,
+                          .modes = {axes->na, cut ? 1 : axes->nb},
+                          .points = config.elements,
+                          .double_precision = true,
+                          .sign = 1,
+                          .tolerance = (back.terms > 1 ? 0.5 : 1.0) * BACK_TOLERANCE,
+                          .method = EC_NUFFT_AUTO};
+    int status = ec_nufft_create(memory->backend, &info, &plan);
+    if (status < 0)
+        return status;
+    double cost = back.terms * channels * (ec_nufft_cost(plan) + COST_TERM * points);
+    if (cost >= direct && config.method != EC_METHOD_NUFFT) {
+        ec_nufft_destroy(&plan);
+        return EC_OK;
+    }
+    memory->nufft[memory->n_nufft++] = plan;
+    back.plan = ec_nufft_plan_args(plan);
+    lay_out_back(args, channels, &back);
+    if (back.terms > 1)
+        status = upload_factors(memory, &config, axes, w, (size_t)points, true, &back);
+    if (status >= 0)
+        status = ec_pattern_upload(memory, &back, sizeof back, (const void **)&args->back);
+    ec_nufft_describe(plan, way, sizeof way);
+    size_t used = strlen(text);
+    snprintf(text + used, size - used,
+             "; adjoint by %s, %d terms: predicted %.3g s (direct: %.3g s)", way, back.terms, cost,
+             direct);
+    return status;
+}
+
+size_t ec_pattern_back_bytes(const ec_pattern_args *args)
+{
+    return args->back ? args->back->at_work + args->back->plan->workspace_bytes : 0;
+}
+
+/* ---- launches ---- */
 
 /* Candidates pass through the staging buffers in batches. */
 int ec_pattern_nufft_run(const ec_pattern_memory *memory, const ec_kernel *kernel,

@@ -132,6 +132,9 @@ typedef struct ec_array_mask_line {
  * excess: how far the worst direction lies beyond the mask, in dB (negative when all are inside);
  *   relative: levels over the beam's peak, else absolute, 20 log10 |F|. A line of the mask that
  *   covers no visible direction is an error.
+ * soft_sll, excess_norm: smooth stand-ins for sll and excess over all samples of the grid, with
+ *   s = soft in dB and p: s ln mean exp(L / s) of the side lobes' levels L, and (mean max(0, e)^p)^(1/p)
+ *   of the excesses e in dB (0 inside the mask). They lie below the maximum. soft_sll needs exclude.
  * xpol: highest cross-polar level over the co-polar peak of the main beam, whatever the array's own
  *   polarization is; at least -200 dB.
  * pattern of elements of their own, total field: its magnitude, without a phase.
@@ -151,6 +154,11 @@ EC_API ec_expr ec_array_pointing_error_deg(ec_graph *graph, ec_call *call,
                                            const ec_array_beam *beam);
 EC_API ec_expr ec_array_excess_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
                                   bool relative, int32_t n, const ec_array_mask_line *lines);
+EC_API ec_expr ec_array_soft_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
+                                    double soft);
+EC_API ec_expr ec_array_excess_norm_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
+                                       bool relative, int32_t n, const ec_array_mask_line *lines,
+                                       double p);
 EC_API ec_expr ec_array_level_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,
                                  bool relative, int32_t n, const double *a, const double *b);
 EC_API ec_expr ec_array_null_depth_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam,

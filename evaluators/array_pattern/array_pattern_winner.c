@@ -398,7 +398,7 @@ int ec_array_winner_mask(const ec_array_winner *winner, ec_expr metric, const do
         return EC_OK;
     const ec_pattern_spec *spec = (const ec_pattern_spec *)node->call->out[node->output].spec;
     /* other metrics use masks of their own */
-    if (spec->kind != EC_METRIC_EXCESS ||
+    if ((spec->kind != EC_METRIC_EXCESS && spec->kind != EC_METRIC_NORM) ||
         strcmp(node->call->out[node->output].name, "excess_db") != 0)
         return EC_OK;
     int status = read_reference(winner, spec, cut, at, &reference);

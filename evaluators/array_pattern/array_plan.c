@@ -82,12 +82,14 @@ static int check_gradient(const ec_plan_info *info)
             return ec_fail(EC_ERR_NO_GRADIENT, "sll_mean_db has a gradient only over directions "
                                                "that exclude_* fixes");
         bool follows = isnan(spec->beam.look_a) || isnan(spec->beam.look_b);
+        bool cut = ec_pattern_is_cut(config->kind);
+        bool samples = spec->kind == EC_METRIC_SOFT || (spec->kind == EC_METRIC_NORM && !cut);
         bool moves = spec->kind == EC_METRIC_SLL || spec->kind == EC_METRIC_DIRECTIVITY ||
                      spec->kind == EC_METRIC_TOWARDS ||
                      (spec->kind == EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);
         bool simple = config->kind == EC_ARRAY_CUT_U ||
                       (spec->kind != EC_METRIC_EXCESS && config->kind == EC_ARRAY_GRID_UV);
-        if (steering && follows && (mean || (moves && !simple)))
+        if (steering && follows && (mean || samples || (moves && !simple)))
             return ec_fail(
                 EC_ERR_NO_GRADIENT,
                 "%s has no gradient over the steering direction while the look direction "
@@ -112,6 +114,7 @@ static int upload_spec(ec_pattern_memory *memory, const ec_pattern_spec *spec,
     metric->look_b = spec->beam.look_b;
     metric->exclude_a = spec->beam.exclude_a;
     metric->exclude_b = spec->beam.exclude_b;
+    metric->shape = spec->shape;
     if (spec->lines)
         status = ec_pattern_upload(memory, spec->lines, (size_t)spec->n * sizeof *spec->lines,
                                    (const void **)&metric->lines);
@@ -126,18 +129,24 @@ static int upload_spec(ec_pattern_memory *memory, const ec_pattern_spec *spec,
     return status;
 }
 
-/* Bytes of one team's workspace; sets the offsets in args. */
-static size_t lay_out(ec_pattern_args *args, bool flood, bool cuda)
+/* Bytes of one team's workspace; sets the offsets in args. seeds: room for a complex number a sample. */
+static size_t lay_out(ec_pattern_args *args, bool flood, bool seeds, bool cuda)
 {
-    size_t elements = ec_pattern_elements_bytes(args->elements);
-    size_t points = args->row == EC_ROW_NONE ? 0 : (size_t)args->grid.points;
+    size_t elements = ec_pattern_elements_bytes(args->elements),
+           samples = (size_t)args->grid.points;
+    size_t points = args->row == EC_ROW_NONE && !args->smooth ? 0 : samples;
     size_t at = ec_round_up(elements, ROW_ALIGNMENT);
     size_t tables = args->row == EC_ROW_NUFFT ? ec_pattern_nufft_bytes(args) : 0;
+    size_t back = ec_pattern_back_bytes(args);
 
     args->at_row = at;
     at += ec_round_up(points * sizeof(float), ROW_ALIGNMENT);
     args->at_adjoint = at;
     at += args->vjp ? ec_round_up(elements, ROW_ALIGNMENT) : 0;
+    args->at_field = at;
+    at += seeds ? ec_round_up(samples * sizeof(ec_c128), ROW_ALIGNMENT) : 0;
+    args->at_level = at;
+    at += args->smooth ? ec_round_up(2 * samples * sizeof(double), ROW_ALIGNMENT) : 0;
     args->at_flood = at;
     at += flood ? ec_round_up(points, ROW_ALIGNMENT) : 0;
     args->at_queue = at;
@@ -148,7 +157,7 @@ static size_t lay_out(ec_pattern_args *args, bool flood, bool cuda)
         size_t size = args->double_precision ? sizeof(double) : sizeof(float);
         tables = 2 * stride * ((size_t)args->product.rows + (size_t)args->product.padded) * size;
     }
-    return at + ec_round_up(tables, ROW_ALIGNMENT);
+    return at + ec_round_up(tables > back ? tables : back, ROW_ALIGNMENT);
 }
 
 int32_t ec_pattern_count_teams(const ec_plan_info *info, const ec_backend *backend, size_t bytes)
@@ -252,10 +261,25 @@ static bool wants_mean(const ec_plan_info *info)
     return mean;
 }
 
+/* Outputs that are computed alike: complex patterns, on the grid as given; smooth metrics by exact
+ * levels of every sample; all others. */
+enum { PATTERN_BATCH, SMOOTH_BATCH, METRIC_BATCH, BATCHES };
+
+static int batch_of(const plan_state *state, const ec_pattern_spec *spec)
+{
+    bool exact = state->info->mode == EC_MODE_VJP || state->info->fidelity == EC_FINAL;
+
+    if (spec->kind == EC_METRIC_PATTERN)
+        return PATTERN_BATCH;
+    return exact && (spec->kind == EC_METRIC_SOFT || spec->kind == EC_METRIC_NORM) ? SMOOTH_BATCH
+                                                                                   : METRIC_BATCH;
+}
+
 /* Metrics output[0 .. count) as one launch. shared: grid and path of an earlier batch, or NULL. */
-static int add_batch(plan_state *state, const int32_t *output, int32_t count, bool pattern,
+static int add_batch(plan_state *state, const int32_t *output, int32_t count, int kind,
                      const ec_pattern_args *shared, bool needs_row)
 {
+    bool pattern = kind == PATTERN_BATCH, smooth = kind == SMOOTH_BATCH;
     ec_pattern_evaluator *ev = state->evaluator;
     ec_pattern_args *args = &ev->batch[ev->n_batches];
     int32_t *index = ev->batch_output + (size_t)ev->n_batches * EC_PATTERN_METRICS_MAX;
@@ -276,13 +300,17 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
             return status;
         if (needs_row && !args->exact)
             warn_density(state, &axes);
-        args->fields = pattern && !args->vjp;
+        args->smooth = smooth;
+        args->fields = smooth || (pattern && !args->vjp);
         if (args->fields)
-            args->double_precision = state->config->precision != EC_PRECISION_SINGLE;
+            args->double_precision = smooth || state->config->precision != EC_PRECISION_SINGLE;
         status = ec_pattern_grid_make(&ev->memory, setup, &state->extent, &axes, needs_row, args,
                                       ev->path, sizeof ev->path);
-        if (status >= 0 && !pattern && wants_mean(state->info))
+        if (status >= 0 && kind == METRIC_BATCH && wants_mean(state->info))
             status = ec_pattern_weights_make(&ev->memory, state->config, &axes, args);
+        if (status >= 0 && args->vjp && (pattern || smooth))
+            status =
+                ec_pattern_back_make(&ev->memory, setup, &axes, args, ev->path, sizeof ev->path);
         ec_pattern_axes_free(&axes);
     }
     args->n_metrics = count;
@@ -300,7 +328,8 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
     if (status < 0)
         return status;
     const ec_backend *backend = ev->memory.backend;
-    args->workspace_bytes = lay_out(args, batch_floods(state, output, count), backend->is_cuda);
+    args->workspace_bytes = lay_out(args, batch_floods(state, output, count),
+                                    smooth || (pattern && args->vjp), backend->is_cuda);
     args->teams = ec_pattern_count_teams(state->info, backend, args->workspace_bytes);
     status = ec_pattern_reserve(&ev->memory, (size_t)args->teams * args->workspace_bytes,
                                 (void **)&args->workspace);
@@ -309,15 +338,14 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, bo
     return status;
 }
 
-/* Groups the active outputs: the patterns (on the grid as given), then metrics. */
+/* Groups the active outputs. */
 static int make_batches(plan_state *state)
 {
     const ec_plan_info *info = state->info;
     ec_pattern_evaluator *ev = state->evaluator;
-    int32_t n = info->call->n_out, count = 0, at = 0, first_metric = -1;
+    int32_t n = info->call->n_out;
     int32_t *output = malloc(((size_t)n + 1) * sizeof *output);
-    int32_t groups = 2 + n / EC_PATTERN_METRICS_MAX + 1;
-    bool needs_row = false;
+    int32_t groups = BATCHES + n / EC_PATTERN_METRICS_MAX + 1;
     int status = EC_OK;
 
     ev->batch = calloc((size_t)groups + 1, sizeof *ev->batch);
@@ -326,24 +354,21 @@ static int make_batches(plan_state *state)
         free(output);
         return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
     }
-    for (int pass = 0; pass < 2 && status >= 0; pass++) {
-        count = 0;
+    for (int kind = 0; kind < BATCHES && status >= 0; kind++) {
+        int32_t count = 0, first = ev->n_batches;
+        bool needs_row = false;
         for (int32_t i = 0; i < n; i++) {
             const ec_pattern_spec *spec = (const ec_pattern_spec *)info->call->out[i].spec;
-            if (!output_is_active(info, i) || (spec->kind == EC_METRIC_PATTERN) != (pass == 0))
+            if (!output_is_active(info, i) || batch_of(state, spec) != kind)
                 continue;
             output[count++] = i;
             needs_row = needs_row || reads_row(spec);
         }
-        for (at = 0; at < count && status >= 0; at += EC_PATTERN_METRICS_MAX) {
+        for (int32_t at = 0; at < count && status >= 0; at += EC_PATTERN_METRICS_MAX) {
             int32_t left = count - at;
-            const ec_pattern_args *shared =
-                pass == 1 && first_metric >= 0 ? &ev->batch[first_metric] : NULL;
-            if (pass == 1 && first_metric < 0)
-                first_metric = ev->n_batches;
             status = add_batch(state, output + at,
-                               left < EC_PATTERN_METRICS_MAX ? left : EC_PATTERN_METRICS_MAX,
-                               pass == 0, shared, needs_row && pass == 1);
+                               left < EC_PATTERN_METRICS_MAX ? left : EC_PATTERN_METRICS_MAX, kind,
+                               at > 0 ? &ev->batch[first] : NULL, needs_row);
         }
     }
     free(output);

@@ -121,7 +121,9 @@ typedef enum ec_pattern_kind {
     EC_METRIC_PIECES,
     EC_METRIC_SLL_MEAN,
     EC_METRIC_POINTING,
-    EC_METRIC_TOWARDS
+    EC_METRIC_TOWARDS,
+    EC_METRIC_SOFT, /* array_smooth.h */
+    EC_METRIC_NORM
 } ec_pattern_kind;
 
 /* Limit of a mask on one side: dB, linear from `from` to `to`. sign +1: the pattern stays below it,
@@ -147,6 +149,7 @@ typedef struct ec_pattern_metric {
     int32_t kind, relative, n;
     double look_a, look_b;       /* NAN: the steering direction */
     double exclude_a, exclude_b; /* NAN: none */
+    double shape;                /* soft: dB; norm: p */
     const ec_pattern_line *lines;
     const double *directions;       /* u[n], v[n], w[n], gain[n] */
     const ec_pattern_piece *pieces; /* n of them after the beam's own */
@@ -279,10 +282,13 @@ typedef struct ec_pattern_args {
     ec_pattern_nufft nufft;
     ec_pattern_power power;
     int32_t elements;
-    int32_t compact;          /* phases stay below 2^18 turns */
-    int32_t planar;           /* all elements have one z: a common phase, taken as 0 */
-    int32_t row;              /* EC_ROW_* */
-    int32_t fields;           /* the batch wants the complex pattern, no row */
+    int32_t compact; /* phases stay below 2^18 turns */
+    int32_t planar;  /* all elements have one z: a common phase, taken as 0 */
+    int32_t row;     /* EC_ROW_* */
+    int32_t fields;  /* the batch wants the complex pattern, no row */
+    int32_t smooth;  /* its metrics read float64 levels of every sample (array_smooth.h) */
+    const ec_pattern_nufft
+        *back;                /* CPU: plan of the adjoint of a whole pattern; NULL: direct sums */
     int32_t double_precision; /* of the row */
     int32_t exact;            /* refine peaks and crossings by float64 sums */
     int32_t vjp;
@@ -300,7 +306,7 @@ typedef struct ec_pattern_args {
     int32_t teams;           /* workspaces there are */
     char *workspace;         /* of all teams */
     size_t workspace_bytes;  /* of one team; in it, after the elements: */
-    size_t at_row, at_flood, at_queue, at_adjoint, at_tables;
+    size_t at_row, at_flood, at_queue, at_adjoint, at_field, at_level, at_tables;
 } ec_pattern_args;
 
 #endif

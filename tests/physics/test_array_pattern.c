@@ -1135,6 +1135,14 @@ static void gradients(void **state)
         check_gradient("absolute excess", &b,
                        ec_array_excess_db(b.graph, b.call, &beam, false, lines_used, mask), 8, with,
                        1e-4);
+        for (int absolute = 0; absolute < 2; absolute++)
+            check_gradient(
+                "norm of the excess", &b,
+                ec_array_excess_norm_db(b.graph, b.call, &beam, !absolute, lines_used, mask, 8), 8,
+                with, 2e-6);
+        beam.exclude_a = 0.25;
+        check_gradient("soft side lobes", &b, ec_array_soft_sll_db(b.graph, b.call, &beam, 1.5), 8,
+                       with, 2e-6);
         ec_expr pattern = ec_array_pattern(b.graph, b.call);
         assert_true(pattern >= 0);
         ec_expr power = ec_graph_unary(b.graph, EC_OP_ABS2, pattern);
@@ -1194,38 +1202,188 @@ static void gradients_of_methods(void **state)
         amplitude[i] = draw(0.6, 1);
         phase[i] = draw(-0.2, 0.2);
     }
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 8; round++) {
         bench b;
+        bool plane = round & 4;
         bench_open(&b, N);
         b.in.x = variable(&b, x, N, 0.2);
         b.in.y = variable(&b, y, N, 0.2);
-        b.in.z = variable(&b, z, N, 0.2);
         b.in.amplitude = variable(&b, amplitude, N, 0.3);
         b.in.phase = variable(&b, phase, N, 0.3);
+        if (!plane)
+            b.in.z = variable(&b, z, N, 0.2);
+        int all = plane ? 4 : 5;
         b.config.method = round & 1 ? EC_METHOD_NUFFT : EC_METHOD_DIRECT;
         b.config.kind = round & 2 ? EC_ARRAY_CUT_U : EC_ARRAY_GRID_UV;
         set_axis(&b, 0, -1, 1, 41);
         if (!(round & 2))
             set_axis(&b, 1, -1, 1, 40);
         make_call(&b);
-        const ec_expr with[5] = {b.in.x, b.in.y, b.in.z, b.in.amplitude, b.in.phase};
+        const ec_expr with[5] = {b.in.x, b.in.y, b.in.amplitude, b.in.phase, b.in.z};
         const double at[3] = {0.31, -0.5, 0.62}, at_b[3] = {0.1, 0.2, -0.3};
         const ec_array_mask_line mask = {0.3, 0.9, {-10, -15}, {-INFINITY, -INFINITY}};
         ec_array_beam beam;
         ec_array_beam_default(&beam);
-        check_close_gradient("sll", &b, ec_array_sll_db(b.graph, b.call, &beam), 5, with);
+        check_close_gradient("sll", &b, ec_array_sll_db(b.graph, b.call, &beam), all, with);
         ec_expr level = ec_array_level_db(b.graph, b.call, &beam, true, 3, at, at_b);
         assert_true(level >= 0);
-        check_close_gradient("level", &b, ec_graph_unary(b.graph, EC_OP_SUM, level), 5, with);
+        check_close_gradient("level", &b, ec_graph_unary(b.graph, EC_OP_SUM, level), all, with);
         check_close_gradient("excess", &b,
-                             ec_array_excess_db(b.graph, b.call, &beam, true, 1, &mask), 5, with);
+                             ec_array_excess_db(b.graph, b.call, &beam, true, 1, &mask), all, with);
         ec_expr pattern = ec_array_pattern(b.graph, b.call);
         assert_true(pattern >= 0);
         ec_expr power = ec_graph_unary(b.graph, EC_OP_ABS2, pattern);
         check_close_gradient(
             "pattern", &b,
-            ec_graph_unary(b.graph, EC_OP_SUM, ec_graph_unary(b.graph, EC_OP_SQUARE, power)), 5,
+            ec_graph_unary(b.graph, EC_OP_SUM, ec_graph_unary(b.graph, EC_OP_SQUARE, power)), all,
             with);
+        beam.exclude_a = 0.3;
+        check_close_gradient("soft side lobes", &b, ec_array_soft_sll_db(b.graph, b.call, &beam, 1),
+                             all, with);
+        check_close_gradient("norm of the excess", &b,
+                             ec_array_excess_norm_db(b.graph, b.call, &beam, true, 1, &mask, 8),
+                             all, with);
+        bench_close(&b);
+    }
+}
+
+/* Adjoints of whole patterns by NUFFTs are those of direct sums: even and odd grids off the centre,
+ * steering, cuts beside the plane of symmetry. */
+static void adjoints_of_methods(void **state)
+{
+    enum { N = 60 };
+    double x[N], y[N], z[N], amplitude[N], phase[N];
+
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        x[i] = draw(-4, 7);
+        y[i] = draw(-3, 4);
+        z[i] = draw(0.2, 1.4);
+        amplitude[i] = draw(-0.2, 1);
+        phase[i] = draw(-3, 3);
+    }
+    for (int round = 0; round < 4; round++) {
+        double got[2][8][N], *to[1];
+        for (int way = 0; way < 2; way++) {
+            bench b;
+            bool plane = round & 2;
+            ec_expr grad[6];
+            double steer = 0.2, wavelength = 0.97;
+            bench_open(&b, N);
+            b.in.x = variable(&b, x, N, 0.2);
+            b.in.y = variable(&b, y, N, 0.2);
+            b.in.amplitude = variable(&b, amplitude, N, 0.3);
+            b.in.phase = variable(&b, phase, N, 0.3);
+            b.in.wavelength = variable(&b, &wavelength, 1, 0.01);
+            b.in.z = variable(&b, z, plane ? 1 : N, 0.2);
+            b.in.u0 = constant(&b, &steer, 1);
+            b.in.v0 = constant(&b, &steer, 1);
+            b.config.method = way ? EC_METHOD_NUFFT : EC_METHOD_DIRECT;
+            b.config.kind = round & 1 ? EC_ARRAY_CUT_U : EC_ARRAY_GRID_UV;
+            b.config.fixed = 0.15;
+            b.config.element.kind = EC_ELEMENT_KIND_COSQ;
+            b.config.element.q = 0.8;
+            set_axis(&b, 0, -0.3, 1, 70);
+            if (!(round & 1))
+                set_axis(&b, 1, -0.9, 0.7, 51);
+            make_call(&b);
+            ec_expr pattern = ec_array_pattern(b.graph, b.call);
+            ec_expr sum =
+                ec_graph_unary(b.graph, EC_OP_SUM, ec_graph_unary(b.graph, EC_OP_ABS, pattern));
+            ec_expr turned = ec_graph_unary(
+                b.graph, EC_OP_SUM,
+                ec_graph_unary(b.graph, EC_OP_SQUARE, ec_graph_unary(b.graph, EC_OP_RE, pattern)));
+            sum = ec_graph_binary(b.graph, EC_OP_ADD, sum, turned);
+            const ec_expr with[6] = {b.in.x,     b.in.y,          b.in.amplitude,
+                                     b.in.phase, b.in.wavelength, b.in.z};
+            if (sum < 0 || ec_graph_gradient(b.graph, sum, 6, with, grad) < 0)
+                fail_msg("%s", ec_error_text());
+            memset(got[way], 0, sizeof got[way]);
+            for (int k = 0; k < 6; k++) {
+                to[0] = got[way][k];
+                if (ec_evaluate_once(b.graph, b.backend, EC_FINAL, 1, &grad[k], b.genes, b.n_genes,
+                                     NULL, 0, to, NULL, NULL) < 0)
+                    fail_msg("%s", ec_error_text());
+            }
+            bench_close(&b);
+        }
+        for (int k = 0; k < 6; k++) {
+            double error = 0.0, largest = 0.0;
+            for (int i = 0; i < N; i++) {
+                error = fmax(error, fabs(got[0][k][i] - got[1][k][i]));
+                largest = fmax(largest, fabs(got[0][k][i]));
+            }
+            if (!(largest > 0.0 && error <= 1e-9 * largest))
+                fail_msg("round %d, input %d: adjoints part by %.3g of %.3g", round, k, error,
+                         largest);
+        }
+    }
+}
+
+/* Smooth metrics against their formulas over the pattern's samples. */
+static void smooth_metrics(void **state)
+{
+    enum { N = 10, POINTS = 801 };
+    const ec_array_mask_line mask[2] = {{0.3, 0.9, {-10, -15}, {-INFINITY, -INFINITY}},
+                                        {-0.9, -0.3, {-14, -14}, {-INFINITY, -INFINITY}}};
+    const ec_array_mask_line all = {-2, 2, {0, 0}, {-INFINITY, -INFINITY}};
+    static double pattern[2 * POINTS];
+    double x[N], *to[1] = {pattern};
+    bench b;
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        x[i] = 0.45 * i + draw(-0.1, 0.1);
+    for (int way = 0; way < 2; way++) {
+        bench_open(&b, N);
+        b.in.x = variable(&b, x, N, 0.3);
+        b.config.method = way ? EC_METHOD_NUFFT : EC_METHOD_AUTO;
+        set_axis(&b, 0, -1, 1, POINTS);
+        make_call(&b);
+        ec_array_beam beam;
+        ec_array_beam_default(&beam);
+        beam.look_a = 0;
+        beam.exclude_a = 0.3;
+        ec_expr field = ec_array_pattern(b.graph, b.call);
+        assert_true(ec_evaluate_once(b.graph, b.backend, EC_FINAL, 1, &field, b.genes, b.n_genes,
+                                     NULL, 0, to, NULL, NULL) >= 0);
+        double peak = value_of(&b, ec_array_excess_db(b.graph, b.call, &beam, false, 1, &all),
+                               EC_FINAL, NULL);
+        double soft = 0, count = 0, norm[2] = {0, 0}, pairs = 0;
+        for (int i = 0; i < POINTS; i++) {
+            double u = -1 + 2.0 * i / (POINTS - 1);
+            double level = 20 * log10(hypot(pattern[2 * i], pattern[2 * i + 1]));
+            if (fabs(u) > 0.3 + 1e-9) {
+                soft += exp((level - peak) / 1.5);
+                count++;
+            }
+            for (int k = 0; k < 2; k++) {
+                if (u < mask[k].from - 1e-12 || u > mask[k].to + 1e-12)
+                    continue;
+                double limit = mask[k].max[0] + (mask[k].max[1] - mask[k].max[0]) *
+                                                    (u - mask[k].from) /
+                                                    (mask[k].to - mask[k].from);
+                norm[0] += pow(fmax(0, level - peak - limit), 8);
+                norm[1] += pow(fmax(0, level - limit - 20), 4);
+                pairs++;
+            }
+        }
+        ec_expr e = ec_array_soft_sll_db(b.graph, b.call, &beam, 1.5);
+        for (int f = 0; f < 2; f++) /* the search has float32 rows */
+            near("soft side lobes", value_of(&b, e, f ? EC_FINAL : EC_SEARCH, NULL),
+                 1.5 * log(soft / count), f ? 1e-9 : 2e-3);
+        e = ec_array_excess_norm_db(b.graph, b.call, &beam, true, 2, mask, 8);
+        near("norm of the excess", value_of(&b, e, EC_FINAL, NULL), pow(norm[0] / pairs, 0.125),
+             1e-9);
+        ec_array_mask_line raised[2] = {mask[0], mask[1]};
+        for (int k = 0; k < 4; k++)
+            raised[k / 2].max[k % 2] += 20;
+        e = ec_array_excess_norm_db(b.graph, b.call, &beam, false, 2, raised, 4);
+        near("norm of the absolute excess", value_of(&b, e, EC_FINAL, NULL),
+             pow(norm[1] / pairs, 0.25), 1e-9);
+        raised[0].max[0] = raised[0].max[1] = raised[1].max[0] = raised[1].max[1] = 50;
+        e = ec_array_excess_norm_db(b.graph, b.call, &beam, false, 2, raised, 4);
+        near("norm inside the mask", value_of(&b, e, EC_FINAL, NULL), 0, 0);
         bench_close(&b);
     }
 }
@@ -1503,6 +1661,8 @@ int main(void)
         cmocka_unit_test(paths_against_plain_sum),
         cmocka_unit_test(gradients),
         cmocka_unit_test(gradients_of_methods),
+        cmocka_unit_test(adjoints_of_methods),
+        cmocka_unit_test(smooth_metrics),
         cmocka_unit_test(gradient_of_planar_elements),
         cmocka_unit_test(dynamic_range),
         cmocka_unit_test(no_gradients),
