@@ -1,5 +1,5 @@
 /* polish.c: the epigraph form in rounds: pieces are made at the design, the problem is solved inside
- * a region about it (by SLSQP, or by steps when there are many genes), the outcome is scored as
+ * a region about it (by SLSQP; many genes by steps, or L-BFGS without rows), the outcome is scored as
  * the job defines it at final fidelity, and the pieces are made again there. */
 #include "polish.h"
 #include "job_internal.h"
@@ -289,9 +289,9 @@ static bool configure(sqp *s, int32_t most)
     return ok;
 }
 
-static void run_slsqp(ec_polish_round *round, int32_t most)
+static void run_nlopt(ec_polish_round *round, nlopt_algorithm algorithm, int32_t most)
 {
-    sqp s = {round, nlopt_create(NLOPT_LD_SLSQP, (unsigned)round->n)};
+    sqp s = {round, nlopt_create(algorithm, (unsigned)round->n)};
     double value;
 
     /* Every end but a feasible record is worth the same: SLSQP often stops with "roundoff limited" at
@@ -349,10 +349,12 @@ static void solve_round(const ec_job *job, polished *design, const ec_polish_inf
         s.radius = design->radius;
         design->unit = s.unit;
         design->by_steps = design->judge.executor && s.n_equalities == 0;
-        if (design->by_steps)
-            ec_polish_round_steps(&s, most);
+        if (!design->by_steps)
+            run_nlopt(&s, NLOPT_LD_SLSQP, most);
+        else if (s.problem->n_rows == 1 && s.n_order == 0)
+            run_nlopt(&s, NLOPT_LD_LBFGS, most); /* smooth, without limits */
         else
-            run_slsqp(&s, most);
+            ec_polish_round_steps(&s, most);
         design->radius = s.radius;
         if (s.has_best) {
             ec_polish_round_decode(&s, s.best);

@@ -2,8 +2,8 @@
  *
  * The unknowns are y = (genes - low) / range of the free genes, then t / unit. The cost and the rows
  * are divided by `unit`, the typical slope, and a job's limits by their own, so that every slope is
- * of order 1. Two methods solve it: NLopt's SLSQP (polish.c), whose work grows with the cube of the
- * genes, and steps of linear programs (polish_steps.c) for many of them.
+ * of order 1. It is solved by NLopt's SLSQP (polish.c), whose work grows with the cube of the genes, and for
+ * many of them by steps of linear programs (polish_steps.c) or, without rows, NLopt's L-BFGS.
  */
 #ifndef EC_POLISH_ROUND_H
 #define EC_POLISH_ROUND_H

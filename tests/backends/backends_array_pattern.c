@@ -780,7 +780,11 @@ static int check_final(ec_backend *backend, ec_array_grid_kind kind, ec_mode mod
         problem_add(&p, ec_array_level_db(g, p.call, &beam, true, 2, at, at_b)) ||
         problem_add(&p, ec_array_null_depth_db(g, p.call, &beam, 2, at, at_b)) ||
         problem_add(&p, ec_array_excess_db(g, p.call, &beam, true, surface ? 1 : 2, mask)) ||
-        problem_add(&p, ec_array_excess_db(g, p.call, &beam, false, 1, mask)))
+        problem_add(&p, ec_array_excess_db(g, p.call, &beam, false, 1, mask)) ||
+        problem_add(&p, ec_array_soft_sll_db(g, p.call, &excluded, 1)) ||
+        problem_add(&p,
+                    ec_array_excess_norm_db(g, p.call, &beam, true, surface ? 1 : 2, mask, 8)) ||
+        problem_add(&p, ec_array_excess_norm_db(g, p.call, &beam, false, 1, mask, 4)))
         return 1;
     if (!surface && problem_add(&p, ec_array_hpbw_deg(g, p.call, &beam)))
         return 1;

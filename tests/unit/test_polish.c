@@ -336,6 +336,30 @@ static void test_program(void **state)
     assert_true(fabs(move[2] + 1.0 / 6) < 2e-3 && move[0] <= move[1] + 1e-6);
 }
 
+/* Nothing but a smooth cost: a bowl whose axes part by 30. */
+static void test_many_genes_smooth(void **state)
+{
+    enum { N = 100 };
+    problem p;
+    double genes[N], centre[N], weight[N];
+    int32_t shape = N;
+
+    (void)state;
+    create(&p, N, -2, 2);
+    for (int i = 0; i < N; i++) {
+        centre[i] = sin(1.0 + i);
+        weight[i] = 1 + 0.29 * i;
+        genes[i] = 0;
+    }
+    ec_expr d = square(&p, sub(&p, p.x, ec_graph_constant(p.graph, 1, &shape, centre)));
+    ec_expr f = ec_graph_unary(p.graph, EC_OP_SUM,
+                               mul(&p, d, ec_graph_constant(p.graph, 1, &shape, weight)));
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    polish(&p, 1, genes, 1);
+    assert_true(value(&p, f, genes) < 1e-6);
+    destroy(&p);
+}
+
 /* The larger of two squared distances is lowest half way between the two points. */
 static void test_many_genes(void **state)
 {
@@ -431,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_left_alone),
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_many_genes),
+        cmocka_unit_test(test_many_genes_smooth),
         cmocka_unit_test(test_many_genes_infeasible),
         cmocka_unit_test(test_many_spaced),
     };
