@@ -444,9 +444,11 @@ void ec_pattern_memory_needs(const ec_plan_info *info, size_t *per_candidate, si
     const ec_array_config *config = config_of(info->call);
     size_t points = (size_t)config->na * (size_t)(config->nb > 0 ? config->nb : 1);
 
-    /* Workspaces belong to teams (threads, blocks), not to candidates: 64 of them, and the grid. */
+    /* Workspaces belong to teams (threads, blocks), not to candidates: 64 of them, and the grid.
+     * Adjoints and smooth metrics hold a field, levels and weights. */
+    size_t each = info->mode == EC_MODE_VJP || info->fidelity == EC_FINAL ? 41 : 9;
     *per_candidate = 0;
-    *fixed = 28 * points + 64 * (9 * points + 2 * ec_pattern_elements_bytes(config->elements));
+    *fixed = 28 * points + 64 * (each * points + 2 * ec_pattern_elements_bytes(config->elements));
 }
 
 /* ---- run ---- */
