@@ -17,6 +17,7 @@ typedef struct ec_pattern_work {
     uint8_t *flooded;
     int32_t *queue;
     void *tables;
+    double *stage; /* [points][group] complex, or NULL */
     ec_pattern_adjoint adjoint;
     ec_smooth_samples samples;
 } ec_pattern_work;
@@ -37,6 +38,7 @@ EC_PATTERN_FN void ec_pattern_lay_out(const ec_pattern_args *args, char *memory,
     work->flooded = (uint8_t *)(memory + args->at_flood);
     work->queue = (int32_t *)(memory + args->at_queue);
     work->tables = memory + args->at_tables;
+    work->stage = args->group > 1 ? (double *)(memory + args->at_stage) : NULL;
     base = (double *)(memory + args->at_adjoint);
     work->adjoint.x = base;
     work->adjoint.y = base + stride;
@@ -634,6 +636,32 @@ EC_PATTERN_FN void ec_metric_back(const ec_team *team, const ec_pattern_args *ar
                              seed[i]);
 }
 
+/* Where a pattern's value at point i goes: two numbers. */
+EC_FN double *ec_metric_complex(const ec_pattern_args *args, const ec_pattern_work *work,
+                                const ec_pattern_metric *metric, size_t c, size_t s, size_t i)
+{
+    size_t group = (size_t)args->group;
+
+    if (work->stage)
+        return work->stage + 2 * (i * group + c % group);
+    return metric->out.data +
+           2 * (s * metric->out.sample + i * metric->out.element + c * metric->out.lane);
+}
+
+/* Staged patterns of designs c .. c + count - 1 into the output. */
+EC_PATTERN_FN void ec_metric_flush(const ec_pattern_args *args, const char *memory, size_t c,
+                                   size_t s, size_t count)
+{
+    const double *from = (const double *)(memory + args->at_stage);
+    const ec_pattern_target *out = &args->metric[0].out;
+    double *to = out->data + 2 * (s * out->sample + c * out->lane);
+    size_t points = (size_t)args->grid.points, words = 2 * (size_t)args->group;
+
+    for (size_t i = 0; i < points; i++, from += words, to += 2 * out->element)
+        for (size_t k = 0; k < 2 * count; k++)
+            to[k] = from[k];
+}
+
 /* The complex pattern at every grid point, and its adjoint. */
 EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *args,
                                     ec_pattern_work *work, const ec_pattern_metric *metric,
@@ -666,10 +694,10 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
         else
 #endif
             f = ec_pattern_sum(el, ec_surface_point(grid, i));
-        size_t at = s * metric->out.sample + (size_t)i * metric->out.element + c * metric->out.lane;
         if (metric->out.data) {
-            metric->out.data[2 * at] = f.re * g.re - f.im * g.im;
-            metric->out.data[2 * at + 1] = f.re * g.im + f.im * g.re;
+            double *to = ec_metric_complex(args, work, metric, c, s, (size_t)i);
+            to[0] = f.re * g.re - f.im * g.im;
+            to[1] = f.re * g.im + f.im * g.re;
         }
     }
     if (!args->vjp)
@@ -834,21 +862,25 @@ EC_PATTERN_FN int ec_metric_run(const ec_team *team, const ec_pattern_args *args
 
 /* NAN in every output of the metric. */
 EC_PATTERN_FN void ec_metric_fail(const ec_team *team, const ec_pattern_args *args,
-                                  const ec_pattern_metric *metric, size_t c, size_t s)
+                                  const ec_pattern_work *work, const ec_pattern_metric *metric,
+                                  size_t c, size_t s)
 {
     int32_t count = metric->kind == EC_METRIC_PATTERN ? args->grid.points
                     : metric->kind == EC_METRIC_LEVEL || metric->kind == EC_METRIC_PIECES
                         ? metric->n
                         : 1;
-    int32_t words = metric->kind == EC_METRIC_PATTERN ? 2 : 1;
 
     if (!metric->out.data)
         return;
-    for (int32_t e = team->rank; e < count; e += team->size)
-        for (int32_t k = 0; k < words; k++)
-            metric->out.data[words * (s * metric->out.sample + (size_t)e * metric->out.element +
-                                      c * metric->out.lane) +
-                             (size_t)k] = ec_not_a_number();
+    for (int32_t e = team->rank; e < count; e += team->size) {
+        if (metric->kind == EC_METRIC_PATTERN) {
+            double *to = ec_metric_complex(args, work, metric, c, s, (size_t)e);
+            to[0] = to[1] = ec_not_a_number();
+        } else {
+            metric->out.data[s * metric->out.sample + (size_t)e * metric->out.element +
+                             c * metric->out.lane] = ec_not_a_number();
+        }
+    }
 }
 
 EC_PATTERN_FN void ec_pattern_fail_gradient(const ec_team *team, const ec_pattern_args *args,
@@ -897,7 +929,7 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
         bad = ec_pattern_within(args, &work.el);
     if (bad) {
         for (int32_t k = 0; k < args->n_metrics; k++)
-            ec_metric_fail(team, args, &args->metric[k], c, s);
+            ec_metric_fail(team, args, &work, &args->metric[k], c, s);
         ec_pattern_fail_gradient(team, args, c, s);
         ec_team_set_status(team, args->status, args->fresh, c, bad);
         return;
@@ -924,7 +956,7 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
     for (int32_t k = 0; k < args->n_metrics; k++) {
         bad = ec_metric_run(team, args, &work, &args->metric[k], c, s);
         if (bad)
-            ec_metric_fail(team, args, &args->metric[k], c, s);
+            ec_metric_fail(team, args, &work, &args->metric[k], c, s);
         status |= bad;
         ec_team_sync(team);
     }

@@ -20,10 +20,11 @@ static void array_pattern_body(const ec_pattern_args *args, size_t lane0, size_t
     (void)y;
     if (args->stop && *args->stop)
         return;
+    size_t group = (size_t)args->group, groups = (args->n + group - 1) / group;
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(args->teams) if (args->teams > 1)
 #endif
-    for (size_t task = 0; task < args->n * args->samples; task++) {
+    for (size_t task = 0; task < groups * args->samples; task++) {
         int thread = 0;
 #ifdef _OPENMP
         thread = omp_get_thread_num();
@@ -31,8 +32,13 @@ static void array_pattern_body(const ec_pattern_args *args, size_t lane0, size_t
         if (ec_pattern_is_over(args->watch, thread))
             continue;
         ec_team team = {0, 1, NULL};
-        ec_pattern_candidate(&team, args, task % args->n, task / args->n,
-                             args->workspace + (size_t)thread * args->workspace_bytes);
+        char *memory = args->workspace + (size_t)thread * args->workspace_bytes;
+        size_t first = task % groups * group, s = task / groups;
+        size_t count = args->n - first < group ? args->n - first : group;
+        for (size_t k = 0; k < count; k++)
+            ec_pattern_candidate(&team, args, first + k, s, memory);
+        if (group > 1)
+            ec_metric_flush(args, memory, first, s, count);
     }
 }
 

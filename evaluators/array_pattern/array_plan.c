@@ -157,7 +157,14 @@ static size_t lay_out(ec_pattern_args *args, bool flood, bool seeds, bool cuda)
         size_t size = args->double_precision ? sizeof(double) : sizeof(float);
         tables = 2 * stride * ((size_t)args->product.rows + (size_t)args->product.padded) * size;
     }
-    return at + ec_round_up(tables > back ? tables : back, ROW_ALIGNMENT);
+    at += ec_round_up(tables > back ? tables : back, ROW_ALIGNMENT);
+    args->at_stage = at;
+    args->group = 1;
+    if (args->row == EC_ROW_NUFFT && args->fields && args->n_metrics == 1 && !cuda) {
+        args->group = EC_PATTERN_GROUP;
+        at += ec_round_up(EC_PATTERN_GROUP * points * sizeof(ec_c128), ROW_ALIGNMENT);
+    }
+    return at;
 }
 
 int32_t ec_pattern_count_teams(const ec_plan_info *info, const ec_backend *backend, size_t bytes)
@@ -493,6 +500,8 @@ int ec_pattern_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array 
         args.status = status;
         args.fresh = fresh;
         args.stop = exec ? exec->stop : NULL;
+        if (n < 4 * (size_t)args.group * (size_t)args.teams) /* all threads have work */
+            args.group = 1;
         double work = (double)args.grid.points * args.elements;
         ec_pattern_watch watch = {.interrupt = exec ? exec->interrupt : NULL};
         args.watch = watch.interrupt && backend->host_memory && work > QUICK ? &watch : NULL;

@@ -263,7 +263,7 @@ typedef struct ec_pattern_nufft {
  * terms onto the field, fields to rows. */
 enum { EC_SPREAD_STAGE, EC_POWER_STAGE, EC_STRENGTH_STAGE, EC_ADD_STAGE, EC_FIELD_STAGE };
 
-enum { EC_PATTERN_METRICS_MAX = 16 };
+enum { EC_PATTERN_METRICS_MAX = 16, EC_PATTERN_GROUP = 4 };
 
 /* EC_ROW_GIVEN: the row of a task lies in nufft.rows. */
 enum { EC_ROW_NONE, EC_ROW_DIRECT, EC_ROW_PRODUCT, EC_ROW_NUFFT, EC_ROW_GIVEN };
@@ -303,10 +303,13 @@ typedef struct ec_pattern_args {
     int32_t fresh; /* the status bytes are written, not OR-ed into: each by one task only */
     const int32_t *stop;
     ec_pattern_watch *watch; /* NULL: nobody asks, or candidates are quick */
-    int32_t teams;           /* workspaces there are */
-    char *workspace;         /* of all teams */
-    size_t workspace_bytes;  /* of one team; in it, after the elements: */
-    size_t at_row, at_flood, at_queue, at_adjoint, at_field, at_level, at_tables;
+    /* CPU: designs that a team computes one after another, and a pattern's values of them side by
+     * side in the workspace, until whole lines of the output can be written; 1: each on its own. */
+    int32_t group;
+    int32_t teams;          /* workspaces there are */
+    char *workspace;        /* of all teams */
+    size_t workspace_bytes; /* of one team; in it, after the elements: */
+    size_t at_row, at_flood, at_queue, at_adjoint, at_field, at_level, at_tables, at_stage;
 } ec_pattern_args;
 
 #endif

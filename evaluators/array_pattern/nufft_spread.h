@@ -47,6 +47,43 @@ static inline void EC_NU_W(window)(const ec_nufft_args *a, EC_REAL offset0, EC_R
     }
 }
 
+/* The same along one axis. */
+static inline __attribute__((always_inline)) void
+EC_NU_W(line_count)(const EC_REAL *coefficient, int32_t count, EC_REAL offset, EC_REAL *value)
+{
+#pragma omp simd
+    for (int i = 0; i < EC_NU_WIDTH; i++) {
+        EC_REAL sum = coefficient[i];
+        for (int32_t power = 1; power < count; power++)
+            sum = EC_NU_FMA(sum, offset, coefficient[power * EC_NU_WIDTH + i]);
+        value[i] = sum;
+    }
+}
+
+static inline __attribute__((always_inline)) void
+EC_NU_W(line_window)(const ec_nufft_args *a, EC_REAL offset, EC_REAL *value)
+{
+    const EC_REAL *coefficient = (const EC_REAL *)a->window;
+
+    switch (a->coefficients) {
+#define EC_NU_COUNT(count)                                                                         \
+    case count:                                                                                    \
+        EC_NU_W(line_count)(coefficient, count, offset, value);                                    \
+        break;
+        EC_NU_COUNT(4)
+        EC_NU_COUNT(6)
+        EC_NU_COUNT(8)
+        EC_NU_COUNT(10)
+        EC_NU_COUNT(12)
+        EC_NU_COUNT(14)
+        EC_NU_COUNT(16)
+        EC_NU_COUNT(18)
+#undef EC_NU_COUNT
+    default:
+        EC_NU_W(line_count)(coefficient, 20, offset, value);
+    }
+}
+
 static void EC_NU_W(spread)(const ec_nufft_args *a, const EC_NU(points) * p, const EC_REAL *c,
                             EC_REAL *re, EC_REAL *im)
 {
@@ -57,8 +94,8 @@ static void EC_NU_W(spread)(const ec_nufft_args *a, const EC_NU(points) * p, con
         int32_t index = p->order ? p->order[m] : m;
         EC_REAL cr = c[2 * index], ci = c[2 * index + 1];
         ptrdiff_t at = p->cell[last][m];
-        EC_NU_W(window)(a, p->offset[last][m], p->offset[0][m], inner, outer);
         if (a->dim == 1) {
+            EC_NU_W(line_window)(a, p->offset[0][m], inner);
 #pragma omp simd
             for (int i = 0; i < EC_NU_WIDTH; i++) {
                 re[at + i] = EC_NU_FMA(cr, inner[i], re[at + i]);
@@ -66,6 +103,7 @@ static void EC_NU_W(spread)(const ec_nufft_args *a, const EC_NU(points) * p, con
             }
             continue;
         }
+        EC_NU_W(window)(a, p->offset[last][m], p->offset[0][m], inner, outer);
 #pragma omp simd
         for (int i = 0; i < EC_NU_WIDTH; i++) {
             wr[i] = outer[i] * cr;
@@ -88,30 +126,36 @@ static void EC_NU_W(interpolate)(const ec_nufft_args *a, const EC_NU(points) * p
                                  const EC_REAL *im, EC_REAL *c)
 {
     EC_REAL inner[EC_NU_WIDTH], outer[EC_NU_WIDTH], sr[EC_NU_WIDTH], si[EC_NU_WIDTH];
-    int32_t last = a->dim - 1, rows = a->dim == 2 ? a->width : 1;
+    int32_t last = a->dim - 1;
 
     for (int32_t m = 0; m < a->points; m++) {
         ptrdiff_t at = p->cell[last][m];
-        EC_NU_W(window)(a, p->offset[last][m], p->offset[0][m], inner, outer);
-        if (a->dim == 2)
-            at += (ptrdiff_t)a->pitch * p->cell[0][m];
-        else
-            outer[0] = (EC_REAL)1;
-        for (int i = 0; i < EC_NU_WIDTH; i++)
-            sr[i] = si[i] = (EC_REAL)0;
-        for (int32_t row = 0; row < rows; row++) {
-            const EC_REAL *from_re = re + at, *from_im = im + at;
+        if (a->dim == 1) {
+            EC_NU_W(line_window)(a, p->offset[0][m], inner);
 #pragma omp simd
             for (int i = 0; i < EC_NU_WIDTH; i++) {
-                sr[i] = EC_NU_FMA(outer[row], from_re[i], sr[i]);
-                si[i] = EC_NU_FMA(outer[row], from_im[i], si[i]);
+                sr[i] = re[at + i] * inner[i];
+                si[i] = im[at + i] * inner[i];
             }
-            at += (ptrdiff_t)a->pitch;
-        }
+        } else {
+            EC_NU_W(window)(a, p->offset[last][m], p->offset[0][m], inner, outer);
+            at += (ptrdiff_t)a->pitch * p->cell[0][m];
+            for (int i = 0; i < EC_NU_WIDTH; i++)
+                sr[i] = si[i] = (EC_REAL)0;
+            for (int32_t row = 0; row < a->width; row++) {
+                const EC_REAL *from_re = re + at, *from_im = im + at;
 #pragma omp simd
-        for (int i = 0; i < EC_NU_WIDTH; i++) {
-            sr[i] *= inner[i];
-            si[i] *= inner[i];
+                for (int i = 0; i < EC_NU_WIDTH; i++) {
+                    sr[i] = EC_NU_FMA(outer[row], from_re[i], sr[i]);
+                    si[i] = EC_NU_FMA(outer[row], from_im[i], si[i]);
+                }
+                at += (ptrdiff_t)a->pitch;
+            }
+#pragma omp simd
+            for (int i = 0; i < EC_NU_WIDTH; i++) {
+                sr[i] *= inner[i];
+                si[i] *= inner[i];
+            }
         }
         for (int half = EC_NU_WIDTH / 2; half > 0; half /= 2)
             for (int i = 0; i < half; i++) {
