@@ -37,6 +37,7 @@ typedef struct problem {
     double lo[INPUTS], hi[INPUTS];
     double *value[INPUTS]; /* [samples][elements][candidates] */
     size_t n, samples;
+    bool sliced; /* elements lie one after another along x and y, each in a range of its own */
     uint64_t seed;
     double *a, *b;
 } problem;
@@ -110,8 +111,10 @@ static int problem_call(problem *p)
     for (int i = 0; i < INPUTS; i++) {
         double lo[256], hi[256];
         for (int32_t e = 0; e < p->count[i]; e++) {
-            lo[e] = p->lo[i];
-            hi[e] = p->hi[i];
+            double width = p->hi[i] - p->lo[i], share = 1.0 / p->count[i];
+            bool slice = p->sliced && (i == X || i == Y);
+            lo[e] = p->lo[i] + (slice ? e * share * width : 0.0);
+            hi[e] = slice ? lo[e] + share * width : p->hi[i];
         }
         in[i] = p->count[i] == 1 ? ec_graph_variable(p->graph, false, i * 256, 0, lo, hi)
                                  : ec_graph_variable(p->graph, false, i * 256, p->count[i], lo, hi);
@@ -122,6 +125,10 @@ static int problem_call(problem *p)
         EC_CHECK(p->value[i], "out of memory");
         for (size_t k = 0; k < total; k++)
             p->value[i][k] = draw(p, p->lo[i], p->hi[i]);
+        for (size_t k = 0; k < total && p->sliced && (i == X || i == Y); k++) {
+            size_t e = k / lanes % (size_t)p->count[i];
+            p->value[i][k] = draw(p, lo[e], hi[e]);
+        }
     }
     ec_array_inputs inputs = {in[0], in[1], in[2], in[3], in[4], in[5], in[6], in[7], in[8]};
     EC_CHECK_CALL(ec_array_call(p->graph, &p->config, &inputs, &p->call));
@@ -1087,6 +1094,65 @@ static int case_nufft(ec_backend *backend)
     return 0;
 }
 
+/* Sub-arrays of positions that vary: all ways to cut them, and about which planes. A candidate with an
+ * element outside of the range that its part was planned for fails alone. */
+static int check_parts(ec_backend *backend, ec_array_grid_kind kind, int32_t way, bool planes)
+{
+    problem p[2];
+    results r[2];
+    int32_t part[40];
+
+    for (int k = 0; k < 2; k++) {
+        bool cut = kind == EC_ARRAY_CUT_U;
+        if (problem_open(&p[k], kind, 40, cut ? 401 : 30, cut ? 1 : 27, 6.0, true, 0.6, 77))
+            return 1;
+        p[k].sliced = true;
+        p[k].axes[WAVELENGTH] = EC_AXIS_CANDIDATE;
+        p[k].config.method = k ? EC_METHOD_DIRECT : EC_METHOD_NUFFT;
+        p[k].config.planes = planes;
+        for (int32_t e = 0; e < 40; e++)
+            part[e] = e / 13; /* 13, 13, 13 and 1 */
+        p[k].config.part = way == 0 ? part : NULL;
+        p[k].config.parts = way > 0 ? 2 : 0;
+        p[k].config.partition = (ec_array_partition)way;
+        ec_array_beam beam;
+        ec_array_beam_default(&beam);
+        beam.exclude_a = 0.2;
+        if (problem_call(&p[k]) ||
+            problem_add(&p[k], ec_array_sll_db(p[k].graph, p[k].call, &beam)))
+            return 1;
+        for (int i = X; i <= Y; i++)
+            p[k].value[i][4 * p[k].n + 2] = p[k].value[i][30 * p[k].n + 2];
+    }
+    if (run(backend, &p[0], EC_MODE_RUN, EC_SEARCH, p[0].n, &r[0]) ||
+        run_reference(&p[1], EC_MODE_RUN, EC_SEARCH, &r[1]))
+        return 1;
+    for (size_t c = 0; c < p[0].n; c++) {
+        /* without planes the place is of no matter; a GPU cuts nothing */
+        bool outside = c == 2 && planes && !backend->is_cuda;
+        EC_CHECK(r[0].status[c] == (outside ? EC_CANDIDATE_OUT_OF_RANGE : 0),
+                 "kind %d, way %d, planes %d, candidate %zu: status %d", (int)kind, (int)way,
+                 planes, c, r[0].status[c]);
+        double off = fabs(r[0].value[0][c] - r[1].value[0][c]);
+        EC_CHECK(outside ? isnan(r[0].value[0][c]) : off < 3e-3,
+                 "kind %d, way %d, planes %d, candidate %zu: %.7g, expected %.7g", (int)kind,
+                 (int)way, planes, c, r[0].value[0][c], r[1].value[0][c]);
+    }
+    for (int k = 0; k < 2; k++) {
+        results_free(&r[k]);
+        problem_close(&p[k]);
+    }
+    return 0;
+}
+
+static int case_parts(ec_backend *backend)
+{
+    for (int32_t i = 0; i < 12; i++)
+        if (check_parts(backend, i % 2 ? EC_ARRAY_CUT_U : EC_ARRAY_GRID_UV, i / 2 % 3, i < 6))
+            return 1;
+    return 0;
+}
+
 /* A candidate that cannot be scored says so and leaves its neighbours alone. */
 static int case_failures(ec_backend *backend)
 {
@@ -1134,5 +1200,6 @@ const ec_case ec_cases_array_pattern[] = {
     {"array/pieces", case_pieces},
     {"array/neighbours", case_neighbours},
     {"array/failures", case_failures},
+    {"array/parts", case_parts},
     {NULL, NULL},
 };

@@ -169,6 +169,68 @@ static void test_rosenbrock(void **state)
     ec_graph_destroy(&g);
 }
 
+/* Ranges of single elements: what the values of each keep to, and tighter than the node's. */
+static void test_element_ranges(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    double low[GENES], high[GENES], base[GENES], matrix[2 * GENES];
+    for (int i = 0; i < GENES; i++) {
+        low[i] = -2.0 - 0.1 * i;
+        high[i] = 2.0 + 0.2 * i;
+        base[i] = 10.0 * i;
+        matrix[i] = i;
+        matrix[GENES + i] = i == 2 ? -1.0 : 0.0;
+    }
+    ec_expr x = ec_graph_variable(g, false, 0, GENES, low, high);
+    ec_expr same = ec_graph_variable(g, false, 0, GENES, low, high);
+    assert_int_equal(x, same);
+    high[1] += 1.0; /* the hull is what it was */
+    assert_int_not_equal(x, ec_graph_variable(g, false, 0, GENES, low, high));
+    int32_t shape = GENES, index[3] = {3, -1, 0};
+    ec_expr moved = b(g, EC_OP_ADD, x, ec_graph_constant(g, 1, &shape, base));
+    ec_expr square = u(g, EC_OP_SQUARE, moved), pair[2] = {square, ec_graph_slice(g, x, 1, 2)};
+    const ec_expr each[] = {x,
+                            moved,
+                            square,
+                            b(g, EC_OP_MUL, square, ec_graph_number(g, -0.5)),
+                            ec_graph_slice(g, moved, 2, 3),
+                            ec_graph_gather(g, moved, 1, (int32_t[]){3}, index),
+                            op(g, EC_OP_CONCAT, 2, pair, 0, NULL),
+                            op(g, EC_OP_CUMSUM, 1, &moved, 0, NULL),
+                            ec_graph_matvec(g, moved, 2, matrix),
+                            op(g, EC_OP_SORT, 1, &moved, 0, NULL),
+                            ec_graph_declare(g, moved, 3.0, 14.0),
+                            u(g, EC_OP_SUM, moved)};
+    enum { EACH = sizeof each / sizeof *each };
+    static double value[EACH][2 * GENES * POP];
+    double *out[EACH];
+    for (int k = 0; k < EACH; k++)
+        out[k] = value[k];
+    evaluate(g, EACH, each, 0, out, NULL);
+    for (int k = 0; k < EACH; k++) {
+        const ec_node *n = ec_graph_node(g, each[k]);
+        ec_interval range[2 * GENES];
+        assert_int_equal(ec_graph_ranges(g, each[k], range), EC_OK);
+        for (int32_t e = 0; e < n->elements; e++) {
+            assert_true(range[e].lo >= n->range.lo && range[e].hi <= n->range.hi);
+            for (size_t c = 0; c < POP && n->op != EC_OP_DECLARE; c++) {
+                double got = value[k][(size_t)e * POP + c];
+                assert_true(got >= range[e].lo - 1e-12 && got <= range[e].hi + 1e-12);
+            }
+        }
+    }
+    ec_interval range[2 * GENES];
+    assert_int_equal(ec_graph_ranges(g, moved, range), EC_OK);
+    assert_true(fabs(range[3].lo - 27.7) < 1e-12 && fabs(range[3].hi - 32.6) < 1e-12);
+    assert_int_equal(ec_graph_ranges(g, each[5], range), EC_OK);
+    assert_true(range[1].lo == 0.0 && range[1].hi == 0.0);
+    assert_int_equal(ec_graph_ranges(g, each[8], range), EC_OK);
+    assert_true(fabs(range[1].lo + 22.4) < 1e-12 && fabs(range[1].hi + 17.8) < 1e-12);
+    ec_graph_destroy(&g);
+}
+
 /* Every element-wise op on suitable arguments, gradient included. */
 static void test_elementwise(void **state)
 {
@@ -651,17 +713,12 @@ static void test_stages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rosenbrock),
-        cmocka_unit_test(test_elementwise),
-        cmocka_unit_test(test_where_gradient),
-        cmocka_unit_test(test_complex),
-        cmocka_unit_test(test_structural),
-        cmocka_unit_test(test_axes),
-        cmocka_unit_test(test_register_pressure),
-        cmocka_unit_test(test_distinct),
-        cmocka_unit_test(test_long_sort),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_rosenbrock),     cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_element_ranges), cmocka_unit_test(test_where_gradient),
+        cmocka_unit_test(test_complex),        cmocka_unit_test(test_structural),
+        cmocka_unit_test(test_axes),           cmocka_unit_test(test_register_pressure),
+        cmocka_unit_test(test_distinct),       cmocka_unit_test(test_long_sort),
+        cmocka_unit_test(test_errors),         cmocka_unit_test(test_stages),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
