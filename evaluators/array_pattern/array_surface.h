@@ -372,7 +372,8 @@ EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
         bool moved = false;
         ec_surface_step(s, scale, scale, 0.5, &da, &db);
         double size = sqrt(da * da + db * db);
-        /* a gain below rounding cannot be seen: the step ends the climb as it is */
+        /* a gain below rounding cannot be seen: the step ends the climb, if it is no loss: along a
+         * ring a step that gains nothing can be long */
         bool last = 0.5 * (s[1] * da + s[2] * db) < EC_LEAST_GAIN;
         for (int half = 0; half < 30 && !moved && size > 0.0; half++) {
             double sine, cosine;
@@ -384,7 +385,7 @@ EC_PATTERN_FN bool ec_surface_climb_sphere(const ec_pattern_args *args,
             if (angles || e[0].w >= 0.0) {
                 ec_surface_tangents(e);
                 ec_surface_score(args, el, beam, line, e, t);
-                moved = last || t[0] >= s[0];
+                moved = t[0] >= s[0] - (last ? EC_LEAST_GAIN : 0.0);
             }
             if (!moved) {
                 da *= 0.5;
@@ -480,7 +481,7 @@ EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pat
                 continue;
             ec_surface_direction(&args->grid, na, nb, d);
             ec_surface_score(args, el, beam, line, d, t);
-            moved = last || t[0] >= s[0];
+            moved = t[0] >= s[0] - (last ? EC_LEAST_GAIN : 0.0);
         }
         if (!moved)
             break;
