@@ -12,7 +12,7 @@ typedef struct solve_keys {
     const char *method;
     int64_t population, groups, evaluations, generations, stagnation, polish_designs, keep, chunk;
     double seconds, target, stagnation_tolerance, spread, polish_seconds;
-    bool polish;
+    bool polish, report;
 } solve_keys;
 
 static const ec_key solve_table[] = {
@@ -52,7 +52,11 @@ static const ec_key solve_table[] = {
      offsetof(solve_keys, keep)},
     {"chunk", EC_KEY_INTEGER, 0, 0, 1, 1e8, NULL, NULL,
      "designs evaluated at a time (default: what the memory allows); changes no result",
-     offsetof(solve_keys, chunk)}};
+     offsetof(solve_keys, chunk)},
+    {"report", EC_KEY_FLAG, 0, 1, 0, 0, NULL, NULL,
+     "false: nothing is printed or written of a search that finds a design, for scripts with many "
+     "searches",
+     offsetof(solve_keys, report)}};
 
 const ec_noun ec_noun_solve = {"job:solve", "job:solve{ evaluations = 2e5, polish = true }",
                                "Searches for the best design. At least one of evaluations, "
@@ -160,7 +164,8 @@ static void make_quick(ec_solve_info *info, size_t least_population, bool groupe
     info->polish_evaluations = POLISH_EVALUATIONS;
 }
 
-static void read_solve(lua_State *L, ec_solve_info *info)
+/* Fills info; returns whether the search is reported. */
+static bool read_solve(lua_State *L, ec_solve_info *info)
 {
     enum { MOST_OPTIONS = 64 };
     ec_lua_host *host = ec_lua_host_of(L);
@@ -201,9 +206,12 @@ static void read_solve(lua_State *L, ec_solve_info *info)
         make_quick(info, m.def->min_population,
                    ec_job_group_gene_count(ec_lua_job_at(L, "job:solve")) > 0);
     info->interrupt = host->settings.interrupt;
-    info->progress = host->settings.events.progress;
-    info->progress_user = host->settings.events.user;
-    info->log = host->settings.log;
+    if (keys.report) {
+        info->progress = host->settings.events.progress;
+        info->progress_user = host->settings.events.user;
+        info->log = host->settings.log;
+    }
+    return keys.report;
 }
 
 /* A typing mistake should not cost a search. */
@@ -232,7 +240,7 @@ int ec_lua_job_solve(lua_State *L)
                     "function search with itself?",
                     DEEPEST);
     ec_solve_info info;
-    read_solve(L, &info);
+    bool report = read_solve(L, &info);
     if (ec_job_objective_count(job) == 0)
         ec_lua_fail(L,
                     "job:solve: the job has no objective: call job:minimize or job:maximize first");
@@ -254,7 +262,7 @@ int ec_lua_job_solve(lua_State *L)
     ec_lua_result *result = ec_lua_result_new(L, 1);
     double begun = ec_lua_budget_clock(&host->budget);
     lua_State *caller = ec_lua_core_enter(L);
-    if (events->solve)
+    if (events->solve && report)
         events->solve(events->user, job, &info);
     int status = ec_solve(job, host->backend, &info, &result->result);
     char error[1024];
@@ -262,7 +270,10 @@ int ec_lua_job_solve(lua_State *L)
     if (result->result) {
         host->solves++;
         host->stopped = host->stopped || result->result->stop == EC_STOP_INTERRUPT;
-        int written = events->result ? events->result(events->user, job, result->result) : EC_OK;
+        const ec_result *r = result->result;
+        bool told = report || !r->found || r->status || r->stop == EC_STOP_INTERRUPT;
+        int written =
+            events->result && told ? events->result(events->user, job, result->result) : EC_OK;
         if (written < 0 && status >= 0) {
             status = written;
             snprintf(error, sizeof error, "%s", ec_error_text());

@@ -636,16 +636,18 @@ EC_PATTERN_FN void ec_metric_back(const ec_team *team, const ec_pattern_args *ar
                              seed[i]);
 }
 
-/* Where a pattern's value at point i goes: two numbers. */
+/* Where a pattern's values go, two numbers a point, and how far they lie apart. */
 EC_FN double *ec_metric_complex(const ec_pattern_args *args, const ec_pattern_work *work,
-                                const ec_pattern_metric *metric, size_t c, size_t s, size_t i)
+                                const ec_pattern_metric *metric, size_t c, size_t s, size_t *step)
 {
-    size_t group = (size_t)args->group;
+    const ec_pattern_target *out = &metric->out;
 
-    if (work->stage)
-        return work->stage + 2 * (i * group + c % group);
-    return metric->out.data +
-           2 * (s * metric->out.sample + i * metric->out.element + c * metric->out.lane);
+    if (work->stage) {
+        *step = 2 * (size_t)args->group;
+        return work->stage + 2 * (c % (size_t)args->group);
+    }
+    *step = 2 * out->element;
+    return out->data ? out->data + 2 * (s * out->sample + c * out->lane) : NULL;
 }
 
 /* Staged patterns of designs c .. c + count - 1 into the output. */
@@ -670,11 +672,23 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
     const ec_pattern_grid *grid = &args->grid;
     const ec_pattern_elements *el = &work->el;
     double scale = 0.0;
+    size_t step;
+    double *out = ec_metric_complex(args, work, metric, c, s, &step);
 
 #ifdef EC_PATTERN_FIELD
     bool planned = args->row == EC_ROW_NUFFT || args->row == EC_ROW_GIVEN;
     if (planned)
         EC_PATTERN_FIELD(args, el, work->tables);
+    if (planned && out && !grid->gain &&
+        args->gain.form == EC_GAIN_ONE) { /* the loop below, without its tests */
+        double whole = el->scale;
+        for (int32_t i = team->rank; i < grid->points; i += team->size) {
+            ec_c128 f = EC_PATTERN_FIELD_AT(args, work->tables, i);
+            out[(size_t)i * step] = f.re * whole;
+            out[(size_t)i * step + 1] = f.im * whole;
+        }
+        return 0;
+    }
 #endif
     for (int32_t i = team->rank; i < grid->points; i += team->size) {
         ec_c128 g = ec_metric_element(args, i), f = {0.0, 0.0};
@@ -694,8 +708,8 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
         else
 #endif
             f = ec_pattern_sum(el, ec_surface_point(grid, i));
-        if (metric->out.data) {
-            double *to = ec_metric_complex(args, work, metric, c, s, (size_t)i);
+        if (out) {
+            double *to = out + (size_t)i * step;
             to[0] = f.re * g.re - f.im * g.im;
             to[1] = f.re * g.im + f.im * g.re;
         }
@@ -869,13 +883,14 @@ EC_PATTERN_FN void ec_metric_fail(const ec_team *team, const ec_pattern_args *ar
                     : metric->kind == EC_METRIC_LEVEL || metric->kind == EC_METRIC_PIECES
                         ? metric->n
                         : 1;
+    size_t step;
+    double *out = ec_metric_complex(args, work, metric, c, s, &step);
 
     if (!metric->out.data)
         return;
     for (int32_t e = team->rank; e < count; e += team->size) {
         if (metric->kind == EC_METRIC_PATTERN) {
-            double *to = ec_metric_complex(args, work, metric, c, s, (size_t)e);
-            to[0] = to[1] = ec_not_a_number();
+            out[(size_t)e * step] = out[(size_t)e * step + 1] = ec_not_a_number();
         } else {
             metric->out.data[s * metric->out.sample + (size_t)e * metric->out.element +
                              c * metric->out.lane] = ec_not_a_number();
@@ -894,16 +909,17 @@ EC_PATTERN_FN void ec_pattern_fail_gradient(const ec_team *team, const ec_patter
 }
 
 /* Candidate status: whether elements that vary are where their sub-arrays were planned for. */
-EC_PATTERN_FN int ec_pattern_within(const ec_pattern_args *args, const ec_pattern_elements *el)
+EC_PATTERN_FN int ec_pattern_within(const ec_team *team, const ec_pattern_args *args,
+                                    const ec_pattern_elements *el)
 {
     const ec_pattern_nufft *nufft = &args->nufft;
     int outside = 0;
 
-    if (args->row != EC_ROW_NUFFT || !nufft->moving)
+    if ((args->row != EC_ROW_NUFFT && args->row != EC_ROW_GIVEN) || !nufft->moving)
         return 0;
     for (int32_t k = 0; k < nufft->parts; k++) {
         const ec_pattern_part *part = &nufft->part[k];
-        for (int32_t i = 0; i < part->count; i++) {
+        for (int32_t i = team->rank; i < part->count; i += team->size) {
             int32_t m = nufft->order[part->first + i];
             double dx = el->x[m] - part->x, dy = el->y[m] - part->y;
             double dz = el->z[m] - part->z - part->slope_x * dx - part->slope_y * dy;
@@ -911,7 +927,7 @@ EC_PATTERN_FN int ec_pattern_within(const ec_pattern_args *args, const ec_patter
                 fabs(dx) > nufft->span[0] || fabs(dy) > nufft->span[1] || fabs(dz) > part->depth;
         }
     }
-    return outside ? EC_CANDIDATE_OUT_OF_RANGE : 0;
+    return ec_team_any(team, outside) ? EC_CANDIDATE_OUT_OF_RANGE : 0;
 }
 
 EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_args *args, size_t c,
@@ -926,7 +942,7 @@ EC_PATTERN_FN void ec_pattern_candidate(const ec_team *team, const ec_pattern_ar
     bad = (ec_team_any(team, bad & EC_CANDIDATE_EVALUATOR) ? EC_CANDIDATE_EVALUATOR : 0) |
           (ec_team_any(team, bad & EC_CANDIDATE_OUT_OF_RANGE) ? EC_CANDIDATE_OUT_OF_RANGE : 0);
     if (!bad)
-        bad = ec_pattern_within(args, &work.el);
+        bad = ec_pattern_within(team, args, &work.el);
     if (bad) {
         for (int32_t k = 0; k < args->n_metrics; k++)
             ec_metric_fail(team, args, &work, &args->metric[k], c, s);

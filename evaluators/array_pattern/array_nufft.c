@@ -154,7 +154,7 @@ typedef struct pattern_way {
     ec_pattern_nufft nufft;
     ec_pattern_parts parts;
     ec_nufft *plan;
-    double cost;
+    double estimate, cost;
 } pattern_way;
 
 static void drop_way(pattern_way *way)
@@ -186,7 +186,7 @@ static double target_half(const way_problem *problem, int k, double slope)
 }
 
 /* The transform of one part of a way. Along axes without a slope directions are regular. */
-static int plan_transform(const way_problem *problem, pattern_way *way, bool placed)
+static ec_nufft_info transform_of(const way_problem *problem, const pattern_way *way, bool placed)
 {
     const ec_pattern_nufft *nufft = &way->nufft;
     const ec_pattern_axes *axes = problem->axes;
@@ -211,6 +211,13 @@ static int plan_transform(const way_problem *problem, pattern_way *way, bool pla
         info.regular = 2;
     if (way->tilt == EC_TILT_Y)
         info.regular = 1;
+    return info;
+}
+
+static int plan_transform(const way_problem *problem, pattern_way *way, bool placed)
+{
+    ec_nufft_info info = transform_of(problem, way, placed);
+
     ec_nufft_destroy(&way->plan);
     return ec_nufft_create(problem->backend, &info, &way->plan);
 }
@@ -261,34 +268,49 @@ static int cut_array(const way_problem *problem, pattern_way *way)
     return nufft->terms > EC_PATTERN_TERMS_MAX ? too_deep(nufft) : EC_OK;
 }
 
-/* Plans a way. One that is predicted to take longer than `best` has no plan. */
-static int plan_way(const way_problem *problem, double best, pattern_way *way)
+/* Seconds besides the transforms. */
+static double cost_around(const way_problem *problem, const pattern_way *way)
 {
-    ec_pattern_nufft *nufft = &way->nufft;
-    double points = problem->args->grid.points, terms, parts;
     bool cuda = problem->backend->is_cuda;
+    double each = cuda ? COST_TERM_GPU : COST_TERM, launches = cuda ? COST_PART_GPU : 0.0;
+    double points = problem->args->grid.points, parts = way->cut ? way->nufft.parts : 1.0;
 
-    way->cost = (double)INFINITY;
+    return parts * (launches + each * points * (way->nufft.terms + (way->cut ? 4.0 : 0.0)));
+}
+
+/* Cuts the array for a way and estimates its cost. */
+static int estimate_way(const way_problem *problem, pattern_way *way)
+{
     int status = cut_array(problem, way);
+    double parts = way->cut ? way->nufft.parts : 1.0;
+
+    way->cost = way->estimate = (double)INFINITY;
     if (status < 0)
         return status;
-    terms = nufft->terms;
-    parts = way->cut ? nufft->parts : 1.0;
-    double each = cuda ? COST_TERM_GPU : COST_TERM, launches = cuda ? COST_PART_GPU : 0.0;
-    double cost = parts * (launches + each * points * (terms + (way->cut ? 4.0 : 0.0)));
-    if (cost >= best)
-        return EC_OK;
-    status = plan_transform(problem, way, !cuda);
+    ec_nufft_info info = transform_of(problem, way, !problem->backend->is_cuda);
+    info.points = (int32_t)(problem->setup->config.elements / parts) + 1;
+    way->estimate = cost_around(problem, way) +
+                    parts * way->nufft.terms * ec_nufft_cost_estimate(problem->backend, &info);
+    return EC_OK;
+}
+
+static int plan_way(const way_problem *problem, pattern_way *way)
+{
+    ec_pattern_nufft *nufft = &way->nufft;
+    bool cuda = problem->backend->is_cuda;
+    int32_t parts = way->cut ? nufft->parts : 1;
+    int status = plan_transform(problem, way, !cuda);
+
     if (status >= 0 && way->tilt && !cuda &&
         (ec_nufft_plan_args(way->plan)->direct || too_many_places(way)))
         status = plan_transform(problem, way, false);
     if (status < 0)
         return status;
-    for (int32_t k = 0; k < (int32_t)parts; k++) {
+    way->cost = cost_around(problem, way);
+    for (int32_t k = 0; k < parts; k++) {
         int32_t count = way->cut ? way->parts.part[k].count : nufft->longest;
-        cost += terms * ec_nufft_cost_points(way->plan, count);
+        way->cost += nufft->terms * ec_nufft_cost_points(way->plan, count);
     }
-    way->cost = cost;
     return EC_OK;
 }
 
@@ -395,26 +417,28 @@ static int32_t list_cuts(const ec_array_config *config, bool asked, ec_pattern_c
     return n;
 }
 
-/* Keeps the cheaper of two ways. */
-static void keep_better(pattern_way *best, pattern_way *way)
+/* All ways that there are, with their estimates. */
+typedef struct way_list {
+    int32_t n;
+    pattern_way way[1 + 4 * CUTS_MAX];
+} way_list;
+
+static void add_way(way_list *list, const pattern_way *way, double estimate)
 {
-    if (way->plan && way->cost < best->cost) {
-        drop_way(best);
-        *best = *way;
-    } else {
-        drop_way(way);
-    }
+    list->way[list->n] = *way;
+    list->way[list->n++].estimate = estimate;
 }
 
-/* The ways to compute a cut array: about planes with either slope or both. */
-static int try_tilts(const way_problem *problem, const ec_pattern_cut *cut, bool asked,
-                     const ec_pattern_nufft *nufft, pattern_way *best)
+/* The ways to compute a cut array: about planes with either slope or both. The status is the first
+ * error, where there was one. */
+static int list_tilts(const way_problem *problem, const ec_pattern_cut *cut, bool asked,
+                      const ec_pattern_nufft *nufft, way_list *list)
 {
     static const int tilts[] = {EC_TILT_BOTH, EC_TILT_X, EC_TILT_Y, EC_TILT_NONE};
     const ec_array_config *config = &problem->setup->config;
     bool line = config->kind == EC_ARRAY_CUT_U, one = cut->nx * cut->ny == 1 && !cut->given;
     double depth = 0.0;
-    int status = EC_OK, first = EC_OK;
+    int first = EC_OK;
 
     for (int k = 0; k < 4; k++) {
         pattern_way way = {.cut = cut, .tilt = tilts[k], .nufft = *nufft};
@@ -426,16 +450,45 @@ static int try_tilts(const way_problem *problem, const ec_pattern_cut *cut, bool
             continue;
         if (line && way.tilt == EC_TILT_Y)
             continue;
-        status = plan_way(problem, best->cost, &way);
+        int status = estimate_way(problem, &way);
         if (way.tilt == EC_TILT_BOTH)
             depth = way.parts.depth;
         first = first < 0 ? first : status;
         /* fewer slopes must not make a given number of terms worse */
-        if (status < 0 || (plane && config->terms > 0 && way.parts.depth > 1.05 * depth + 1e-9))
-            way.cost = (double)INFINITY;
-        keep_better(best, &way);
+        bool worse = plane && config->terms > 0 && way.parts.depth > 1.05 * depth + 1e-9;
+        add_way(list, &way, status < 0 || worse ? (double)INFINITY : way.estimate);
     }
     return first;
+}
+
+/* The cheapest of the list becomes *best; the others are dropped. Only those are planned whose
+ * estimates could be the least. */
+static int take_cheapest(const way_problem *problem, way_list *list, pattern_way *best)
+{
+    const double slack = 0.7;
+    int first = EC_OK;
+
+    for (;;) {
+        pattern_way *next = NULL;
+        for (int32_t k = 0; k < list->n; k++)
+            if (isfinite(list->way[k].estimate) &&
+                (!next || list->way[k].estimate < next->estimate))
+                next = &list->way[k];
+        if (!next || slack * next->estimate >= best->cost)
+            break;
+        next->estimate = (double)INFINITY;
+        int status = plan_way(problem, next);
+        first = first < 0 ? first : status;
+        if (status < 0 || next->cost >= best->cost)
+            continue;
+        drop_way(best);
+        *best = *next;
+        next->plan = NULL;
+        memset(&next->parts, 0, sizeof next->parts);
+    }
+    for (int32_t k = 0; k < list->n; k++)
+        drop_way(&list->way[k]);
+    return best->plan ? EC_OK : first;
 }
 
 /* The cheapest way: as asked for, else whole or, where the places of elements are known, in parts. */
@@ -445,20 +498,25 @@ static int choose_way(const way_problem *problem, const ec_pattern_nufft *nufft,
     const ec_array_config *config = &problem->setup->config;
     bool known = problem->setup->position && !problem->args->planar;
     bool asked = known && (config->part || config->parts > 0);
+    way_list *list = calloc(1, sizeof *list);
     int status = EC_OK;
 
+    if (!list)
+        return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
     best->cost = (double)INFINITY;
     if (!asked) {
         pattern_way whole = {.nufft = *nufft};
-        status = plan_way(problem, best->cost, &whole);
-        keep_better(best, &whole);
+        status = estimate_way(problem, &whole);
+        add_way(list, &whole, whole.estimate);
     }
     int32_t n = asked || (known && config->terms == 0) ? list_cuts(config, asked, cuts) : 0;
     for (int32_t k = 0; k < n; k++) {
-        int tried = try_tilts(problem, &cuts[k], asked, nufft, best);
+        int tried = list_tilts(problem, &cuts[k], asked, nufft, list);
         status = asked && k == 0 ? tried : status;
     }
-    return best->plan ? EC_OK : status;
+    int planned = take_cheapest(problem, list, best);
+    free(list);
+    return best->plan ? EC_OK : status < 0 ? status : planned;
 }
 
 static void describe_parts(const pattern_way *way, char *text, size_t size)

@@ -533,6 +533,98 @@ static bool choose_type3(const ec_nufft_info *info, double allowed, choice *best
     return found;
 }
 
+/* ---- estimates ---- */
+
+static void choose_direct(const ec_nufft_info *info, choice *c)
+{
+    memset(c, 0, sizeof *c);
+    c->direct = true;
+    direct_cost(info, c);
+    c->error = rounding(info, 1.0);
+}
+
+/* A window that may do for a tolerance at an upsampling. */
+static bool guess_window(double upsampling, double allowed, choice *c)
+{
+    memset(c, 0, sizeof *c);
+    c->upsampling = upsampling;
+    c->window.width = 2;
+    while (c->window.width <= EC_NUFFT_WIDTH_MAX &&
+           least_error(c->window.width, upsampling) > 0.5 * allowed)
+        c->window.width++;
+    c->padded = padded_width(c->window.width);
+    return c->window.width <= EC_NUFFT_WIDTH_MAX;
+}
+
+static int32_t guess_cells(double cells, int32_t least)
+{
+    return cells > CELLS_MAX ? CELLS_MAX : (int32_t)fmax(cells, least);
+}
+
+/* The cheapest guess of types 1 and 2. */
+static bool guess_grid(const ec_nufft_info *info, choice *best)
+{
+    static const double each[] = {1.25, 1.5, 2.0};
+    bool found = false;
+    choice c;
+
+    for (int i = 0; i < 3; i++) {
+        if (!guess_window(each[i], SAFETY * info->tolerance, &c))
+            continue;
+        for (int32_t d = 0; d < info->dim; d++)
+            c.grid[d] = guess_cells(1.05 * each[i] * info->modes[d], c.window.width);
+        c.cost_point = point_cost(info, 1, &c);
+        c.cost = info->points * c.cost_point + grid_cost(info, &c);
+        if (!found || c.cost < best->cost)
+            *best = c;
+        found = true;
+    }
+    return found;
+}
+
+static bool guess_type3(const ec_nufft_info *info, double *cost)
+{
+    static const double each[] = {1.25, 1.5, 2.0};
+
+    *cost = (double)INFINITY;
+    for (int i = 0; i < 3; i++) {
+        ec_nufft_info inside;
+        double cells = 1.0, centre = info->on_gpu ? GPU_POINT : SECONDS_CENTRE;
+        choice c, in;
+        if (!guess_window(each[i], info->tolerance, &c))
+            continue;
+        for (int32_t d = 0; d < info->dim; d++) {
+            bool regular = d == info->regular - 1;
+            int32_t axis = info->regular == 0 ? d : regular ? 0 : 1;
+            double n = regular ? 1.05 * each[i] * info->modes[d]
+                               : 4.0 * each[i] * info->span[d] * info->target_span[d];
+            c.grid[axis] = guess_cells(n + c.window.width + 2.0, 1);
+            cells *= n + c.window.width + 2.0;
+        }
+        inner_info(info, &c, &inside);
+        if (!(cells <= CELLS_MAX) || !guess_grid(&inside, &in))
+            continue;
+        double point = point_cost(info, 1, &c) + (info->placed && !info->moving ? 0.0 : centre);
+        *cost = fmin(*cost, info->points * point + type3_cost(info, &c, &in) +
+                                (info->placed ? 0.0 : info->targets * centre));
+    }
+    return isfinite(*cost);
+}
+
+double ec_nufft_cost_estimate(const ec_backend *backend, const ec_nufft_info *info)
+{
+    ec_nufft_info here = *info;
+    choice c = {.cost = (double)INFINITY}, direct;
+
+    here.on_gpu = backend->is_cuda;
+    choose_direct(&here, &direct);
+    if (info->type == 3)
+        guess_type3(&here, &c.cost);
+    else if (!guess_grid(&here, &c))
+        c.cost = (double)INFINITY;
+    return info->regular != 0 ? c.cost : fmin(c.cost, direct.cost);
+}
+
 /* What rounding leaves of a type 3: machine epsilons as many as modes would fill its spans. */
 static double phase_limit(const ec_nufft_info *info)
 {
@@ -542,14 +634,6 @@ static double phase_limit(const ec_nufft_info *info)
         if (d != info->regular - 1)
             modes = fmax(modes, 4.0 * info->span[d] * info->target_span[d]);
     return fmax(info->tolerance, modes * epsilon(info));
-}
-
-static void choose_direct(const ec_nufft_info *info, choice *c)
-{
-    memset(c, 0, sizeof *c);
-    c->direct = true;
-    direct_cost(info, c);
-    c->error = rounding(info, 1.0);
 }
 
 static int choose(const ec_nufft_info *info, choice *c, choice *inner)
@@ -933,7 +1017,7 @@ static int fill_type3(ec_nufft *plan, const choice *c, const choice *inner)
     if (info->regular != 0) { /* lanes of its own rows; one line of targets */
         size_t each = 2 * (size_t)a->fft[0].n * EC_NUFFT_LANE_BYTES;
         a->at_lanes = take(&a->workspace_bytes, each);
-        a->at_line = take(&a->workspace_bytes, 2 * (size_t)a->line_targets * real);
+        a->at_line = take(&a->workspace_bytes, 2 * (size_t)a->line_targets * EC_NUFFT_LANE_BYTES);
     } else {
         a->at_modes = take(&a->workspace_bytes, 2 * rows * columns * real);
     }

@@ -106,6 +106,9 @@ const ec_nufft_args *ec_nufft_plan_args(const ec_nufft *plan);
 /* Predicted seconds of one vector of one candidate on one core, from shipped constants and shapes:
  * for the choice between methods, not for clocks. */
 double ec_nufft_cost(const ec_nufft *plan);
+/* About the same of a plan that does not exist: no window is looked at. For a first choice among many
+ * plans, each of which takes milliseconds to make; INFINITY where there is none. */
+double ec_nufft_cost_estimate(const ec_backend *backend, const ec_nufft_info *info);
 /* The same with fewer points. */
 double ec_nufft_cost_points(const ec_nufft *plan, int32_t points);
 /* Predicted relative l2 error for points at the worst place: aliases and rounding. */

@@ -122,6 +122,32 @@ static void EC_NU_W(spread)(const ec_nufft_args *a, const EC_NU(points) * p, con
     }
 }
 
+/* Halves are added until one number is left. Loops of constant length each: one over the halves makes
+ * compilers go through memory. */
+static inline EC_REAL EC_NU_W(sum)(const EC_REAL *value)
+{
+    EC_REAL four[4];
+#if EC_NU_WIDTH > 4
+    EC_REAL eight[8];
+#if EC_NU_WIDTH > 8
+#pragma omp simd
+    for (int i = 0; i < 8; i++)
+        eight[i] = value[i] + value[i + 8];
+#else
+    for (int i = 0; i < 8; i++)
+        eight[i] = value[i];
+#endif
+    value = eight;
+#pragma omp simd
+    for (int i = 0; i < 4; i++)
+        four[i] = value[i] + value[i + 4];
+#else
+    for (int i = 0; i < 4; i++)
+        four[i] = value[i];
+#endif
+    return (four[0] + four[2]) + (four[1] + four[3]);
+}
+
 static void EC_NU_W(interpolate)(const ec_nufft_args *a, const EC_NU(points) * p, const EC_REAL *re,
                                  const EC_REAL *im, EC_REAL *c)
 {
@@ -157,14 +183,9 @@ static void EC_NU_W(interpolate)(const ec_nufft_args *a, const EC_NU(points) * p
                 si[i] *= inner[i];
             }
         }
-        for (int half = EC_NU_WIDTH / 2; half > 0; half /= 2)
-            for (int i = 0; i < half; i++) {
-                sr[i] += sr[i + half];
-                si[i] += si[i + half];
-            }
         int32_t index = p->order ? p->order[m] : m;
-        c[2 * index] = sr[0];
-        c[2 * index + 1] = si[0];
+        c[2 * index] = EC_NU_W(sum)(sr);
+        c[2 * index + 1] = EC_NU_W(sum)(si);
     }
 }
 

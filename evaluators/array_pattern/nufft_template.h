@@ -1056,16 +1056,14 @@ static void EC_NU(lines_in)(const ec_nufft_args *a, const EC_NU(work) * rows,
     }
 }
 
-/* The targets of one line: interpolation, and the factors on the way to their places. */
+/* Interpolates at the targets of one line; their factors. */
 static void EC_NU(line_out)(const ec_nufft_args *a, const EC_NU(scattered) * p,
-                            const EC_NU(work) * lines, int32_t line, int32_t lane, EC_REAL *values,
-                            EC_REAL *out)
+                            const EC_NU(work) * lines, int32_t line, int32_t lane, EC_REAL *values)
 {
     const ec_nufft_args *in = a->inner;
     int32_t before = in->width / 2, after = (in->width + 1) / 2;
     const char *places = p->targets + a->at_inner_places + (size_t)line * in->place_bytes;
     const EC_REAL *factor = p->factors + 2 * (size_t)line * (size_t)a->line_targets;
-    size_t at = 2 * (size_t)line * a->line_step, step = 2 * a->target_step;
     EC_NU(points) targets = {.order = NULL};
     EC_REAL *row[2];
 
@@ -1075,11 +1073,23 @@ static void EC_NU(line_out)(const ec_nufft_args *a, const EC_NU(scattered) * p,
     }
     EC_NU(view)(in, places, &targets);
     EC_NU(interpolate)(in, &targets, row[0], row[1], values);
-    for (int32_t t = 0; t < a->line_targets; t++, at += step) {
-        EC_NU_TWIST(re, im, values[2 * t], values[2 * t + 1], factor[2 * t], factor[2 * t + 1]);
-        out[at] = re;
-        out[at + 1] = im;
+    EC_NU(multiply)(a->line_targets, values, factor, values);
+}
+
+/* `count` lines from `line` on to where the caller wants them: whole cache lines at a time. */
+static void EC_NU(place_lines)(const ec_nufft_args *a, int32_t line, int32_t count,
+                               const EC_REAL *values, EC_REAL *out)
+{
+    size_t n = (size_t)a->line_targets;
+
+    out += 2 * (size_t)line * a->line_step;
+    if (a->target_step == 1) {
+        memcpy(out, values, 2 * (size_t)count * n * sizeof(EC_REAL));
+        return;
     }
+    for (size_t t = 0; t < n; t++, out += 2 * a->target_step)
+        for (size_t l = 0; l < (size_t)count; l++)
+            memcpy(out + 2 * l, values + 2 * (l * n + t), 2 * sizeof(EC_REAL));
 }
 
 /* Points -> their grid -> modes of the regular axis -> lines of targets, one vector. */
@@ -1106,7 +1116,9 @@ static void EC_NU(through_lines)(const ec_nufft_args *a, const EC_NU(scattered) 
         EC_NU(fft)(&a->inner->fft[1], lines->lanes[a->sign > 0], lines->lanes[a->sign < 0]);
         EC_NU(turn_rows)(a->inner, lines, true, 0, count);
         for (int32_t l = 0; l < count; l++)
-            EC_NU(line_out)(a, p, lines, row + l, l, values, out);
+            EC_NU(line_out)
+            (a, p, lines, row + l, l, values + 2 * (size_t)l * (size_t)a->line_targets);
+        EC_NU(place_lines)(a, row, count, values, out);
     }
 }
 
