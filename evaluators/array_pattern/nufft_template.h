@@ -1117,7 +1117,7 @@ static void EC_NU(through_lines)(const ec_nufft_args *a, const EC_NU(scattered) 
         EC_NU(turn_rows)(a->inner, lines, true, 0, count);
         for (int32_t l = 0; l < count; l++)
             EC_NU(line_out)
-            (a, p, lines, row + l, l, values + 2 * (size_t)l * (size_t)a->line_targets);
+        (a, p, lines, row + l, l, values + 2 * (size_t)l * (size_t)a->line_targets);
         EC_NU(place_lines)(a, row, count, values, out);
     }
 }
