@@ -1,7 +1,7 @@
 -- 17 equal isotropic elements on a line of 9.744 wavelengths, ends pinned, spacing at least half a
--- wavelength, positions free: the lowest side lobes. The problem of Chen, He and Han, "A modified real GA
--- for the sparse linear array synthesis with multiple constraints", IEEE Trans. AP 54, 2006 (about
--- -19.8 dB). Expected: -20.1443 dB for every seed.
+-- wavelength, positions free: the lowest side lobes. The problem of Chen, He and Han, "A modified
+-- real GA for the sparse linear array synthesis with multiple constraints", IEEE Trans. AP 54, 2006
+-- (about -19.8 dB). Expected: -20.1443 dB for every seed.
 local ec = require "eciton"
 local job = ec.job{ name = "aperiodic_17", seed = ec.arg("seed", 1) }
 

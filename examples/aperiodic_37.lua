@@ -1,6 +1,6 @@
--- 37 equal isotropic elements, symmetric, on a line of 21.996 wavelengths, ends pinned, spacing at least
--- half a wavelength: the lowest side lobes. The problem of Chen, He and Han, IEEE Trans. AP 54, 2006
--- (about -20.56 dB). Expected: -21.0919 dB for almost every seed.
+-- 37 equal isotropic elements, symmetric, on a line of 21.996 wavelengths, ends pinned, spacing at
+-- least half a wavelength: the lowest side lobes. The problem of Chen, He and Han, IEEE Trans. AP
+-- 54, 2006 (about -20.56 dB). Expected: -21.0919 dB for almost every seed.
 local ec = require "eciton"
 local job = ec.job{ name = "aperiodic_37", seed = ec.arg("seed", 1) }
 

@@ -1,8 +1,9 @@
--- Circular array of 12 elements, problem P10 of the CEC 2011 competition on real-world problems (Das and
--- Suganthan 2010): six amplitudes and six phases, repeated with the opposite sign, to the lowest side lobe
--- with a beam at 180 deg, nulls at 50 and 120 rad (sic) and a first-null width below 80 deg. Here the search
--- for lobes wraps around 0 = 360 deg, which the official code forgets. All ones: -6.80177; best value
--- known: -21.8425. Expected: -21.64 with the default, -21.84 for some seeds with --set method=rand1bin.
+-- Circular array of 12 elements, problem P10 of the CEC 2011 competition on real-world problems
+-- (Das and Suganthan 2010): six amplitudes and six phases, repeated with the opposite sign, to the
+-- lowest side lobe with a beam at 180 deg, nulls at 50 and 120 rad (sic) and a first-null width
+-- below 80 deg. Here the search for lobes wraps around 0 = 360 deg, which the official code
+-- forgets. All ones: -6.80177; best value known: -21.8425. Expected: -21.64 with the default,
+-- -21.84 for some seeds with --set method=rand1bin.
 local ec = require "eciton"
 local n, pi = 299, ec.pi -- samples of the circle
 

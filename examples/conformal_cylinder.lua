@@ -1,10 +1,10 @@
--- Four rows of 24 elements on 120 degrees of a cylinder of radius 5.73 wavelengths, each facing outwards: amplitudes
--- and phases of the columns for a beam that is flat within 0.5 dB over 50 degrees, with side lobes below -30 dB
--- beyond 35 degrees on either side (a mask over the cut across the cylinder). The kind of problem of L. Josefsson and
--- P. Persson, Conformal Array Antenna Theory and Design, 2006, ch. 10: elements at the ends of the arc look away from
--- the beam, so positions alone do not do. The design is symmetric about the middle: 24 variables.
--- Measured: inside the whole mask for seeds 1 to 3 after about 5 s on two CPU cores; the same weights behind
--- elements that all face upwards leave it by 8 to 12 dB.
+-- Four rows of 24 elements on 120 degrees of a cylinder of radius 5.73 wavelengths, each facing
+-- outwards: amplitudes and phases of the columns for a beam that is flat within 0.5 dB over 50
+-- degrees, with side lobes below -30 dB beyond 35 degrees on either side (a mask over the cut
+-- across the cylinder). Elements at the ends of the arc look away from the beam, so positions alone
+-- do not do. The design is symmetric about the middle: 24 variables. Measured: inside the whole
+-- mask for seeds 1 to 3 after about 5 s on two CPU cores; the same weights behind elements that all
+-- face upwards leave it by 8 to 12 dB.
 local ec = require "eciton"
 local job = ec.job{ name = "conformal_cylinder", seed = ec.arg("seed", 1) }
 local columns, rows = 24, 4

@@ -1,18 +1,20 @@
--- A reflectarray of five flat panels along a parabola: 900 elements in 15 x 15 wavelengths, lit from the focus
--- (f/D = 0.8) by a feed of field cos^3, the beam 14.5 degrees off. Faceted reflectarrays are the paper on irregular
--- arrays' example of a surface whose parts need one term of the expansion in z each (A. Capozzoli et al., ACES Journal
--- 25, 2010, sec. IV.C). The elements switch between four phases. What is searched is a smooth change of the phases
--- before they are rounded, ten coefficients, for the lowest side lobes in the u-v plane at a gain of at most 1.5 dB
--- below that of exact phases. A rounded phase has no gradient, so there is no polish.
--- Measured: -24.2, -24.3 and -23.6 dB for seeds 1 to 3 where exact phases have -21.8 dB and rounded ones -21.7 dB;
+-- A reflectarray of five flat panels along a parabola: 900 elements in 15 x 15 wavelengths, lit
+-- from the focus (f/D = 0.8) by a feed of field cos^3, the beam 14.5 degrees off. Faceted
+-- reflectarrays are the paper on irregular arrays' example of a surface whose parts need one term
+-- of the expansion in z each (ACES Journal 25, no. 4, April 2010, sec. IV.C). The elements switch
+-- between four phases. What is searched is a smooth change of the phases before they are rounded,
+-- ten coefficients, for the lowest side lobes in the u-v plane at a gain of at most 1.5 dB below
+-- that of exact phases. A rounded phase has no gradient, so there is no polish. Measured: -24.2,
+-- -24.3 and -23.6 dB for seeds 1 to 3 where exact phases have -21.8 dB and rounded ones -21.7 dB;
 -- about 30 s on two CPU cores.
 local ec = require "eciton"
 local job = ec.job{ name = "faceted_reflectarray", seed = ec.arg("seed", 1) }
 local width, bits, beam_u = 15, 2, 0.25
 local g = ec.geometry.facets{ facets = 5, columns = 30, rows = 30, spacing = 0.5, width = width, f_over_d = 0.8 }
 
--- What the feed at (0, 0, 0.8 width) brings to each element: the amplitude is cos^3 of the angle from the feed's axis,
--- over the distance, by the cosine of the angle at which the wave meets the panel; the phase lags by the distance.
+-- What the feed at (0, 0, 0.8 width) brings to each element: the amplitude is cos^3 of the angle
+-- from the feed's axis, over the distance, by the cosine of the angle at which the wave meets the
+-- panel; the phase lags by the distance.
 local amplitude, lag, along, across = {}, {}, {}, {}
 for i = 1, g.n do
     local dx, dy, dz = g.x[i], g.y[i], g.z[i] - 0.8 * width
@@ -22,8 +24,8 @@ for i = 1, g.n do
     along[i], across[i] = 2 * g.x[i] / width, math.abs(2 * g.y[i]) / width
 end
 
--- What the elements have to add: the path from the feed, the steering; and a smooth change that is searched for, a
--- sum of Legendre polynomials along x and |y|.
+-- What the elements have to add: the path from the feed, the steering; and a smooth change that is
+-- searched for, a sum of Legendre polynomials along x and |y|.
 local needed = ec.constant(lag) + ec.constant(ec.steering.phase{ x = g.x, y = g.y, z = g.z, wavelength = 1,
     u = beam_u, total = true })
 local degree = 3

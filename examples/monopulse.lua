@@ -1,7 +1,8 @@
--- Sum and difference beams of a monopulse tracker on shared positions: 20 elements on 9.5 wavelengths, equal weights
--- for the sum, weights of their own for the difference (odd, at most 14 dB apart), all positions free and symmetric.
--- The sum's side lobes are minimised while the difference's stay below -20 dB. On even half wavelengths the equal
--- weights give -13.2 dB; Bayliss' weights (E. T. Bayliss, Bell Syst. Tech. J. 47, 1968) are the even line's difference.
+-- Sum and difference beams of a monopulse tracker on shared positions: 20 elements on 9.5
+-- wavelengths, equal weights for the sum, weights of their own for the difference (odd, at most 14
+-- dB apart), all positions free and symmetric. The sum's side lobes are minimised while the
+-- difference's stay below -20 dB. On even half wavelengths the equal weights give -13.2 dB;
+-- Bayliss' weights (E. T. Bayliss, Bell Syst. Tech. J. 47, 1968) are the even line's difference.
 -- Measured for seed 1: sum -19.7 dB, difference -20.0 dB. About 8 s on two CPU cores.
 local ec = require "eciton"
 local job = ec.job{ name = "monopulse", seed = ec.arg("seed", 1) }

@@ -1,8 +1,9 @@
--- 16 elements on 10 wavelengths, positions free but for a spacing of half a wavelength: the lowest side lobes
--- with four nulls at least 60 dB deep. Two searches over the same geometries for the same time: one computes
--- the optimal weights of each geometry (LCMV; O. L. Frost, "An algorithm for linearly constrained adaptive array
--- processing", Proc. IEEE 1972), the other has 16 amplitudes and 16 phases as further variables.
--- Expected: optimal weights win by 3 dB or more at 5 s each; with --set method=minimum_sll by 9 dB or more.
+-- 16 elements on 10 wavelengths, positions free but for a spacing of half a wavelength: the lowest
+-- side lobes with four nulls at least 60 dB deep. Two searches over the same geometries for the
+-- same time: one computes the optimal weights of each geometry (LCMV; O. L. Frost, "An algorithm
+-- for linearly constrained adaptive array processing", Proc. IEEE 1972), the other has 16
+-- amplitudes and 16 phases as further variables. Expected: optimal weights win by 3 dB or more at 5
+-- s each; with --set method=minimum_sll by 9 dB or more.
 local ec = require "eciton"
 local count, aperture, exclude = 16, 10, 0.12
 local nulls = { -0.62, -0.21, 0.17, 0.4 }

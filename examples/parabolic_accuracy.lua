@@ -1,10 +1,10 @@
--- How many terms of the expansion in z a conformal array needs, whole or cut into sub-arrays: two paraboloids of
--- 65,388 aperiodic elements, IA1 with f/D = 1 and IA2 with f/D = 1.5. The case is Fig. 11 of the paper on irregular
--- arrays that introduced p-series and sub-arrays: A. Capozzoli, C. Curcio, G. D'Elia, A. Liseno and P. Vinetti,
--- "Fast CPU/GPU pattern evaluation of irregular arrays", ACES Journal 25, 2010. It gives neither diameter nor
--- directions; here 94 wavelengths and 40 x 40 directions with |u|, |v| <= 0.4, all in the side lobes. Elements lie on
--- a jittered grid and point to broadside. The error is ||F - F^|| / ||F||, F the direct sum in double precision, and
--- a table tells how many terms bring it to 1 %. Measured, the same for every diameter from 88 to 98:
+-- How many terms of the expansion in z a conformal array needs, whole or cut into sub-arrays: two
+-- paraboloids of 65,388 aperiodic elements, IA1 with f/D = 1 and IA2 with f/D = 1.5. The case is
+-- Fig. 11 of the paper on irregular arrays that introduced p-series and sub-arrays (ACES Journal
+-- 25, no. 4, April 2010). It gives neither diameter nor directions; here 94 wavelengths and 40 x 40
+-- directions with |u|, |v| <= 0.4, all in the side lobes. Elements lie on a jittered grid and point
+-- to broadside. The error is ||F - F^|| / ||F||, F the direct sum in double precision, and a table
+-- tells how many terms bring it to 1 %. Measured, the same for every diameter from 88 to 98:
 --
 --                                    IA1: 1    16    64   256   IA2: 1    16    64   256 sub-arrays
 --   published p-series             over 6     5     4     3        4     3     -     2
@@ -13,8 +13,8 @@
 --   Chebyshev                           5     5     4     3        5     4     3     3
 --   Chebyshev, planes                   5     2     2     1        5     2     2     1
 --
--- Directions in the main beam make ||F|| larger: with --set directions=81, a grid that resolves the beam, IA1 whole
--- needs 6 Taylor terms and IA2 in 256 parts 2. About 5 s on one core.
+-- Directions in the main beam make ||F|| larger: with --set directions=81, a grid that resolves the
+-- beam, IA1 whole needs 6 Taylor terms and IA2 in 256 parts 2. About 5 s on one core.
 local ec = require "eciton"
 ec.job{ name = "parabolic_accuracy" }
 local diameter, directions = ec.arg("diameter", 94), ec.arg("directions", 40)

@@ -1,8 +1,8 @@
--- 30 equal elements on a disk of 3 wavelengths radius, no two closer than 0.7 wavelengths, positions free:
--- the lowest side lobes in the whole visible u-v plane. The search starts from a sunflower, the usual
--- starting point for thinned disks: M. C. Vigano et al., "Sunflower array antenna with adjustable density
--- taper", Int. J. Antennas Propag. 2009.
--- Expected: from -12 to -14 dB, by the seed, and every distance kept; the sunflower has -9.55 dB.
+-- 30 equal elements on a disk of 3 wavelengths radius, no two closer than 0.7 wavelengths,
+-- positions free: the lowest side lobes in the whole visible u-v plane. The search starts from a
+-- sunflower, the usual starting point for thinned disks: M. C. Vigano et al., "Sunflower array
+-- antenna with adjustable density taper", Int. J. Antennas Propag. 2009. Expected: from -12 to -14
+-- dB, by the seed, and every distance kept; the sunflower has -9.55 dB.
 local ec = require "eciton"
 local job = ec.job{ name = "planar_disk", seed = ec.arg("seed", 1) }
 local count, radius, gap = ec.arg("count", 30), ec.arg("radius", 3), ec.arg("gap", 0.7)

@@ -1,6 +1,7 @@
--- A 24-element half-wave line whose beam keeps out of a sector: side lobes at or below -30 dB, and at or below
--- -50 dB for u from 0.30 to 0.40, by amplitudes and phases. The mask is what matters, so the objective is how
--- far the pattern lies beyond it. Expected: excess_db below 0 (the whole pattern is inside the mask).
+-- A 24-element half-wave line whose beam keeps out of a sector: side lobes at or below -30 dB, and
+-- at or below -50 dB for u from 0.30 to 0.40, by amplitudes and phases. The mask is what matters,
+-- so the objective is how far the pattern lies beyond it. Expected: excess_db below 0 (the whole
+-- pattern is inside the mask).
 local ec = require "eciton"
 local job = ec.job{ name = "sector_null", seed = ec.arg("seed", 1) }
 

@@ -1,8 +1,9 @@
--- 24 equal elements on 14 wavelengths (of 11 GHz), positions free: the lowest of the worst side lobes over three beam
--- directions and three frequencies, nine patterns for each design. The beam is steered by true time delays; beside
--- them the same array with phase shifters, set for 10 GHz, whose beam squints at other frequencies.
--- Measured for seed 1: worst side lobes -15.4 dB, mean -16.5 dB, of equal spacings -1.7 dB (a grating lobe comes in);
--- with phase shifters -14.3 dB and a squint of up to 7.6 degrees. About 3 s on two CPU cores.
+-- 24 equal elements on 14 wavelengths (of 11 GHz), positions free: the lowest of the worst side
+-- lobes over three beam directions and three frequencies, nine patterns for each design. The beam
+-- is steered by true time delays; beside them the same array with phase shifters, set for 10 GHz,
+-- whose beam squints at other frequencies. Measured for seed 1: worst side lobes -15.4 dB, mean
+-- -16.5 dB, of equal spacings -1.7 dB (a grating lobe comes in); with phase shifters -14.3 dB and a
+-- squint of up to 7.6 degrees. About 3 s on two CPU cores.
 local ec = require "eciton"
 local job = ec.job{ name = "wideband_scan", seed = ec.arg("seed", 1) }
 
@@ -10,8 +11,8 @@ local wavelength = ec.c0 / (11 * ec.GHz)
 local aperture, count = 14 * wavelength, 24
 local s = ec.combinations{ theta_deg = { 0, 25, 50 }, frequency = { 9 * ec.GHz, 10 * ec.GHz, 11 * ec.GHz } }
 
--- the same beams of any positions: by true time delays, and by phase shifters; these have the phase of 10 GHz in
--- place of that of each frequency
+-- the same beams of any positions: by true time delays, and by phase shifters; these have the phase
+-- of 10 GHz in place of that of each frequency
 local function beams(x)
     local keys = { x = x, frequency = s.frequency, theta_deg = s.theta_deg }
     local delay = ec.steering.phase(keys)

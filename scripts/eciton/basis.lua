@@ -53,7 +53,7 @@ local function coefficients(k)
 end
 
 -- P_0 .. P_(terms - 1) at x by Bonnet's recursion, k P_k = (2k - 1) x P_(k-1) - (k - 1) P_(k-2).
--- A. Capozzoli et al., ACES Express Journal 1(4), 2016, eq. (6), has antenna positions as such a sum.
+-- A. Breglia et al., ACES Express Journal 1(4), 2016, eq. (6), has antenna positions as such a sum.
 local function legendre(x, terms)
     local p = { 1, x }
     for k = 2, terms - 1 do
