@@ -525,11 +525,12 @@ static void describe_parts(const pattern_way *way, char *text, size_t size)
                                         " about their planes"};
     size_t used = strlen(text);
 
-    snprintf(text + used, size - used, ", %d %s%s%s", way->nufft.parts,
-             way->cut->given                          ? "given parts"
-             : way->cut->partition == EC_PARTITION_KD ? "k-d parts"
-                                                      : "cells",
-             tilts[way->tilt], way->nufft.moving ? " within the ranges" : "");
+    const char *kind = way->cut->given                          ? "given part"
+                       : way->cut->partition == EC_PARTITION_KD ? "k-d part"
+                                                                : "cell";
+    snprintf(text + used, size - used, ", %d %s%s%s%s", way->nufft.parts, kind,
+             way->nufft.parts == 1 ? "" : "s", tilts[way->tilt],
+             way->nufft.moving ? " within the ranges" : "");
 }
 
 /* Takes a way into the plan. */

@@ -1,6 +1,7 @@
 /* test_expansion.c: the expansion in z against the C library's Bessel functions, the published
  * numbers of terms, and the exponential itself. */
 #define _XOPEN_SOURCE 700
+#include "evaluators/array_pattern/array_parts.h"
 #include "evaluators/array_pattern/array_pattern_expansion.h"
 
 #include <complex.h>
@@ -77,9 +78,79 @@ static void test_bound(void **unused)
             }
 }
 
+static double draw(uint32_t *seed)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return *seed / 4294967296.0;
+}
+
+/* Parts hold each element once, a k-d tree's equally many; every position within reach lies within the
+ * depth and the spans, and planes of a plane have no depth. */
+static void test_parts(void **state)
+{
+    enum { N = 203 };
+    double middle[3 * N], reach[3 * N];
+    int32_t given[N];
+    uint32_t seed = 7;
+
+    (void)state;
+    for (int m = 0; m < N; m++) {
+        double x = 30.0 * draw(&seed), y = 20.0 * draw(&seed);
+        middle[m] = x;
+        middle[N + m] = y;
+        middle[2 * N + m] = 0.3 * x - 0.2 * y + 0.01 * x * x;
+        given[m] = m % 3 * 100 - 100;
+        for (int k = 0; k < 3; k++)
+            reach[k * N + m] = 0.2 * draw(&seed);
+    }
+    for (int i = 0; i < 24; i++) {
+        const ec_pattern_positions at = {N, middle, i < 12 ? reach : NULL};
+        const ec_pattern_cut cuts[] = {{EC_PARTITION_GRID, NULL, 3, 4},
+                                       {EC_PARTITION_KD, NULL, 3, 4},
+                                       {EC_PARTITION_AUTO, given, 1, 1}};
+        int tilt = i % 4, seen[N] = {0};
+        ec_pattern_parts parts;
+        assert_int_equal(ec_pattern_parts_make(&at, &cuts[i / 4 % 3], tilt, &parts), EC_OK);
+        assert_int_equal(parts.count, i / 4 % 3 == 2 ? 3 : 12);
+        for (int32_t k = 0; k < parts.count; k++) {
+            const ec_pattern_part *p = &parts.part[k];
+            if (i / 4 % 3 == 1)
+                assert_in_range(p->count, N / 12, N / 12 + 1);
+            assert_true((tilt & EC_TILT_X) || (p->x == 0.0 && p->slope_x == 0.0));
+            assert_true((tilt & EC_TILT_Y) || (p->y == 0.0 && p->slope_y == 0.0));
+            for (int32_t l = p->first; l < p->first + p->count; l++) {
+                int32_t m = parts.order[l];
+                seen[m]++;
+                for (int corner = 0; corner < 8; corner++) {
+                    double d[3];
+                    for (int c = 0; c < 3; c++)
+                        d[c] = middle[c * N + m] +
+                               (at.reach ? (corner >> c & 1 ? 1 : -1) * reach[c * N + m] : 0.0);
+                    double dx = d[0] - p->x, dy = d[1] - p->y;
+                    double rest = d[2] - p->z - p->slope_x * dx - p->slope_y * dy;
+                    assert_true(fabs(rest) <= p->depth && p->depth <= parts.depth);
+                    assert_true(!(tilt & EC_TILT_X) || fabs(dx) <= parts.span[0]);
+                    assert_true(!(tilt & EC_TILT_Y) || fabs(dy) <= parts.span[1]);
+                }
+            }
+        }
+        for (int m = 0; m < N; m++)
+            assert_int_equal(seen[m], 1);
+        ec_pattern_parts_free(&parts);
+    }
+    for (int m = 0; m < N; m++)
+        middle[2 * N + m] = 1.0 + 0.3 * middle[m] - 0.2 * middle[N + m];
+    const ec_pattern_positions flat = {N, middle, NULL};
+    const ec_pattern_cut whole = {EC_PARTITION_KD, NULL, 1, 1};
+    ec_pattern_parts parts;
+    assert_int_equal(ec_pattern_parts_make(&flat, &whole, EC_TILT_BOTH, &parts), EC_OK);
+    assert_true(parts.depth < 1e-9 && fabs(parts.slope[0] - 0.3) < 1e-9);
+    ec_pattern_parts_free(&parts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_bessel), cmocka_unit_test(test_terms),
-                                       cmocka_unit_test(test_bound)};
+                                       cmocka_unit_test(test_bound), cmocka_unit_test(test_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
