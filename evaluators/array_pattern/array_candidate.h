@@ -410,6 +410,13 @@ EC_PATTERN_FN int ec_metric_levels(const ec_team *team, const ec_pattern_args *a
     return 0;
 }
 
+/* Adds to the derivative over a sample's level, which waits in its weight. All members call it. */
+EC_FN void ec_metric_weigh(const ec_team *team, ec_pattern_work *work, int32_t i, double rate)
+{
+    if (i % team->size == team->rank)
+        work->samples.weight[i] += rate;
+}
+
 /* Mean over a cut's stretches: the integral of power and its length; with seed the adjoint of seed
  * times the integral's logarithm, given the integral. */
 EC_PATTERN_FN double ec_mean_cut(const ec_team *team, const ec_pattern_args *args,
@@ -435,9 +442,13 @@ EC_PATTERN_FN double ec_mean_cut(const ec_team *team, const ec_pattern_args *arg
             sum += share * p;
             if (!adjoint)
                 continue;
+            double rate = seed * share * p / integral;
+            if (args->smooth && k >= first && k <= last) {
+                ec_metric_weigh(team, work, ec_cut_index(grid, k), rate);
+                continue;
+            }
             ec_cut_direction(grid, t, d);
-            ec_adjoint_log(team, args, &work->el, &work->adjoint, d[0],
-                           seed * share * p / integral);
+            ec_adjoint_log(team, args, &work->el, &work->adjoint, d[0], rate);
         }
     }
     return adjoint ? sum : ec_team_sum(team, sum);
@@ -459,7 +470,9 @@ EC_PATTERN_FN double ec_mean_surface(const ec_team *team, const ec_pattern_args 
         double weight = grid->weight ? grid->weight[i] : 1.0;
         all += weight;
         sum += weight * p;
-        if (adjoint)
+        if (adjoint && args->smooth)
+            ec_metric_weigh(team, work, i, seed * weight * p / integral);
+        else if (adjoint)
             ec_adjoint_log(team, args, &work->el, &work->adjoint, ec_surface_point(grid, i),
                            seed * weight * p / integral);
     }

@@ -268,18 +268,20 @@ static bool wants_mean(const ec_plan_info *info)
     return mean;
 }
 
-/* Outputs that are computed alike: complex patterns, on the grid as given; smooth metrics by exact
- * levels of every sample; all others. */
+/* Outputs that are computed alike: complex patterns, on the grid as given; metrics of all samples by
+ * their exact levels; all others. */
 enum { PATTERN_BATCH, SMOOTH_BATCH, METRIC_BATCH, BATCHES };
 
 static int batch_of(const plan_state *state, const ec_pattern_spec *spec)
 {
-    bool exact = state->info->mode == EC_MODE_VJP || state->info->fidelity == EC_FINAL;
+    bool vjp = state->info->mode == EC_MODE_VJP, exact = vjp || state->info->fidelity == EC_FINAL;
+    bool smooth = spec->kind == EC_METRIC_SOFT || spec->kind == EC_METRIC_NORM;
 
     if (spec->kind == EC_METRIC_PATTERN)
         return PATTERN_BATCH;
-    return exact && (spec->kind == EC_METRIC_SOFT || spec->kind == EC_METRIC_NORM) ? SMOOTH_BATCH
-                                                                                   : METRIC_BATCH;
+    if ((smooth && exact) || (spec->kind == EC_METRIC_SLL_MEAN && vjp))
+        return SMOOTH_BATCH;
+    return METRIC_BATCH;
 }
 
 /* Metrics output[0 .. count) as one launch. shared: grid and path of an earlier batch, or NULL. */
@@ -313,7 +315,7 @@ static int add_batch(plan_state *state, const int32_t *output, int32_t count, in
             args->double_precision = smooth || state->config->precision != EC_PRECISION_SINGLE;
         status = ec_pattern_grid_make(&ev->memory, setup, &state->extent, &axes, needs_row, args,
                                       ev->path, sizeof ev->path);
-        if (status >= 0 && kind == METRIC_BATCH && wants_mean(state->info))
+        if (status >= 0 && !pattern && wants_mean(state->info))
             status = ec_pattern_weights_make(&ev->memory, state->config, &axes, args);
         if (status >= 0 && args->vjp && (pattern || smooth))
             status =
