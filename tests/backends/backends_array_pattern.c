@@ -15,7 +15,7 @@
 
 enum {
     INPUTS = 9,
-    OUTPUTS_MAX = 12,
+    OUTPUTS_MAX = 20,
     CANDIDATES = 70,
     X = 0,
     Y,
