@@ -1185,20 +1185,12 @@ static int case_failures(ec_backend *backend)
 }
 
 const ec_case ec_cases_array_pattern[] = {
-    {"array/pattern", case_pattern},
-    {"array/turn", case_turn},
-    {"array/line_sll", case_line_sll},
-    {"array/line_excess", case_line_excess},
-    {"array/grid_sll", case_grid_sll},
-    {"array/mean", case_mean},
-    {"array/spread", case_spread},
-    {"array/nufft", case_nufft},
-    {"array/final", case_final},
-    {"array/adjoint", case_adjoint},
-    {"array/elements", case_elements},
-    {"array/pieces", case_pieces},
-    {"array/neighbours", case_neighbours},
-    {"array/failures", case_failures},
-    {"array/parts", case_parts},
-    {NULL, NULL},
+    {"array/pattern", case_pattern},       {"array/turn", case_turn},
+    {"array/line_sll", case_line_sll},     {"array/line_excess", case_line_excess},
+    {"array/grid_sll", case_grid_sll},     {"array/mean", case_mean},
+    {"array/spread", case_spread},         {"array/nufft", case_nufft},
+    {"array/final", case_final},           {"array/adjoint", case_adjoint},
+    {"array/elements", case_elements},     {"array/pieces", case_pieces},
+    {"array/neighbours", case_neighbours}, {"array/failures", case_failures},
+    {"array/parts", case_parts},           {NULL, NULL},
 };
