@@ -160,7 +160,8 @@ static size_t lay_out(ec_pattern_args *args, bool flood, bool seeds, bool cuda)
     at += ec_round_up(tables > back ? tables : back, ROW_ALIGNMENT);
     args->at_stage = at;
     args->group = 1;
-    if (args->row == EC_ROW_NUFFT && args->fields && args->n_metrics == 1 && !cuda) {
+    if (args->row == EC_ROW_NUFFT && args->fields && !args->smooth && args->n_metrics == 1 &&
+        !cuda) {
         args->group = EC_PATTERN_GROUP;
         at += ec_round_up(EC_PATTERN_GROUP * points * sizeof(ec_c128), ROW_ALIGNMENT);
     }
