@@ -1,6 +1,6 @@
 /* polish.h: local refinement of the best designs with gradients from the graph.
  *
- * NLopt's SLSQP (Kraft 1988/1994) on the real genes, with more than 64 of them steps of linear
+ * NLopt's SLSQP (Kraft 1988/1994) on the real genes, with more than 40 of them steps of linear
  * programs inside a trust region (optimizers/nlopt/polish_round.h) or, where the job is smooth and has
  * no limits, L-BFGS (Nocedal 1980). A maximum over peaks (side-lobe level, mask
  * excess, ec.max over a list) is taken apart into the epigraph form: minimise f(t, x) subject to

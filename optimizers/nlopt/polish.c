@@ -19,7 +19,7 @@ enum {
     ROUND_EVALUATIONS = 200,
     ROUNDS_MAX = 24,
     STEP_ROUNDS_MAX = 200,
-    SLSQP_MAX = 64 /* genes; more are polished by steps */
+    SLSQP_MAX = 40 /* genes that move; more are polished by steps */
 };
 
 static const double least_gain = 1e-9; /* of the cost, in its unit: 1e-8 to 1e-7 dB for a level */
@@ -348,7 +348,8 @@ static void solve_round(const ec_job *job, polished *design, const ec_polish_inf
         s.judged = judged;
         s.radius = design->radius;
         design->unit = s.unit;
-        design->by_steps = design->judge.executor && s.n_equalities == 0;
+        design->by_steps =
+            design->judge.executor && s.problem->n_free > SLSQP_MAX && s.n_equalities == 0;
         if (!design->by_steps)
             run_nlopt(&s, NLOPT_LD_SLSQP, most);
         else if (s.problem->n_rows == 1 && s.n_order == 0)
