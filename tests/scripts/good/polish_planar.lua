@@ -7,7 +7,10 @@ local ec = require "eciton"
 local function lowest(name, polish)
     local job = ec.job{ name = name, seed = 3 }
     local start = { x = {}, y = {} }
-    for i = 0, 39 do start.x[i + 1], start.y[i + 1] = -2.7 + 0.6 * (i % 10) + 0.08 * math.sin(7 * i), -1.2 + 0.8 * (i // 10) + 0.1 * math.cos(5 * i) end
+    for i = 0, 39 do
+        start.x[i + 1] = -2.7 + 0.6 * (i % 10) + 0.08 * math.sin(7 * i)
+        start.y[i + 1] = -1.2 + 0.8 * (i // 10) + 0.1 * math.cos(5 * i)
+    end
     local x = job:real{ name = "x", count = 40, min = -3, max = 3, start = start.x }
     local y = job:real{ name = "y", count = 40, min = -1.5, max = 1.5, start = start.y }
     job:subject_to("distance", ec.min_distance{ x = x, y = y }, { min = 0.45 })
