@@ -73,6 +73,12 @@ EC_FN float ec_fmaf(float a, float b, float c)
 #endif
 }
 
+/* For printing: printf writes -nan for the NaN that x86 makes of 0/0. */
+EC_FN double ec_printable(double x)
+{
+    return x == x ? x : (double)NAN;
+}
+
 EC_FN size_t ec_round_up(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;

@@ -430,12 +430,11 @@ static int write_far_field(const drawing *d, const char *ending)
 
 static int write_tables(const drawing *d)
 {
-    bool sphere = d->grid.kind == EC_ARRAY_GRID_THETA_PHI;
     int status = write_elements(d);
-    if (status == EC_OK && sphere)
+    if (status == EC_OK && d->grid.kind == EC_ARRAY_GRID_THETA_PHI)
         status = write_far_field(d, "ffd");
-    if (status == EC_OK && (sphere || d->grid.kind == EC_ARRAY_CUT_THETA))
-        status = write_far_field(d, "cut");
+    if (status == EC_OK && d->grid.kind != EC_ARRAY_DIRECTIONS)
+        status = write_far_field(d, "cut"); /* says so where the grid has none */
     return status;
 }
 

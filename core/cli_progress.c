@@ -86,8 +86,8 @@ void ec_cli_progress_row(ec_cli_progress *p, const ec_history_row *row, double s
             "%sgeneration %u  evaluations %llu  %.3g/s  best %.6g%s  median %.6g  failed %llu  "
             "left %s%s",
             p->terminal ? "\r\033[K" : "", row->generation, (unsigned long long)row->evaluations,
-            rate, row->best, violation, row->median, (unsigned long long)row->failed, left,
-            p->terminal ? "" : "\n");
+            rate, ec_printable(row->best), violation, ec_printable(row->median),
+            (unsigned long long)row->failed, left, p->terminal ? "" : "\n");
     fflush(stderr);
     p->line_open = p->terminal;
     if (!p->terminal || span > LINE_SECONDS) {

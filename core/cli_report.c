@@ -28,7 +28,6 @@ static void print_definitions(const ec_job *job)
 /* Says when the winner does not point where its metrics look: a forgotten steering, most often. */
 static void warn_look(const ec_cli_report *report, ec_job *job, const ec_result *result)
 {
-    static const double most = -1; /* dB over the pattern's maximum */
     ec_graph *graph = ec_job_graph(job);
     bool *needed = ec_cli_job_nodes(job);
     int32_t n = ec_graph_count(graph);
@@ -42,15 +41,11 @@ static void warn_look(const ec_cli_report *report, ec_job *job, const ec_result 
         if (level < 0 ||
             ec_result_value(job, result, report->backend, level, &value, &length, NULL) < 0)
             continue;
+        char text[300];
         for (int32_t k = 0; k < length && !warned; k++)
-            warned = value[k] < most;
-        if (warned) {
-            const ec_node *node = ec_graph_node(graph, i);
-            ec_log_write(report->log, EC_LOG_WARNING,
-                         "%s: the look direction lies %.3g dB below the pattern's maximum: is the "
-                         "array steered there?",
-                         node->call->out[node->output].name, -value[0]);
-        }
+            warned = ec_array_look_warning(graph, i, value[k], text, sizeof text);
+        if (warned)
+            ec_log_write(report->log, EC_LOG_WARNING, "%s", text);
         free(value);
     }
     free(needed);
@@ -150,6 +145,9 @@ int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info 
         printf(", about %.3g s for the search", evaluations * check.seconds_per_evaluation);
     else if (info->seconds > 0)
         printf(", the search ends after %g s", info->seconds);
+    if (check.seconds_final > 0)
+        printf(", %.3g s for final figures of %zu design%s", check.seconds_final,
+               check.final_designs, check.final_designs == 1 ? "" : "s");
     printf("%s\n", info->polish ? ", the polish not included" : "");
     return EC_OK;
 }

@@ -42,6 +42,14 @@ typedef struct ec_call_output {
     ec_interval range;
 } ec_call_output;
 
+/* Asked on the calling thread while a run or a plan goes on: true ends a run with EC_STOPPED,
+ * and what it has
+ * written is of no use. */
+typedef struct ec_interrupt {
+    bool (*asked)(void *user);
+    void *user;
+} ec_interrupt;
+
 typedef struct ec_plan_info {
     const ec_call *call;
     ec_mode mode;
@@ -52,17 +60,13 @@ typedef struct ec_plan_info {
     int32_t n_out;            /* outputs of the call (RUN) or inputs of the call (VJP) */
     const bool *wanted;       /* which of them are asked for */
     const bool *adjoint; /* VJP: which outputs have an adjoint (they follow the inputs, in order) */
-    size_t max_candidates; /* largest n of a run */
-    size_t memory_budget;  /* bytes that the evaluator may hold */
-    ec_log *log;           /* the chosen path goes here, level INFO */
+    size_t max_candidates;         /* largest n of a run */
+    size_t memory_budget;          /* bytes that the evaluator may hold; 0: no limit */
+    ec_backend *backend;           /* of the plan */
+    const ec_interrupt *interrupt; /* for a plan that may take seconds, which then ends with
+                                             any error; may be NULL */
+    ec_log *log;                   /* the chosen path goes here, level INFO */
 } ec_plan_info;
-
-/* Asked on the calling thread while a run goes on: true ends it with EC_STOPPED, and what it has
- * written is of no use. */
-typedef struct ec_interrupt {
-    bool (*asked)(void *user);
-    void *user;
-} ec_interrupt;
 
 typedef struct ec_exec {
     size_t first_candidate; /* global index of candidate 0 of this run */
@@ -83,8 +87,8 @@ struct ec_evaluator_def {
     int (*run)(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
                ec_array *const *out, uint8_t *status, size_t n);
     void (*destroy)(ec_evaluator **evaluator);
-    /* Bytes of workspace that plan would hold for each candidate of a run (for chunking), and a
-     * floor that does not depend on n. May be NULL: both 0. */
+    /* Bytes that plan would hold: for each candidate of a run (for chunking), and what does not
+     * depend on n. May be NULL: both 0. */
     void (*memory)(const ec_plan_info *info, size_t *per_candidate, size_t *fixed);
     /* One line on the path that was chosen, for the log and `eciton check`. */
     void (*describe)(const ec_evaluator *evaluator, char *text, size_t size);

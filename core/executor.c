@@ -82,17 +82,21 @@ static int upload_new(ec_executor *x, void **to, const void *from, size_t bytes)
     return status;
 }
 
-/* Largest chunk for which everything fits the budget. */
-static int choose_chunk(ec_executor *x, const ec_executor_info *info)
+static int find_budget(const ec_executor *x, const ec_executor_info *info, size_t *budget)
 {
     ec_backend *be = x->backend;
-    size_t budget = info->memory_budget, free_bytes = 0, total = 0;
-    if (budget == 0) {
-        int status = be->ops->memory(be, &free_bytes, &total);
-        if (status != EC_OK)
-            return status;
-        budget = free_bytes / 2;
-    }
+    size_t free_bytes = 0, total = 0;
+    *budget = info->memory_budget;
+    if (*budget > 0)
+        return EC_OK;
+    int status = be->ops->memory(be, &free_bytes, &total);
+    *budget = free_bytes / 2;
+    return status;
+}
+
+/* Largest chunk for which everything fits the budget. */
+static void choose_chunk(ec_executor *x, const ec_executor_info *info, size_t budget)
+{
     size_t whole = ec_lane_ld(x->max_candidates);
     size_t fixed = (size_t)x->lane_bytes[EC_REGION_POPULATION] * whole + x->call_bytes_fixed;
     size_t each = (size_t)x->lane_bytes[EC_REGION_CHUNK] + x->call_bytes_per_candidate;
@@ -106,7 +110,6 @@ static int choose_chunk(ec_executor *x, const ec_executor_info *info)
     if (chunk < EC_LANE_PAD)
         chunk = EC_LANE_PAD;
     x->chunk = chunk > whole ? whole : chunk;
-    return EC_OK;
 }
 
 static void describe_value(const ec_executor *x, ec_array *a, int32_t v, size_t lanes)
@@ -125,6 +128,11 @@ static void describe_value(const ec_executor *x, ec_array *a, int32_t v, size_t 
     a->sample_stride = val->sampled ? (size_t)root->elements * a->ld : 0;
 }
 
+static bool is_over(const ec_executor *x)
+{
+    return x->interrupt && x->interrupt->asked(x->interrupt->user);
+}
+
 /* Plans an evaluator, or only asks for its memory (evaluator NULL). */
 static int plan_call(ec_executor *x, ec_planned_call *pc, size_t lanes, size_t budget, bool plan)
 {
@@ -137,6 +145,8 @@ static int plan_call(ec_executor *x, ec_planned_call *pc, size_t lanes, size_t b
                          .wanted = pc->wanted,
                          .max_candidates = lanes,
                          .memory_budget = budget,
+                         .backend = x->backend,
+                         .interrupt = x->interrupt,
                          .log = x->log};
     ec_interval *range = malloc(((size_t)pc->n_in + 1) * sizeof *range);
     /* outputs that the primal got after this adjoint call was made have no adjoint */
@@ -157,6 +167,8 @@ static int plan_call(ec_executor *x, ec_planned_call *pc, size_t lanes, size_t b
     int status = EC_OK;
     if (plan) {
         status = pc->call->def->plan(x->backend, &info, &pc->evaluator);
+        if (status < 0 && is_over(x))
+            status = EC_STOPPED;
     } else if (pc->call->def->memory) {
         size_t each = 0, fixed = 0;
         pc->call->def->memory(&info, &each, &fixed);
@@ -344,7 +356,7 @@ static int run_chunks(ec_executor *x, int stage, const ec_array *X, const ec_arr
 {
     bool looks = x->interrupt && x->backend->host_memory;
     for (size_t first = 0, lanes; first < n; first += lanes) {
-        if (looks && (first > 0 || stage > 0) && x->interrupt->asked(x->interrupt->user))
+        if (looks && (first > 0 || stage > 0) && is_over(x))
             return EC_STOPPED;
         size_t most = looks && x->pace < x->chunk ? x->pace : x->chunk;
         lanes = n - first < most ? n - first : most;
@@ -432,17 +444,22 @@ static int create(ec_executor *x, const ec_executor_info *info)
     x->ld_group = ec_lane_ld(x->max_groups);
     x->fidelity = info->fidelity;
     x->stop = info->stop;
+    x->interrupt = info->interrupt;
     x->pace = (size_t)EC_LANE_PAD * (size_t)(be->threads > 0 ? be->threads : 1);
     x->status_item = -1;
     int status = ec_executor_plan(x, info);
     if (status != EC_OK)
         return status;
-    for (int32_t i = 0; i < x->n_calls && status == EC_OK; i++)
-        status = plan_call(x, &x->call[i], x->max_candidates, info->memory_budget, false);
-    if (status == EC_OK)
-        status = choose_chunk(x, info);
+    size_t budget = 0;
+    status = find_budget(x, info, &budget);
+    /* a call's share, so that all of them together respect the budget */
+    size_t share = x->n_calls > 1 ? budget / (size_t)x->n_calls : budget;
+    /* a single design has nothing to cut */
+    for (int32_t i = 0; i < x->n_calls && x->max_candidates > 1 && status == EC_OK; i++)
+        status = plan_call(x, &x->call[i], x->max_candidates, share, false);
     if (status != EC_OK)
         return status;
+    choose_chunk(x, info, budget);
     x->local_bytes = ec_round_up((size_t)x->lane_bytes[EC_REGION_LOCAL] * EC_LANES, 256);
     size_t bytes[EC_REGION_COUNT] = {
         [EC_REGION_CONSTANT] = (size_t)x->lane_bytes[EC_REGION_CONSTANT],
@@ -477,7 +494,8 @@ static int create(ec_executor *x, const ec_executor_info *info)
     if (status == EC_OK)
         status = upload_new(x, &x->device_table, x->table, x->table_bytes);
     for (int32_t i = 0; i < x->n_calls && status == EC_OK; i++)
-        status = plan_call(x, &x->call[i], call_lanes(x, &x->call[i]), info->memory_budget, true);
+        status = is_over(x) ? EC_STOPPED
+                            : plan_call(x, &x->call[i], call_lanes(x, &x->call[i]), share, true);
     if (status != EC_OK)
         return status;
     /* what depends on no design is computed once */
@@ -493,7 +511,6 @@ static int create(ec_executor *x, const ec_executor_info *info)
     for (int32_t i = 0; i < x->n_outputs; i++)
         bind_value(x, &x->output_array[i], x->output[i], NULL, NULL, 0, x->max_candidates);
     choose_status_item(x);
-    x->interrupt = info->interrupt; /* for runs; making an executor is not cut short */
     return EC_OK;
 }
 
@@ -616,6 +633,8 @@ static int download_output(ec_backend *be, const ec_array *a, double *out)
         for (size_t e = 0; e < a->elements; e++)
             memcpy(out + (s * a->elements + e) * numbers,
                    host + (s * a->sample_stride + e * a->ld) * size, size);
+    for (size_t i = 0; status == EC_OK && i < a->samples * a->elements * numbers; i++)
+        out[i] = ec_printable(out[i]);
     free(host);
     return status;
 }
@@ -625,6 +644,15 @@ int ec_evaluate_once(ec_graph *graph, ec_backend *backend, ec_fidelity fidelity,
                      const double *group_genes, size_t n_group_genes, double *const *out,
                      uint8_t *status, ec_log *log)
 {
+    return ec_evaluate_until(graph, backend, fidelity, n_outputs, outputs, genes, n_genes,
+                             group_genes, n_group_genes, out, status, NULL, log);
+}
+
+int ec_evaluate_until(ec_graph *graph, ec_backend *backend, ec_fidelity fidelity, int32_t n_outputs,
+                      const ec_expr *outputs, const double *genes, size_t n_genes,
+                      const double *group_genes, size_t n_group_genes, double *const *out,
+                      uint8_t *status, const ec_interrupt *interrupt, ec_log *log)
+{
     ec_executor *x = NULL;
     ec_array X = {0}, XG = {0};
     void *map = NULL, *bytes = NULL;
@@ -633,6 +661,7 @@ int ec_evaluate_once(ec_graph *graph, ec_backend *backend, ec_fidelity fidelity,
                              .max_candidates = 1,
                              .max_groups = 1,
                              .fidelity = fidelity,
+                             .interrupt = interrupt,
                              .log = log};
     const ec_backend_ops *ops = backend->ops;
     int r = ec_executor_create(graph, backend, &info, &x);

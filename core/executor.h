@@ -23,11 +23,14 @@ typedef struct ec_executor_info {
     size_t memory_budget; /* bytes; 0: half of what is free on the backend */
     size_t chunk;         /* forced chunk (rounded up to EC_LANE_PAD); 0: from the budget */
     const int32_t *stop;  /* device flag, may be NULL */
-    const ec_interrupt *interrupt; /* asked between chunks on the CPU, which are then cut so that a
-                                      look comes a few times a second; borrowed, may be NULL */
+    const ec_interrupt
+        *interrupt; /* asked between the plans of calls, and on the CPU between chunks,
+                                      which are then cut so that a look comes a few times a second;
+                                      borrowed, may be NULL */
     ec_log *log;
 } ec_executor_info;
 
+/* EC_STOPPED: the interrupt ended it. */
 EC_API int ec_executor_create(ec_graph *graph, ec_backend *backend, const ec_executor_info *info,
                               ec_executor **executor);
 EC_API void ec_executor_destroy(ec_executor **executor);
@@ -58,6 +61,12 @@ EC_API int ec_evaluate_once(ec_graph *graph, ec_backend *backend, ec_fidelity fi
                             int32_t n_outputs, const ec_expr *outputs, const double *genes,
                             size_t n_genes, const double *group_genes, size_t n_group_genes,
                             double *const *out, uint8_t *status, ec_log *log);
+/* The same; EC_STOPPED: the interrupt (NULL: none) ended it. */
+EC_API int ec_evaluate_until(ec_graph *graph, ec_backend *backend, ec_fidelity fidelity,
+                             int32_t n_outputs, const ec_expr *outputs, const double *genes,
+                             size_t n_genes, const double *group_genes, size_t n_group_genes,
+                             double *const *out, uint8_t *status, const ec_interrupt *interrupt,
+                             ec_log *log);
 
 EC_C_END
 #endif

@@ -121,6 +121,19 @@ static ec_element_kind element_kind(lua_State *L, const ec_noun *noun, const ec_
         what, element_words, luaL_typename(L, k->element));
 }
 
+/* Keys that turn elements leave isotropic ones as they are: so `element` alone can be changed. */
+static void warn_key(lua_State *L, const ec_noun *noun, uint64_t given, const char *key)
+{
+    char file[300];
+    if (!ec_lua_keys_given(noun, given, key))
+        return;
+    int line = ec_lua_line(L, file, sizeof file);
+    ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_WARNING,
+                 "%s:%d: %s: key '%s' has no effect: an isotropic element looks the same from "
+                 "everywhere",
+                 file, line, noun->name, key);
+}
+
 static void check_element_keys(lua_State *L, const ec_noun *noun, const ec_lua_element_keys *k,
                                uint64_t given, ec_element_kind kind)
 {
@@ -136,12 +149,11 @@ static void check_element_keys(lua_State *L, const ec_noun *noun, const ec_lua_e
     if (kind != EC_ELEMENT_KIND_ISOTROPIC)
         return;
     for (int i = 0; i < 3; i++)
-        refuse_key(L, noun, given, turning[i],
-                   "an isotropic element looks the same from everywhere");
-    if (k->polarization)
+        warn_key(L, noun, given, turning[i]);
+    if (k->polarization > EC_POLARIZATION_CO) /* co: all that it has */
         refuse_key(L, noun, given, "polarization",
-                   "an isotropic element has no vector field; give element = 'cosq', a dipole or a "
-                   "pattern of ec.load_pattern");
+                   "an isotropic element has no vector field, so only total and co are allowed; "
+                   "give element = 'cosq', a dipole or a pattern of ec.load_pattern");
 }
 
 size_t ec_lua_elements_choose(lua_State *L, const ec_noun *noun, uint64_t given,
@@ -163,6 +175,12 @@ size_t ec_lua_elements_choose(lua_State *L, const ec_noun *noun, uint64_t given,
     } else if (ec_element_pattern_init(kind, k->q, axis, &c->element) != EC_OK) {
         ec_lua_fail_core(L, noun->name);
     }
+    c->polarization = (ec_array_polarization)k->polarization;
+    c->copolar = k->copolar * EC_LUA_RADIANS;
+    if (kind == EC_ELEMENT_KIND_ISOTROPIC) {
+        c->polarization = EC_POLARIZATION_TOTAL;
+        return bytes;
+    }
     if (k->normals || (k->rotation.v && !k->rotation.scalar)) {
         choose_frames(L, noun, k, normal, c);
         bytes += (size_t)c->elements * sizeof *c->frames;
@@ -171,8 +189,6 @@ size_t ec_lua_elements_choose(lua_State *L, const ec_noun *noun, uint64_t given,
         angle = k->rotation.v[0] * EC_LUA_RADIANS;
     if (ec_element_frame_of(normal, angle, &c->frame) != EC_OK)
         ec_lua_fail_core(L, noun->name);
-    c->polarization = (ec_array_polarization)k->polarization;
-    c->copolar = k->copolar * EC_LUA_RADIANS;
     return bytes;
 }
 

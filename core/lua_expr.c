@@ -189,6 +189,13 @@ static void fail_constant(lua_State *L, ec_expr expr)
     ec_lua_fail(L, "the value cannot be computed: an evaluator could not score it");
 }
 
+/* A signal that ended a search lets the script go on with what was found. */
+static bool is_interrupted(void *user)
+{
+    const ec_lua_host *host = user;
+    return *host->settings.interrupt && !host->stopped;
+}
+
 bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
 {
     ec_lua_host *host = ec_lua_host_of(L);
@@ -203,10 +210,16 @@ bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
     double *to = ec_lua_values_new(L, n);
     uint8_t status = 0;
     ec_log warnings = ec_lua_warnings(host);
+    ec_interrupt interrupt = {is_interrupted, host};
+    bool in_search = host->in_core > 0; /* which notices the signal itself */
     lua_State *caller = ec_lua_core_enter(L);
-    int code = ec_evaluate_once(host->graph, host->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0,
-                                &to, &status, &warnings);
+    int code = ec_evaluate_until(host->graph, host->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0,
+                                 &to, &status, in_search ? NULL : &interrupt, &warnings);
     ec_lua_core_leave(L, caller);
+    if (code == EC_STOPPED) {
+        host->ended_by_signal = true;
+        ec_lua_fail(L, "interrupted");
+    }
     if (code != EC_OK)
         ec_lua_fail_core(L, NULL);
     if (status & ~EC_CANDIDATE_NOT_FINITE)

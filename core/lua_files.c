@@ -380,7 +380,7 @@ int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns,
             if (npy)
                 write_double(file, value);
             else if (row < column[i].length)
-                fprintf(file, "%.17g%s", value, i + 1 < columns ? "," : "\n");
+                fprintf(file, "%.17g%s", ec_printable(value), i + 1 < columns ? "," : "\n");
             else
                 fputs(i + 1 < columns ? "," : "\n",
                       file); /* shorter columns leave their field empty */

@@ -290,6 +290,7 @@ void ec_lua_host_destroy(ec_lua_host **host)
     }
     ec_lua_budget_stop(&h->budget);
     ec_graph_destroy(&h->graph);
+    free(h->looked_at);
     free(h);
     *host = NULL;
 }

@@ -80,6 +80,8 @@ struct ec_lua_host {
     bool checked;                       /* `eciton check` has printed its page */
     bool ended_by_signal;               /* the error that ends the script is the user's wish */
     int solves;
+    uint8_t *looked_at; /* by node: metrics that ec.value has said its warnings of */
+    int32_t n_looked_at;
     int32_t counted_nodes; /* of the graph: their bytes are in the budget, or due */
     size_t graph_due;
     int in_core;       /* depth of long calls of the core; a host function may run inside one */

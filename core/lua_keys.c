@@ -153,6 +153,15 @@ static void wrong_type(lua_State *L, const char *what, const ec_key *key, int in
     ec_lua_fail(L, "%s: wants %s, got %s", what, kind_text(key), type_text(L, index));
 }
 
+/* Direction cosines are what degrees are given for by mistake. */
+static const char *sine_hint(const ec_key *key)
+{
+    const char *last = strrchr(key->key, '_'), *end = last ? last + 1 : key->key;
+    return strcmp(end, "u") == 0 || strcmp(end, "v") == 0
+               ? "; u and v are sines of angles, not degrees"
+               : "";
+}
+
 static void check_range(lua_State *L, const char *what, const ec_key *key, double value)
 {
     bool low = value < key->min || ((key->flags & EC_KEY_ABOVE) && value == key->min);
@@ -162,8 +171,8 @@ static void check_range(lua_State *L, const char *what, const ec_key *key, doubl
     if (isinf(key->max))
         ec_lua_fail(L, "%s: %.14g is not allowed, it must be %s %.14g", what, value, relation,
                     key->min);
-    ec_lua_fail(L, "%s: %.14g is not allowed, it must be %s %.14g and at most %.14g", what, value,
-                relation, key->min, key->max);
+    ec_lua_fail(L, "%s: %.14g is not allowed, it must be %s %.14g and at most %.14g%s", what, value,
+                relation, key->min, key->max, sine_hint(key));
 }
 
 int ec_lua_word_get(lua_State *L, int index, const char *what, const char *words)

@@ -1,7 +1,9 @@
 /* Functions of the module about a run: ec.arg, ec.value, ec.range, ec.over, ec.combinations. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "evaluators/array_pattern/array_pattern.h"
 #include "lua_expr.h"
 #include "lua_job.h"
 #include "lua_values.h"
@@ -65,6 +67,62 @@ static int module_arg(lua_State *L)
     return 1;
 }
 
+/* False for a metric that was looked at before. */
+static bool is_first_look(ec_lua_host *host, ec_expr e)
+{
+    int32_t n = ec_graph_count(host->graph);
+    if (e >= host->n_looked_at) {
+        uint8_t *more = realloc(host->looked_at, (size_t)n);
+        if (!more)
+            return false;
+        memset(more + host->n_looked_at, 0, (size_t)(n - host->n_looked_at));
+        host->looked_at = more;
+        host->n_looked_at = n;
+    }
+    bool first = !host->looked_at[e];
+    host->looked_at[e] = 1;
+    return first;
+}
+
+/* What a search says of an array whose beam is elsewhere, or whose lengths are in two units. */
+static void warn_array(ec_lua_host *host, ec_expr metric)
+{
+    ec_log silent = {EC_LOG_ERROR, NULL, NULL};
+    char text[300];
+    int32_t samples = ec_graph_sample_count(host->graph);
+    double *level = malloc((size_t)(samples + 1) * sizeof *level);
+    if (level && ec_array_extent_warning(host->graph, ec_graph_node(host->graph, metric)->call,
+                                         text, sizeof text))
+        ec_log_write(host->settings.log, EC_LOG_WARNING, "%s", text);
+    ec_expr look = ec_array_look_level(host->graph, metric);
+    if (level && look >= 0 &&
+        ec_evaluate_once(host->graph, host->backend, EC_SEARCH, 1, &look, NULL, 0, NULL, 0, &level,
+                         NULL, &silent) == EC_OK) {
+        bool many = ec_graph_node(host->graph, look)->axes & EC_AXIS_SAMPLE, said = false;
+        for (int32_t s = 0; s < (many ? samples : 1) && !said; s++)
+            said = ec_array_look_warning(host->graph, metric, level[s], text, sizeof text);
+        if (said)
+            ec_log_write(host->settings.log, EC_LOG_WARNING, "%s", text);
+    }
+    free(level);
+}
+
+static void warn_arrays(lua_State *L, ec_expr expr)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    if (host->in_core > 0)
+        return; /* a function of ec.host, called for many designs */
+    ec_lua_mark_line(L);
+    for (ec_expr e = -1; (e = ec_lua_expr_output(L, expr, e + 1)) >= 0;) {
+        if (ec_graph_node(host->graph, e)->call->def != &ec_evaluator_array_pattern ||
+            !is_first_look(host, e))
+            continue;
+        lua_State *caller = ec_lua_core_enter(L);
+        warn_array(host, e);
+        ec_lua_core_leave(L, caller);
+    }
+}
+
 /* ec.value(expr): of an expression without design variables. */
 static int module_value(lua_State *L)
 {
@@ -74,6 +132,7 @@ static int module_value(lua_State *L)
         ec_lua_fail(
             L, "ec.value: the expression has design variables, so it has no value before a search: "
                "use best:value(expr) after job:solve");
+    warn_arrays(L, expr);
     if (list.scalar)
         lua_pushnumber(L, list.v[0]);
     return 1;

@@ -174,10 +174,29 @@ static void wrap_math(lua_State *L)
     lua_pop(L, 2);
 }
 
+/* A NaN has no sign where it is printed. */
+static void make_printable(lua_State *L, int index)
+{
+    if (lua_type(L, index) != LUA_TNUMBER || lua_isinteger(L, index))
+        return;
+    lua_pushnumber(L, ec_printable(lua_tonumber(L, index)));
+    lua_replace(L, index);
+}
+
+static int tostring(lua_State *L)
+{
+    luaL_checkany(L, 1);
+    make_printable(L, 1);
+    luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
 /* string.format("%.2f", x): an expression has no value, and only %s and %q can take it. */
 static int format(lua_State *L)
 {
     int argument = 1, n = lua_gettop(L);
+    for (int i = 2; i <= n; i++)
+        make_printable(L, i);
     for (const char *c = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : ""; *c; c++) {
         if (*c != '%' || *++c == '%')
             continue;
@@ -218,6 +237,7 @@ static int print(lua_State *L)
     int n = lua_gettop(L);
     for (int i = 1; i <= n; i++) {
         size_t length = 0;
+        make_printable(L, i);
         const char *text = luaL_tolstring(L, i, &length);
         if (i > 1)
             fputc('\t', to);
@@ -330,6 +350,8 @@ void ec_lua_sandbox_open(lua_State *L)
     lua_setglobal(L, "require");
     lua_pushcfunction(L, print);
     lua_setglobal(L, "print");
+    lua_pushcfunction(L, tostring);
+    lua_setglobal(L, "tostring");
     lua_pushglobaltable(L);
     guard(L, undeclared_read, undeclared_write);
     lua_pop(L, 1);

@@ -59,7 +59,7 @@ static const ec_lua_values *check(lua_State *L, int index)
 
 static double at(const ec_lua_values *v, int64_t i)
 {
-    return v->data[i * v->stride];
+    return ec_printable(v->data[i * v->stride]);
 }
 
 /* ---- methods --------------------------------------------------------------------------------- */

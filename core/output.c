@@ -209,7 +209,7 @@ static void table_list(text_buffer *text, int width, const char *name, const dou
     for (int32_t i = 0; i < n && i < SHOWN_MAX; i++) {
         if (i % PER_LINE == 0)
             text_add(text, "%s  %-*s", i ? "\n" : "", width, i ? "" : name);
-        text_add(text, " %12.7g", values[i]);
+        text_add(text, " %12.7g", ec_printable(values[i]));
     }
     text_add(text, n > SHOWN_MAX ? "\n  %-*s ... %d values\n" : "\n", width, "", (int)n);
 }
@@ -221,12 +221,13 @@ static void table_best(text_buffer *text, const ec_job *job, const ec_result *re
     text_add(text, "\n  %-*s %14s %14s\n", width, "objective", "final", "in the search");
     for (int32_t i = 0; i < result->n_objectives; i++)
         text_add(text, "  %-*s %14.8g %14.8g\n", width, ec_job_objective(job, i)->name,
-                 result->objective_final[i], result->objective_search[i]);
+                 ec_printable(result->objective_final[i]),
+                 ec_printable(result->objective_search[i]));
     if (result->n_constraints > 0)
         text_add(text, "\n  %-*s %14s\n", width, "constraint", "beyond limit");
     for (int32_t i = 0; i < result->n_constraints; i++)
         text_add(text, "  %-*s %14.8g%s\n", width, ec_job_constraint(job, i)->name,
-                 result->constraint[i],
+                 ec_printable(result->constraint[i]),
                  result->constraint[i] <= ec_job_constraint(job, i)->tolerance ? "  met"
                                                                                : "  not met");
     if (result->n_variables > 0)
@@ -257,9 +258,12 @@ int ec_output_table(const ec_job *job, const ec_result *result, char **out)
              result->seconds, result->backend, result->device, result->isa[0] ? ", ISA level " : "",
              result->isa);
     if (result->polish_designs > 0)
-        text_add(&text, "  polish: %d design%s, %" PRIu64 " evaluations, %.2f s of the time%s\n",
-                 (int)result->polish_designs, result->polish_designs == 1 ? "" : "s",
-                 result->polish_evaluations, result->polish_seconds,
+        text_add(&text,
+                 "  polish: %d of %d design%s finished, %" PRIu64
+                 " evaluations, %.2f s of the time%s\n",
+                 (int)result->polish_finished, (int)result->polish_designs,
+                 result->polish_designs == 1 ? "" : "s", result->polish_evaluations,
+                 result->polish_seconds,
                  result->polish_capped ? " (ended by its time limit: it may be inexact)" : "");
     if (!result->found)
         text_add(&text, "\n  no design could be scored\n");
@@ -342,7 +346,7 @@ static void csv_values(text_buffer *text, const char *kind, const char *name, co
 
     text->failed = text->failed || !field;
     for (int32_t i = 0; i < n && field; i++)
-        text_add(text, "%s,%d,%.17g,%s\n", field, (int)i + 1, values[i], kind);
+        text_add(text, "%s,%d,%.17g,%s\n", field, (int)i + 1, ec_printable(values[i]), kind);
     free(field);
 }
 
@@ -376,8 +380,9 @@ int ec_output_history(const ec_result *result, const char *folder)
     for (size_t i = 0; i < result->n_history; i++) {
         const ec_history_row *row = &result->history[i];
         text_add(&text, "%u,%" PRIu64 ",%" PRIu64 ",%.6f,%.17g,%.17g,%.17g,%.17g,%u,%u\n",
-                 row->generation, row->evaluations, row->failed, row->seconds, row->best,
-                 row->median, row->spread, row->violation, row->feasible, row->population);
+                 row->generation, row->evaluations, row->failed, row->seconds,
+                 ec_printable(row->best), ec_printable(row->median), ec_printable(row->spread),
+                 ec_printable(row->violation), row->feasible, row->population);
     }
     return text_write(&text, folder, "history.csv");
 }
@@ -414,9 +419,11 @@ static int pattern_csv(const ec_output_pattern *pattern, const char *folder, con
             text_add(&text, "%.17g,", pattern->at[0][i]);
             if (grid)
                 text_add(&text, "%.17g,", pattern->at[1][k]);
-            text_add(&text, "%.17g", pattern->level[(size_t)i * (size_t)inner + (size_t)k]);
+            text_add(&text, "%.17g",
+                     ec_printable(pattern->level[(size_t)i * (size_t)inner + (size_t)k]));
             if (pattern->max_db)
-                text_add(&text, ",%.17g,%.17g", pattern->max_db[i], pattern->min_db[i]);
+                text_add(&text, ",%.17g,%.17g", ec_printable(pattern->max_db[i]),
+                         ec_printable(pattern->min_db[i]));
             text_add(&text, "\n");
         }
     return text_write(&text, folder, file);

@@ -20,6 +20,7 @@ typedef struct ec_polish_info {
     double seconds;          /* wall time left; 0: no limit. When it ends the polish, the result
                                 depends on timing and may fall short of the optimum. */
     bool *out_of_time;       /* set when the time ended it; may be NULL */
+    int32_t *finished;       /* gets the number of designs that came to their end; may be NULL */
     volatile const int *interrupt;
     int32_t threads; /* designs polished at the same time; 0: all processors */
     ec_log *log;

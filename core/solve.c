@@ -28,6 +28,8 @@ static const double distinct_share = 0.02;
 static const double polish_share = 0.25;
 /* The polish may take as long as the search, and at least so long. */
 static const double polish_least_seconds = 10;
+/* For the final figures of a search that a signal has ended. */
+static const double end_seconds = 5;
 
 /* ---- names and defaults ---- */
 
@@ -176,6 +178,9 @@ typedef struct solve_run {
     /* the host's view */
     double start, limit; /* limit: wall time of the search, infinite without one */
     ec_interrupt interrupt;
+    bool planning;       /* only a signal interrupts that */
+    ec_interrupt at_end; /* of evaluations at final fidelity */
+    double wait_until;   /* wall time from which on a signal ends them */
     uint64_t enqueued;   /* evaluations */
     uint32_t generation; /* enqueued */
     size_t n;            /* candidates of the last generation */
@@ -313,7 +318,27 @@ static ec_stop host_stop(const solve_run *run)
 
 static bool stops_now(void *user)
 {
-    return host_stop((const solve_run *)user) != EC_STOP_NONE;
+    const solve_run *run = (const solve_run *)user;
+    ec_stop stop = host_stop(run);
+
+    return run->planning ? stop == EC_STOP_INTERRUPT : stop != EC_STOP_NONE;
+}
+
+/* A signal that ended the search leaves its best designs some seconds for their final figures; one
+ * that comes later ends those. */
+static bool ends_now(void *user)
+{
+    const solve_run *run = (const solve_run *)user;
+    const ec_solve_info *info = run->info;
+
+    return info->interrupt && *info->interrupt && ec_wall_seconds() >= run->wait_until;
+}
+
+static void begin_end(solve_run *run)
+{
+    bool interrupted = run->info->interrupt && *run->info->interrupt;
+
+    run->wait_until = interrupted ? ec_wall_seconds() + end_seconds : 0;
 }
 
 static int build_optimizer(solve_run *run)
@@ -383,13 +408,15 @@ static int worker_create(solve_run *run, ec_worker *worker, ec_backend *backend)
         .log = &run->messages.log,
     };
     worker->backend = backend;
+    run->planning = true;
     int status = ec_executor_create(run->job->graph, backend, &info, &worker->executor);
+    run->planning = false;
     if (status == EC_OK)
         status =
             backend->ops->alloc(backend, ec_lane_ld(run->max_population), (void **)&worker->status);
     if (status == EC_OK)
         status = backend->ops->fill(backend, worker->status, 0, ec_lane_ld(run->max_population));
-    if (status < 0)
+    if (status != EC_OK)
         return status;
     worker->cost = (const double *)ec_executor_output(worker->executor, 0)->data;
     worker->violation =
@@ -458,8 +485,8 @@ static int run_build(solve_run *run, ec_job *job, ec_backend *backend, const ec_
     run->info = info;
     once_open(&run->messages, info->log);
     run->backend = backend;
-    run->interrupt.asked = stops_now;
-    run->interrupt.user = run;
+    run->interrupt = (ec_interrupt){stops_now, run};
+    run->at_end = (ec_interrupt){ends_now, run};
     int status = check_job(job, info, &run->def);
     if (status < 0)
         return status;
@@ -869,8 +896,9 @@ static void note_polish(solve_run *run, double limit)
     const ec_result *r = run->result;
 
     ec_log_write(&run->messages.log, EC_LOG_INFO,
-                 "polish: %d designs, %" PRIu64 " evaluations, %.2f s", (int)r->polish_designs,
-                 r->polish_evaluations, r->polish_seconds);
+                 "polish: %d of %d designs finished, %" PRIu64 " evaluations, %.2f s",
+                 (int)r->polish_finished, (int)r->polish_designs, r->polish_evaluations,
+                 r->polish_seconds);
     if (r->polish_capped)
         ec_log_write(&run->messages.log, run->info->seconds > 0 ? EC_LOG_INFO : EC_LOG_WARNING,
                      "polish: ended by its time limit of %.3g s, so a longer one might find a "
@@ -903,10 +931,12 @@ static int polish(solve_run *run, int threads, double *designs, size_t *n)
     }
     double start = ec_wall_seconds();
     bool out_of_time = false;
+    int32_t finished = 0;
     ec_polish_info info = {
         .max_evaluations = run->info->polish_evaluations,
         .seconds = polish_time(run),
         .out_of_time = &out_of_time,
+        .finished = &finished,
         .interrupt = run->info->interrupt,
         .threads = threads,
         .log = &run->messages.log,
@@ -921,6 +951,7 @@ static int polish(solve_run *run, int threads, double *designs, size_t *n)
     }
     if (status == EC_OK) {
         run->result->polish_designs = (int32_t)count;
+        run->result->polish_finished = finished;
         run->result->polish_evaluations = evaluations;
         run->result->polish_seconds = ec_wall_seconds() - start;
         run->result->polish_capped = out_of_time;
@@ -979,6 +1010,7 @@ static int score_final(solve_run *run, ec_backend *backend, const double *rows, 
         .max_groups = n_group > 0 ? n : 0,
         .fidelity = EC_FINAL,
         .memory_budget = run->info->memory_budget,
+        .interrupt = &run->at_end,
         .log = &run->messages.warnings,
     };
 
@@ -1044,20 +1076,20 @@ static int32_t value_length(const ec_graph *graph, ec_expr expr)
 /* Values at the best design; those that an evaluator cannot score are NaN, whatever it wrote. */
 static int evaluate(const ec_job *job, const ec_result *result, ec_backend *backend,
                     ec_fidelity fidelity, int32_t n, const ec_expr *exprs, double *const *out,
-                    ec_log *log)
+                    const ec_interrupt *interrupt, ec_log *log)
 {
     uint8_t failed = 0;
 
     if (n == 0)
         return EC_OK;
-    int status = ec_evaluate_once(job->graph, backend, fidelity, n, exprs, result->genes,
-                                  (size_t)result->n_genes, result->group_genes,
-                                  (size_t)result->n_group_genes, out, &failed, log);
-    if (status < 0 || !(failed & ~EC_CANDIDATE_NOT_FINITE))
+    int status = ec_evaluate_until(job->graph, backend, fidelity, n, exprs, result->genes,
+                                   (size_t)result->n_genes, result->group_genes,
+                                   (size_t)result->n_group_genes, out, &failed, interrupt, log);
+    if (status != EC_OK || !(failed & ~EC_CANDIDATE_NOT_FINITE))
         return status;
     /* The status is that of all of them: each by itself says whose it is. */
     for (int32_t i = 0; n > 1 && i < n && status == EC_OK; i++)
-        status = evaluate(job, result, backend, fidelity, 1, exprs + i, out + i, log);
+        status = evaluate(job, result, backend, fidelity, 1, exprs + i, out + i, interrupt, log);
     for (int32_t k = 0; n == 1 && k < value_length(job->graph, exprs[0]); k++)
         out[0][k] = NAN;
     return status;
@@ -1076,7 +1108,7 @@ static int make_buffers(const ec_graph *graph, int32_t n, const ec_expr *exprs, 
     return EC_OK;
 }
 
-/* What needs no evaluator, after an error: the variables, and the objective of the search. */
+/* What needs no evaluator, after an error or a signal: the variables, and the objective of the search. */
 static int fill_from_search(ec_job *job, ec_result *result, ec_backend *backend, double objective)
 {
     ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)job->n_variables + 1));
@@ -1093,15 +1125,15 @@ static int fill_from_search(ec_job *job, ec_result *result, ec_backend *backend,
             result->record[i][k] = NAN;
     for (int32_t i = 0; i < job->n_variables; i++)
         exprs[i] = job->variables[i]->variable.value;
-    int status =
-        evaluate(job, result, backend, EC_FINAL, job->n_variables, exprs, result->variable, NULL);
+    int status = evaluate(job, result, backend, EC_FINAL, job->n_variables, exprs, result->variable,
+                          NULL, NULL);
     free(exprs);
     return status;
 }
 
 /* All values of the best design; `objective` is that of the search, for the case that they cannot
- * be had. */
-static int fill_values(solve_run *run, ec_backend *backend, double objective)
+ * be had, or are `left_out` after a signal. */
+static int fill_values(solve_run *run, ec_backend *backend, double objective, bool left_out)
 {
     ec_job *job = run->job;
     ec_result *result = run->result;
@@ -1151,17 +1183,20 @@ static int fill_values(solve_run *run, ec_backend *backend, double objective)
                sizeof *values * (size_t)n_variables);
         memcpy(values + n_objectives + n_constraints + n_variables, result->record,
                sizeof *values * (size_t)n_records);
-        status =
-            evaluate(job, result, backend, EC_FINAL, n, exprs, values, &run->messages.warnings);
+        status = left_out ? EC_STOPPED
+                          : evaluate(job, result, backend, EC_FINAL, n, exprs, values, &run->at_end,
+                                     &run->messages.warnings);
         for (int32_t i = 0; i < n_objectives; i++)
             values[i] = &result->objective_search[i];
         if (status == EC_OK)
             status = evaluate(job, result, backend, EC_SEARCH, n_objectives, exprs, values,
-                              &run->messages.warnings);
-        if (status < 0) {
+                              &run->at_end, &run->messages.warnings);
+        if (status < 0)
             note_error(run, status);
+        if (status == EC_STOPPED)
+            result->stop = EC_STOP_INTERRUPT;
+        if (status != EC_OK)
             status = fill_from_search(job, result, backend, objective);
-        }
     }
     free(exprs);
     free(values);
@@ -1186,11 +1221,16 @@ static int choose_winner(solve_run *run, ec_backend *backend)
     bool interrupted = run->info->interrupt && *run->info->interrupt;
     if (status == EC_OK && run->info->polish && !interrupted && result->stop != EC_STOP_ERROR)
         status = polish(run, run->backend->is_cuda ? 0 : run->backend->threads, designs, &n);
+    begin_end(run);
     if (status == EC_OK && n > 0)
         status = score_final(run, backend, designs, n, scores);
-    if (status < 0 && n > 0 && scores) {
+    bool left_out = status == EC_STOPPED;
+    if (left_out)
+        result->stop = EC_STOP_INTERRUPT;
+    if (status != EC_OK && n > 0 && scores) {
         /* Polished ones stand behind those of the search, whose scores are known. */
-        note_error(run, status);
+        if (status < 0)
+            note_error(run, status);
         n = run->keep.n;
         memcpy(scores, run->keep.scores, n * sizeof *scores);
         status = EC_OK;
@@ -1205,7 +1245,7 @@ static int choose_winner(solve_run *run, ec_backend *backend)
         memcpy(result->genes, designs + best * width, (size_t)result->n_genes * sizeof(double));
         memcpy(result->group_genes, designs + best * width + result->n_genes,
                (size_t)result->n_group_genes * sizeof(double));
-        status = fill_values(run, backend, seen(run, scores[best].cost));
+        status = fill_values(run, backend, seen(run, scores[best].cost), left_out);
     }
     free(designs);
     free(scores);
@@ -1334,7 +1374,8 @@ static void write_message(const solve_run *run)
         snprintf(text, size, "every variable's spread fell below %g of its range", info->spread);
         break;
     case EC_STOP_INTERRUPT:
-        snprintf(text, size, "interrupted%s", r->found ? "; the best design so far is kept" : "");
+        snprintf(text, size, "interrupted%s%s", r->found ? "; the best design so far is kept" : "",
+                 r->found && isnan(value) ? ", without figures at final fidelity" : "");
         break;
     case EC_STOP_DEVICE:
         snprintf(text, size, "the device was lost%s",
@@ -1452,9 +1493,12 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     status = check_numbers(info);
     if (status == EC_OK)
         status = run_build(&run, job, backend, info);
-    if (status == EC_OK)
+    bool stopped = status == EC_STOPPED;
+    if (status == EC_OK || stopped)
         status = result_create(&run, &run.result);
-    if (status == EC_OK)
+    if (status == EC_OK && stopped)
+        run.result->stop = EC_STOP_INTERRUPT;
+    else if (status == EC_OK)
         status = search(&run);
     if (status == EC_OK)
         status = final_backend(&run, &own, &last);
@@ -1505,7 +1549,7 @@ int ec_result_value(const ec_job *job, const ec_result *result, ec_backend *back
     double *values = (double *)malloc(sizeof(double) * (size_t)n);
     if (!values)
         return ec_fail(EC_ERR_MEMORY, "value: no memory for %d numbers", (int)n);
-    int status = evaluate(job, result, backend, EC_FINAL, 1, &expr, &values, log);
+    int status = evaluate(job, result, backend, EC_FINAL, 1, &expr, &values, NULL, log);
     if (status < 0) {
         free(values);
         return status;
@@ -1513,6 +1557,29 @@ int ec_result_value(const ec_job *job, const ec_result *result, ec_backend *back
     *out = values;
     *length = n;
     return EC_OK;
+}
+
+/* Times a design at final fidelity, and predicts it for those that are kept: on the CPU they share the
+ * threads. Then come the values of the best one. */
+static int check_final(solve_run *run, ec_check *check)
+{
+    size_t found = 0, designs = run->keep.capacity;
+    size_t at_once = run->backend->host_memory && run->backend->threads > 0
+                         ? (size_t)run->backend->threads
+                         : designs;
+    score ignored;
+
+    check->final_designs = designs;
+    int status = run->def->elite(run->optimizer, 1, run->elite_genes, run->elite_cost,
+                                 run->elite_violation, run->elite_status, &found);
+    if (status < 0 || found == 0)
+        return status;
+    begin_end(run);
+    double start = ec_wall_seconds();
+    status = score_final(run, run->backend, run->elite_genes, 1, &ignored);
+    double rounds = ceil((double)designs / (double)at_once);
+    check->seconds_final = (ec_wall_seconds() - start) * (rounds + 1);
+    return status;
 }
 
 int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_check *check)
@@ -1550,6 +1617,8 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
         status = backend->ops->sync(backend);
     if (status == EC_OK && n > 0)
         check->seconds_per_evaluation = (ec_wall_seconds() - start) / (double)n;
+    if (status == EC_OK)
+        status = check_final(&run, check);
     if (status == EC_STOPPED)
         status = ec_fail(EC_ERR_SCRIPT, "solve: interrupted");
     if (run.backend)

@@ -76,6 +76,7 @@ typedef struct ec_result {
     uint64_t evaluations, failed;
     double seconds;         /* wall, the polish and final included */
     int32_t polish_designs; /* 0: none was polished */
+    int32_t polish_finished; /* of them came to their end */
     uint64_t polish_evaluations;
     double polish_seconds;
     bool polish_capped; /* its time ended it */
@@ -108,7 +109,8 @@ typedef struct ec_result {
 } ec_result;
 
 /* When time or the interrupt comes within a generation, the generation is dropped whole (on the CPU
- * within about a second; a GPU ends the generation first). An error after the first generation
+ * within about a second; a GPU ends the generation first). Final figures then have some seconds; an
+ * interrupt that comes later ends them at once, and those that are missing are NaN. An error after the first generation
  * leaves a result as well (stop EC_STOP_ERROR): its best and history so far, with NaN for what
  * cannot be evaluated any more; without a result *result is NULL.
  * Errors: a search of the job that runs already (an evaluator cannot search its own job). */
@@ -126,7 +128,9 @@ EC_API int ec_result_value(const ec_job *job, const ec_result *result, ec_backen
 typedef struct ec_check {
     size_t population, chunk, bytes_per_candidate, bytes_fixed;
     int32_t nodes, calls;
-    double seconds_per_evaluation; /* measured on one chunk on the CPU, or predicted */
+    double seconds_per_evaluation; /* measured on a generation */
+    size_t final_designs;          /* that are evaluated again at final fidelity, ... */
+    double seconds_final;          /* predicted from one of them; 0: none could be scored */
 } ec_check;
 EC_API int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info,
                           ec_check *check);

@@ -575,10 +575,12 @@ EC_PATTERN_FN int ec_metric_own_pattern(const ec_team *team, const ec_pattern_ar
 {
     const ec_pattern_elements *el = &work->el;
     int32_t parts = args->own.parts;
-    double scale = 0.0;
+    double scale = 0.0, done = 0.0;
 
     for (int32_t i = args->vjp ? 0 : team->rank; i < args->grid.points;
          i += args->vjp ? 1 : team->size) {
+        if (ec_pattern_over_after(args, 4.0 * el->n, &done))
+            return 0;
         bool visible = !args->grid.gain || args->grid.gain[i] >= 0.0f;
         double size = visible ? el->scale / args->own.size : 0.0;
         ec_direction d = ec_surface_point(&args->grid, i);
@@ -684,7 +686,7 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
 {
     const ec_pattern_grid *grid = &args->grid;
     const ec_pattern_elements *el = &work->el;
-    double scale = 0.0;
+    double scale = 0.0, done = 0.0;
     size_t step;
     double *out = ec_metric_complex(args, work, metric, c, s, &step);
 
@@ -704,6 +706,8 @@ EC_PATTERN_FN int ec_metric_pattern(const ec_team *team, const ec_pattern_args *
     }
 #endif
     for (int32_t i = team->rank; i < grid->points; i += team->size) {
+        if (ec_pattern_over_after(args, el->n, &done))
+            return 0;
         ec_c128 g = ec_metric_element(args, i), f = {0.0, 0.0};
         g.re *= el->scale;
         g.im *= el->scale;

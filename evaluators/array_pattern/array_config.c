@@ -22,6 +22,9 @@ const ec_evaluator_def ec_evaluator_array_pattern = {
     .pieces = ec_pattern_pieces,
 };
 
+/* dB over the pattern's maximum: a look direction that lies lower was meant otherwise. */
+static const double LOOK_LEAST = -1.0;
+
 static const char *const kind_names[] = {"u cut",   "u-v grid",       "theta cut",
                                          "phi cut", "theta-phi grid", "list of directions"};
 
@@ -313,8 +316,10 @@ int ec_pattern_check_look(const ec_graph *graph, const char *noun, const char *k
         const ec_interval *r = &ec_graph_node(graph, given[k])->range;
         least[k] = r->lo > 0.0 ? r->lo : r->hi < 0.0 ? r->hi : 0.0;
         if (fabs(least[k]) > 1.0 + 1e-9)
-            return ec_fail(EC_ERR_RANGE, "%s: %s_%c is %g, allowed is -1 to 1", noun, key,
-                           k ? 'v' : 'u', least[k]);
+            return ec_fail(EC_ERR_RANGE,
+                           "%s: %s_%c is %g, allowed is -1 to 1; it is a sine, not an angle in "
+                           "degrees",
+                           noun, key, k ? 'v' : 'u', least[k]);
     }
     if (least[0] * least[0] + least[1] * least[1] > 1.0 + 1e-9)
         return ec_fail(EC_ERR_RANGE,
@@ -515,6 +520,17 @@ static double known_look(const ec_graph *graph, const ec_call *call, const ec_ar
     }
 }
 
+/* True when the array is known to be steered along z or against it. */
+static bool is_pole(const ec_graph *graph, const ec_call *call)
+{
+    const ec_node *u = ec_graph_node(graph, call->in[EC_PATTERN_U0]);
+    const ec_node *v = ec_graph_node(graph, call->in[EC_PATTERN_V0]);
+    const double none = 1e-12;
+
+    return fabs(u->range.lo) < none && fabs(u->range.hi) < none && fabs(v->range.lo) < none &&
+           fabs(v->range.hi) < none;
+}
+
 static int check_beam(const ec_graph *graph, const ec_call *call, const char *metric,
                       const ec_array_beam *beam)
 {
@@ -537,6 +553,12 @@ static int check_beam(const ec_graph *graph, const ec_call *call, const char *me
                        metric);
     if (!cut || isnan(look))
         return EC_OK;
+    if (config->kind == EC_ARRAY_CUT_PHI && isnan(beam->look_a) && is_pole(graph, call))
+        return ec_fail(
+            EC_ERR_ARGUMENT,
+            "%s: the array is steered to theta = 0 or 180, which has no phi, so this phi "
+            "cut needs look_deg, the direction of its beam",
+            metric);
     ec_pattern_visible(config, &lo, &hi);
     bool circle =
         config->kind != EC_ARRAY_CUT_U && config->a[config->na - 1] - config->a[0] > 1.9 * EC_PI;
@@ -937,6 +959,39 @@ ec_expr ec_array_xpol_db(ec_graph *graph, ec_call *call, const ec_array_beam *be
     ec_expr peak = ec_graph_binary(graph, EC_OP_SUB, most, over);
     return ec_graph_binary(graph, EC_OP_MAX, ec_graph_binary(graph, EC_OP_SUB, cross, peak),
                            ec_graph_number(graph, -200.0));
+}
+
+bool ec_array_look_warning(const ec_graph *graph, ec_expr metric, double level, char *text,
+                           size_t size)
+{
+    const ec_node *node = ec_graph_node(graph, metric);
+
+    if (!(level < LOOK_LEAST))
+        return false;
+    snprintf(
+        text, size,
+        "%s: the look direction lies %.3g dB below the pattern's maximum: is the array steered "
+        "there?",
+        node->call->out[node->output].name, -level);
+    return true;
+}
+
+bool ec_array_extent_warning(const ec_graph *graph, const ec_call *call, char *text, size_t size)
+{
+    ec_array in[EC_PATTERN_INPUTS];
+    ec_interval range[EC_PATTERN_INPUTS];
+    ec_pattern_extent extent;
+    const ec_array_config *config = ec_array_call_config(call);
+
+    memset(in, 0, sizeof in);
+    for (int i = 0; i < EC_PATTERN_INPUTS; i++) {
+        const ec_node *node = ec_graph_node(graph, call->in[i]);
+        in[i].elements = (size_t)node->elements;
+        range[i] = node->range;
+    }
+    ec_plan_info info = {.in = in, .range = range};
+    ec_pattern_measure(&info, config, &extent);
+    return ec_pattern_odd_extent(&extent, config->elements, text, size);
 }
 
 ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric)

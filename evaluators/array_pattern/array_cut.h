@@ -324,6 +324,23 @@ EC_PATTERN_FN double ec_cut_log(const ec_pattern_args *args, const ec_pattern_el
 
 /* ---- side lobes and masks ---- */
 
+/* The highest sample that tops its neighbours, from first to last and inside [from, to]. */
+EC_PATTERN_FN double ec_cut_highest(const ec_team *team, const ec_pattern_grid *grid,
+                                    const float *row, int32_t first, int32_t last, double from,
+                                    double to)
+{
+    ec_pattern_best best = {0.0, 0.0, 0.0, 0, EC_CURVE_NONE};
+
+    for (int32_t i = first + team->rank; i <= last; i += team->size) {
+        double p = ec_cut_power(grid, row, i), t = ec_cut_at(grid, i);
+        if (p > best.score && p >= ec_cut_power(grid, row, i - 1) &&
+            p >= ec_cut_power(grid, row, i + 1) && t >= from && t <= to)
+            best.score = p;
+    }
+    ec_team_best(team, &best);
+    return best.score;
+}
+
 /* Highest score of the stretch [from, to] against a line, with offset added to the logarithm of
  * power; better ones than *best replace it. The team shares the samples; *best is each member's. */
 EC_PATTERN_FN void ec_cut_scan(const ec_team *team, const ec_pattern_args *args,
@@ -346,9 +363,13 @@ EC_PATTERN_FN void ec_cut_scan(const ec_team *team, const ec_pattern_args *args,
     }
     bool flat = line->limit[0] == line->limit[1];
     double constant = ec_line_limit(line, from, &rate);
-    /* A refined peak lies less than 3 dB above its highest sample on any usable grid: lower ones
-     * need no refinement. A sample's power decides, so no logarithm is taken for most. */
-    double bar = 0.0;
+    /* Lobes that cannot be the highest are left out. A peak lies less than 3 dB above its highest
+     * sample on any usable grid, so lower samples than `bar` need no interpolation; those whose
+     * interpolated peak cannot reach `least`, a power that some lobe has, no refinement. Powers
+     * decide, so no logarithm is taken for most. */
+    double bar = 0.0, least = 0.0;
+    if (line->sign > 0 && flat && args->exact)
+        least = ec_cut_highest(team, grid, row, first, last, from, to);
     for (int32_t i = first + team->rank; i <= last; i += team->size) {
         double p0 = ec_cut_power(grid, row, i - 1), p1 = ec_cut_power(grid, row, i);
         double p2 = ec_cut_power(grid, row, i + 1);
@@ -363,17 +384,23 @@ EC_PATTERN_FN void ec_cut_scan(const ec_team *team, const ec_pattern_args *args,
         }
         if (line->sign > 0 ? !(p1 >= p0 && p1 >= p2) : !(p1 <= p0 && p1 <= p2))
             continue;
-        double top = p1;
+        double top = ec_parabola(t0, t1, t2, p0, p1, p2, &found.a);
         found.curve = EC_CURVE_NONE;
         if (args->exact) {
+            if (line->sign > 0 && flat && top * grid->reach < least)
+                continue;
+            if (ec_pattern_over(args))
+                return;
             found.a = ec_cut_refine(args, el, line, t0 > from ? t0 : from, t2 < to ? t2 : to,
                                     t1 < from ? from
                                     : t1 > to ? to
                                               : t1,
                                     &found.score);
+            double refined = ec_det_exp(found.score + limit);
+            least = refined > least ? refined : least;
             found.score += line->sign * offset;
+            top = p1;
         } else {
-            top = ec_parabola(t0, t1, t2, p0, p1, p2, &found.a);
             if (found.a < from || found.a > to)
                 continue;
             top = top > EC_POWER_MIN ? top : EC_POWER_MIN;

@@ -262,7 +262,7 @@ static int upload_own(ec_pattern_memory *memory, const ec_pattern_setup *setup,
         return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
     for (size_t m = 0; m < n; m++) {
         list[m] = own->pattern[m];
-        if (table_length(&list[m]) > 0)
+        if (nodes && table_length(&list[m]) > 0)
             list[m].node_f64 = nodes + (list[m].node_f64 - setup->nodes);
     }
     int status = ec_pattern_upload(memory, list, n * sizeof *list, (const void **)&own->pattern);
@@ -305,16 +305,20 @@ int ec_pattern_fields_make(ec_pattern_memory *memory, const ec_array_config *con
     *to = NULL;
     if (bytes > most)
         return EC_OK;
+    if (memory->counted)
+        return ec_pattern_upload(memory, NULL, bytes, (const void **)to);
     float *list = calloc(bytes, 1);
     if (!list)
         return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
     ec_pattern_gain_of(config, config->polarization, &gain);
     ec_pattern_own_of(config, &own);
+    ec_pattern_watch watch = {.interrupt = memory->interrupt};
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(memory->backend->threads) if (memory->backend->threads > 1)
 #endif
-    for (int32_t m = 0; m < config->elements; m++)
-        for (size_t i = 0; i < n; i++) {
+    for (int32_t m = 0; m < config->elements; m++) {
+        bool ended = watch.interrupt && ec_pattern_is_over(&watch, ec_pattern_thread());
+        for (size_t i = 0; i < n && !ended; i++) {
             ec_direction at = {d[0][i], d[1][i], d[2][i]};
             float *from = list + 2 * (size_t)m * (size_t)parts * stride + i;
             double unit[3];
@@ -326,7 +330,10 @@ int ec_pattern_fields_make(ec_pattern_memory *memory, const ec_array_config *con
                 from[(2 * (size_t)p + 1) * stride] = (float)e[p].im;
             }
         }
-    int status = ec_pattern_upload(memory, list, bytes, (const void **)to);
+    }
+    int status = ec_pattern_go_on(memory);
+    if (status >= 0)
+        status = ec_pattern_upload(memory, list, bytes, (const void **)to);
     free(list);
     return status;
 }

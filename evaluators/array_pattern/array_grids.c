@@ -19,6 +19,8 @@ static const double GPU_PRODUCT_ELEMENTS = 1024, GPU_PRODUCT_POINTS = 65536;
 static const double DEAR = 2.0;
 /* Below this a NUFFT is not considered: a plan of it costs more than it could save. */
 static const double NUFFT_LEAST = 1e-6;
+/* Sine of theta that stands for a pole where a direction's phi matters there. */
+static const double POLE_SINE = 1e-12;
 
 enum {
     /* Final grids: samples a 1/aperture; a |F|^2 of that aperture has no detail below half of it,
@@ -35,6 +37,10 @@ enum {
 
 int ec_pattern_reserve(ec_pattern_memory *memory, size_t bytes, void **to)
 {
+    memory->bytes += bytes;
+    *to = NULL;
+    if (memory->counted)
+        return EC_OK;
     if (memory->count == EC_PATTERN_MEMORY_MAX)
         return ec_fail(EC_ERR_UNSUPPORTED, "array_pattern: more than %d outputs of one array",
                        EC_PATTERN_MEMORY_MAX / 2);
@@ -52,7 +58,8 @@ int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes,
     if (status < 0)
         return status;
     *to = block;
-    return bytes ? memory->backend->ops->upload(memory->backend, block, from, bytes) : EC_OK;
+    return bytes && block ? memory->backend->ops->upload(memory->backend, block, from, bytes)
+                          : EC_OK;
 }
 
 void ec_pattern_forget(ec_pattern_memory *memory)
@@ -65,6 +72,15 @@ void ec_pattern_forget(ec_pattern_memory *memory)
     for (int32_t i = 0; i < memory->count; i++)
         memory->backend->ops->release(memory->backend, memory->block[i]);
     memory->count = 0;
+}
+
+int ec_pattern_go_on(const ec_pattern_memory *memory)
+{
+    const ec_interrupt *interrupt = memory->interrupt;
+
+    return interrupt && interrupt->asked(interrupt->user)
+               ? ec_fail(EC_ERR_SCRIPT, "array_pattern: interrupted")
+               : EC_OK;
 }
 
 static int no_memory(void)
@@ -96,8 +112,8 @@ bool ec_pattern_direct(const ec_array_config *config, double a, double b, double
     default: {
         double s = fabs(theta - EC_PI) < 1e-12 ? 0.0 : sin(theta); /* a pole is one direction */
         /* theta and phi components at a pole are the limit along the direction's own phi */
-        if (config->polarization >= EC_POLARIZATION_THETA && fabs(s) < 1e-12)
-            s = theta < 0.0 ? -1e-12 : 1e-12;
+        if (config->polarization >= EC_POLARIZATION_THETA && fabs(s) < POLE_SINE)
+            s = theta < 0.0 ? -POLE_SINE : POLE_SINE;
         direction[0] = s * cos(phi);
         direction[1] = s * sin(phi);
         direction[2] = cos(theta);
@@ -350,18 +366,66 @@ void ec_pattern_axes_free(ec_pattern_axes *axes)
 
 /* ---- the grid on the backend ---- */
 
+/* What a peak's true height can be over that of the parabola through its samples (an axis each): of
+ * the worst lobes among sums of phasors, twice the errors seen at 2 to 16 samples a 1/aperture, which
+ * follow 5 / density^3. On the rim of a u-v grid w and so the phases of an array that is not planar
+ * turn faster than a density tells; there it is the 1.5 dB over a sample at least. */
+static double peak_reach(const ec_array_config *config, const ec_pattern_extent *extent,
+                         const ec_pattern_axes *axes)
+{
+    double axis = ec_pattern_is_cut(config->kind) ? 1.0 : 2.0;
+    double reach = 1.001 + 10.0 * axis / (axes->density * axes->density * axes->density);
+
+    return config->kind == EC_ARRAY_GRID_UV && !extent->planar ? fmax(reach, 1.4) : reach;
+}
+
+static bool is_symmetric(const double *a, int32_t n, double centre)
+{
+    double span = a[n - 1] - a[0];
+
+    for (int32_t i = 0; i < n; i++)
+        if (fabs(a[i] + a[n - 1 - i] - 2.0 * centre) > 1e-11 * (span + fabs(centre)))
+            return false;
+    return true;
+}
+
+/* The bytes of upload_points; the gain of elements that are not simple counts as uneven. */
+static int count_points(ec_pattern_memory *memory, const ec_array_config *config,
+                        const ec_pattern_axes *axes, bool needs_row, ec_pattern_args *args)
+{
+    size_t padded = ec_round_up((size_t)args->grid.points, 64);
+    bool surface = config->kind == EC_ARRAY_GRID_UV;
+    const void *ignored;
+    ec_pattern_gain common;
+
+    ec_pattern_gain_of(config, config->polarization, &common);
+    bool turned = common.form == EC_GAIN_COSINE && common.frame.z[2] < 1.0;
+    args->grid.even = common.form != EC_GAIN_FIELD && !turned && axes->a &&
+                      is_symmetric(axes->a, axes->na, 0.0) &&
+                      (!surface || is_symmetric(axes->b, axes->nb, 0.0));
+    size_t gains = common.form != EC_GAIN_ONE || surface ? padded * sizeof(float) : 0;
+    int status = ec_pattern_upload(memory, NULL, 3 * padded * sizeof(double) + gains, &ignored);
+    const double *const none[3] = {NULL, NULL, NULL};
+    if (status >= 0 && args->own.parts && needs_row && !args->double_precision)
+        status = ec_pattern_fields_make(memory, config, args->own.parts, none, 0, padded,
+                                        &args->own.field);
+    return status;
+}
+
 static int upload_points(ec_pattern_memory *memory, const ec_array_config *config,
                          const ec_pattern_axes *axes, bool needs_row, ec_pattern_args *args)
 {
     ec_pattern_grid *grid = &args->grid;
     bool list = config->kind == EC_ARRAY_DIRECTIONS, cut = ec_pattern_is_cut(config->kind);
     size_t points = (size_t)grid->points, padded = ec_round_up(points, 64);
-    double *d = calloc(3 * padded, sizeof *d);
-    float *gain = malloc(padded * sizeof *gain);
     bool plain = true;
     int status = EC_OK;
     ec_pattern_gain common;
 
+    if (memory->counted)
+        return count_points(memory, config, axes, needs_row, args);
+    double *d = calloc(3 * padded, sizeof *d);
+    float *gain = malloc(padded * sizeof *gain);
     ec_pattern_gain_of(config, config->polarization, &common);
     if (!d || !gain) {
         free(d);
@@ -470,6 +534,9 @@ int ec_pattern_weights_make(ec_pattern_memory *memory, const ec_array_config *co
 
     if (!angles && config->kind != EC_ARRAY_GRID_UV)
         return EC_OK;
+    if (memory->counted)
+        return ec_pattern_upload(memory, NULL, na * nb * sizeof(double),
+                                 (const void **)&args->grid.weight);
     double *edge_a = malloc((na + 1) * sizeof *edge_a), *edge_b = malloc((nb + 1) * sizeof *edge_b);
     double *weight = malloc(na * nb * sizeof *weight);
     int status = edge_a && edge_b && weight ? EC_OK : no_memory();
@@ -498,16 +565,6 @@ int ec_pattern_weights_make(ec_pattern_memory *memory, const ec_array_config *co
     free(edge_b);
     free(weight);
     return status;
-}
-
-static bool is_symmetric(const double *a, int32_t n, double centre)
-{
-    double span = a[n - 1] - a[0];
-
-    for (int32_t i = 0; i < n; i++)
-        if (fabs(a[i] + a[n - 1 - i] - 2.0 * centre) > 1e-11 * (span + fabs(centre)))
-            return false;
-    return true;
 }
 
 /* A uniform cut as blocks of 2 C points: C from the least cost. Fills product, row_u, column_s. */
@@ -569,25 +626,34 @@ static bool is_tensor(const ec_array_config *config, const ec_pattern_extent *ex
            (config->kind == EC_ARRAY_CUT_U && axes->uniform && axes->na > 2);
 }
 
+/* Sizes of the product, and, where lists are given, its rows and columns. */
+static void plan_product(const ec_array_config *config, const ec_pattern_extent *extent,
+                         const ec_pattern_axes *axes, ec_pattern_args *args, double *row_u,
+                         double *column_s)
+{
+    ec_pattern_product *product = &args->product;
+
+    if (config->kind == EC_ARRAY_CUT_U) {
+        divide_line(axes, extent->real_v && is_symmetric(axes->a, axes->na, 0.0), product, row_u,
+                    column_s);
+        product->centre_v = config->fixed;
+    } else {
+        /* half a surface stands for the whole, gains included */
+        divide_surface(axes, extent->real && args->grid.even, product, row_u, column_s);
+    }
+}
+
 static int make_product(ec_pattern_memory *memory, const ec_array_config *config,
                         const ec_pattern_extent *extent, const ec_pattern_axes *axes,
                         ec_pattern_args *args)
 {
     ec_pattern_product *product = &args->product;
-    bool line = config->kind == EC_ARRAY_CUT_U;
     size_t longest = (size_t)(axes->na > axes->nb ? axes->na : axes->nb) + LONGEST_BLOCK + 64;
     double *list = calloc(2 * longest, sizeof *list);
 
     if (!list)
         return no_memory();
-    if (line) {
-        divide_line(axes, extent->real_v && is_symmetric(axes->a, axes->na, 0.0), product, list,
-                    list + longest);
-        product->centre_v = config->fixed;
-    } else {
-        /* half a surface stands for the whole, gains included */
-        divide_surface(axes, extent->real && args->grid.even, product, list, list + longest);
-    }
+    plan_product(config, extent, axes, args, list, list + longest);
     int status = ec_pattern_upload(memory, list, (size_t)product->rows * sizeof *list,
                                    (const void **)&product->row_u);
     if (status >= 0)
@@ -604,90 +670,120 @@ static bool allows(const ec_array_config *config, ec_array_method wish, ec_array
     return wish == EC_METHOD_AUTO || wish == method;
 }
 
-/* The cheapest path by predicted seconds a design; a path that was asked for and is not there is an
- * error. */
-static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
-                      const ec_pattern_extent *extent, const ec_pattern_axes *axes,
-                      ec_pattern_args *args, char *text, size_t size)
+/* Predicted seconds a design of the paths that there are and that the script allows; the others
+ * INFINITY. */
+typedef struct path_costs {
+    double row[EC_ROW_GIVEN];
+    double direct; /* of a direct sum, allowed or not */
+    ec_pattern_trial *trial;
+    char nufft[320]; /* describes it */
+} path_costs;
+
+static int predict_paths(const ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                         const ec_pattern_extent *extent, const ec_pattern_axes *axes,
+                         ec_array_method wish, ec_pattern_args *args, path_costs *costs)
 {
     const ec_array_config *config = &setup->config;
     const ec_pattern_product *p = &args->product;
-    double points = args->grid.points, elements = config->elements;
+    double points = args->grid.points, elements = config->elements, *cost = costs->row;
     bool cuda = memory->backend->is_cuda;
-    double cost[EC_ROW_GIVEN] = {[EC_ROW_NONE] = INFINITY,
-                                 [EC_ROW_DIRECT] = INFINITY,
-                                 [EC_ROW_PRODUCT] = INFINITY,
-                                 [EC_ROW_NUFFT] = INFINITY};
     const double *rate = cuda ? GPU_RATE : CPU_RATE;
-    double direct = COST_SINCOS * points * elements / rate[0];
     bool fast = !cuda || (elements <= GPU_PRODUCT_ELEMENTS && points <= GPU_PRODUCT_POINTS);
-    ec_array_method wish = config->method;
-    char way[320] = "";
     int status = EC_OK;
 
+    *costs = (path_costs){.direct = COST_SINCOS * points * elements / rate[0]};
+    for (int32_t k = 0; k < EC_ROW_GIVEN; k++)
+        cost[k] = (double)INFINITY;
     if (args->fields && wish != EC_METHOD_NUFFT)
-        cost[EC_ROW_NONE] = 2.0 * direct; /* in float64 */
+        cost[EC_ROW_NONE] = 2.0 * costs->direct; /* in float64 */
     if (!args->fields && allows(config, wish, EC_METHOD_DIRECT))
-        cost[EC_ROW_DIRECT] = direct;
+        cost[EC_ROW_DIRECT] = costs->direct;
     if (!args->fields && allows(config, wish, EC_METHOD_PRODUCT) &&
         is_tensor(config, extent, axes)) {
-        status = make_product(memory, config, extent, axes, args);
+        plan_product(config, extent, axes, args, NULL, NULL);
         cost[EC_ROW_PRODUCT] =
             elements * (COST_PRODUCT * p->rows * p->padded + COST_SINCOS * (p->rows + p->padded)) /
             rate[fast];
     }
     double least = fmin(fmin(cost[EC_ROW_NONE], cost[EC_ROW_DIRECT]), cost[EC_ROW_PRODUCT]);
-    if (status >= 0 && allows(config, wish, EC_METHOD_NUFFT) &&
-        ec_pattern_nufft_fits(config, axes) && (wish == EC_METHOD_NUFFT || least > NUFFT_LEAST)) {
-        status =
-            ec_pattern_nufft_make(memory, setup, axes, args, &cost[EC_ROW_NUFFT], way, sizeof way);
+    if (allows(config, wish, EC_METHOD_NUFFT) && ec_pattern_nufft_fits(config, axes) &&
+        (wish == EC_METHOD_NUFFT || least > NUFFT_LEAST)) {
+        status = ec_pattern_nufft_make(memory, setup, axes, args, &costs->trial,
+                                       &cost[EC_ROW_NUFFT], costs->nufft, sizeof costs->nufft);
         if (status == EC_ERR_UNSUPPORTED && wish == EC_METHOD_AUTO)
             status = EC_OK; /* too deep an array for it */
     }
-    if (status < 0)
-        return status;
-    int32_t row = EC_ROW_NONE;
-    for (int32_t k = EC_ROW_DIRECT; k <= EC_ROW_NUFFT; k++)
-        row = cost[k] < cost[row] ? k : row;
-    if (row == EC_ROW_NONE && args->fields && isfinite(cost[row]))
-        return EC_OK;
-    if (row == EC_ROW_NONE)
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       wish == EC_METHOD_PRODUCT
-                           ? "array: method 'product' needs a uniform u cut or a u-v grid, and "
-                             "elements in one plane of constant z"
-                           : "array: method 'nufft' needs a uniform u cut or u-v grid");
-    args->row = row;
+    return status;
+}
+
+static void describe_path(const ec_array_config *config, const path_costs *costs,
+                          const ec_pattern_args *args, char *text, size_t size)
+{
+    const ec_pattern_product *p = &args->product;
+    double points = args->grid.points, cost = costs->row[args->row];
     char level[64] = "float64";
+
     if (!args->double_precision) /* a phasor's error, or a sum's in the worst order */
         snprintf(level, sizeof level, "float32 (error below %.0f dB of sum |a|)",
-                 20.0 * log10(fmax(6e-7, elements * 6e-8)));
+                 20.0 * log10(fmax(6e-7, args->elements * 6e-8)));
     /* what the script asked for may be dear: direct sums of a pattern are in float64 */
-    double sums = args->fields ? 2.0 * direct : direct;
-    if (row == EC_ROW_NUFFT) {
+    double sums = args->fields ? 2.0 * costs->direct : costs->direct;
+    if (args->row == EC_ROW_NUFFT) {
         snprintf(text, size, "%s, %s, %.0f points: predicted %.3g s a design (direct sum: %.3g s)",
-                 way, args->nufft.wide ? "float64" : "float32", points, cost[row], sums);
-        if (cost[row] > DEAR * sums) {
+                 costs->nufft, args->nufft.wide ? "float64" : "float32", points, cost, sums);
+        if (cost > DEAR * sums) {
             size_t used = strlen(text);
             snprintf(text + used, size - used, "; method 'direct' is predicted %.0f times as fast",
-                     cost[row] / sums);
+                     cost / sums);
         }
-        return ec_pattern_nufft_use(memory, args);
+        return;
     }
-    if (row == EC_ROW_PRODUCT)
+    if (args->row == EC_ROW_PRODUCT)
         snprintf(text, size,
                  "%s product %d x %d%s, %s, %.0f points: predicted %.3g s a design "
                  "(direct sum: %.3g s)",
                  args->grid.topology == EC_PATTERN_CUT ? "line" : "u-v", p->rows, p->columns,
-                 p->mirrored ? ", half by symmetry" : "", level, points, cost[row], direct);
+                 p->mirrored ? ", half by symmetry" : "", level, points, cost, costs->direct);
     else
         snprintf(text, size, "direct sum%s, %s, %.0f points: predicted %.3g s a design",
-                 args->own.parts ? " of the elements' own fields" : "", level, points, cost[row]);
+                 args->own.parts ? " of the elements' own fields" : "", level, points, cost);
     if (config->part || config->parts > 0) {
         size_t used = strlen(text);
         snprintf(text + used, size - used, "; the sub-arrays are not used");
     }
-    return EC_OK;
+}
+
+/* The cheapest path by predicted seconds a design, of which alone there is something on the backend;
+ * a path that was asked for and is not there is an error. */
+static int choose_row(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                      const ec_pattern_extent *extent, const ec_pattern_axes *axes,
+                      ec_pattern_args *args, char *text, size_t size)
+{
+    const ec_array_config *config = &setup->config;
+    ec_array_method wish = config->method;
+    path_costs costs;
+
+    int status = predict_paths(memory, setup, extent, axes, wish, args, &costs);
+    int32_t row = EC_ROW_NONE;
+    for (int32_t k = EC_ROW_DIRECT; k <= EC_ROW_NUFFT; k++)
+        row = costs.row[k] < costs.row[row] ? k : row;
+    args->row = row;
+    if (status >= 0 && row == EC_ROW_NONE && !(args->fields && isfinite(costs.row[row])))
+        status = ec_fail(EC_ERR_UNSUPPORTED,
+                         wish == EC_METHOD_PRODUCT
+                             ? "array: method 'product' needs a uniform u cut or a u-v grid, and "
+                               "elements in one plane of constant z"
+                             : "array: method 'nufft' needs a uniform u cut or u-v grid");
+    if (status >= 0 && row != EC_ROW_NONE)
+        describe_path(config, &costs, args, text, size);
+    if (status >= 0 && row == EC_ROW_PRODUCT)
+        status = make_product(memory, config, extent, axes, args);
+    if (status >= 0 && row == EC_ROW_NUFFT)
+        status = ec_pattern_nufft_use(memory, setup, axes, costs.trial, args);
+    else
+        memset(&args->nufft, 0, sizeof args->nufft);
+    ec_pattern_nufft_drop(&costs.trial);
+    return status;
 }
 
 int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
@@ -707,7 +803,7 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setu
     grid->nb = axes->nb;
     grid->points = axes->na * axes->nb;
     grid->circular = axes->circular;
-    grid->uniform = axes->uniform;
+    grid->uniform = axes->uniform && (ec_pattern_is_cut(config->kind) || axes->uniform_b);
     if (axes->uniform && axes->a) {
         grid->start = axes->a[0];
         grid->step = (axes->a[axes->na - 1] - axes->a[0]) / (axes->na - 1);
@@ -717,9 +813,13 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setu
     grid->fixed = config->fixed;
     grid->fixed_sin = sin(config->fixed);
     grid->fixed_cos = cos(config->fixed);
-    if (ec_pattern_is_cut(config->kind))
-        ec_pattern_visible(config, &grid->lo, &grid->hi);
+    grid->pole =
+        config->kind == EC_ARRAY_GRID_THETA_PHI && config->polarization >= EC_POLARIZATION_THETA
+            ? POLE_SINE
+            : 0.0;
+    grid->reach = peak_reach(config, extent, axes);
     if (ec_pattern_is_cut(config->kind)) {
+        ec_pattern_visible(config, &grid->lo, &grid->hi);
         grid->first = 0;
         grid->last = axes->na - 1;
         while (grid->first < axes->na && axes->a[grid->first] < grid->lo)

@@ -45,7 +45,8 @@ typedef struct ec_pattern_spec {
     ec_pattern_piece *pieces; /* pieces: the beam's and n more */
 } ec_pattern_spec;
 
-/* Memory of a plan: everything that was allocated on its backend. */
+/* Memory of a plan: everything that was allocated on its backend; or, `counted`, only the bytes of it,
+ * for an answer before the plan: addresses are NULL then and what fills them is left out. */
 enum {
     EC_PATTERN_MEMORY_MAX = 96,
     EC_PATTERN_PLANS_MAX = 5 /* of patterns and of smooth metrics, forward and back; of the row */
@@ -53,6 +54,10 @@ enum {
 
 typedef struct ec_pattern_memory {
     ec_backend *backend;
+    const ec_interrupt *interrupt; /* of the plan, or NULL */
+    bool counted;
+    ec_pattern_nufft back; /* counted: what args->back would be on the backend */
+    size_t bytes;
     int32_t count;
     void *block[EC_PATTERN_MEMORY_MAX];
     ec_nufft *nufft[EC_PATTERN_PLANS_MAX]; /* of NUFFT paths and adjoints */
@@ -60,9 +65,12 @@ typedef struct ec_pattern_memory {
     ec_fft *fft; /* CUDA */
 } ec_pattern_memory;
 
+/* from may be NULL where memory is counted. */
 int ec_pattern_upload(ec_pattern_memory *memory, const void *from, size_t bytes, const void **to);
 int ec_pattern_reserve(ec_pattern_memory *memory, size_t bytes, void **to);
 void ec_pattern_forget(ec_pattern_memory *memory);
+/* An error when the plan should end. */
+int ec_pattern_go_on(const ec_pattern_memory *memory);
 
 /* How a kernel finds an input, and an output or (NULL) none. */
 static inline size_t ec_pattern_lane_stride(const ec_array *array)
@@ -122,6 +130,11 @@ bool ec_pattern_is_single(const ec_plan_info *info, int input);
 void ec_pattern_measure(const ec_plan_info *info, const ec_array_config *config,
                         ec_pattern_extent *extent);
 
+/* Positions in metres with wavelength = 1, or in wavelengths with one in metres, are a common
+ * mistake; both give an array of an impossible size. True, with a sentence, when this seems to be one. */
+bool ec_pattern_odd_extent(const ec_pattern_extent *extent, int32_t elements, char *text,
+                           size_t size);
+
 /* Coordinates of a grid after refinement, host memory; free with ec_pattern_axes_free. */
 typedef struct ec_pattern_axes {
     int32_t na, nb;
@@ -148,8 +161,8 @@ int ec_pattern_grid_make(ec_pattern_memory *memory, const ec_pattern_setup *setu
  * its power; free *list), or the first of both that there is, on the backend. */
 int ec_pattern_power_pairs(ec_pattern_memory *memory, const ec_array_config *config,
                            const ec_pattern_extent *extent, ec_pattern_power *power);
-int ec_pattern_power_nodes(const ec_array_config *config, const ec_pattern_extent *extent,
-                           size_t *count, double **list);
+int ec_pattern_power_nodes(const ec_pattern_memory *memory, const ec_array_config *config,
+                           const ec_pattern_extent *extent, size_t *count, double **list);
 int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
                           const ec_pattern_extent *extent, ec_pattern_args *args);
 /* Solid angles of a surface's points, for means, into args->grid. */
@@ -158,13 +171,17 @@ int ec_pattern_weights_make(ec_pattern_memory *memory, const ec_array_config *co
 
 /* True for a grid that the NUFFT path can compute. */
 bool ec_pattern_nufft_fits(const ec_array_config *config, const ec_pattern_axes *axes);
-/* Plans the NUFFT path into args->nufft; *cost: predicted seconds a design (INFINITY: the backend has
- * no such path), for the choice between paths. */
-int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
-                          const ec_pattern_axes *axes, ec_pattern_args *args, double *cost,
-                          char *text, size_t size);
-/* Chooses what was planned; reserves its buffers. */
-int ec_pattern_nufft_use(ec_pattern_memory *memory, ec_pattern_args *args);
+/* Plans the NUFFT path into args->nufft and *trial, which holds nothing on the backend; *cost:
+ * predicted seconds a design (INFINITY: the backend has no such path), for the choice between paths. */
+typedef struct ec_pattern_trial ec_pattern_trial;
+int ec_pattern_nufft_make(const ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                          const ec_pattern_axes *axes, ec_pattern_args *args,
+                          ec_pattern_trial **trial, double *cost, char *text, size_t size);
+/* Chooses what was planned: uploads its tables and reserves its buffers. */
+int ec_pattern_nufft_use(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                         const ec_pattern_axes *axes, ec_pattern_trial *trial,
+                         ec_pattern_args *args);
+void ec_pattern_nufft_drop(ec_pattern_trial **trial);
 /* Bytes of a team's workspace that it needs. */
 size_t ec_pattern_nufft_bytes(const ec_pattern_args *args);
 /* CUDA, by the transforms of nufft.h: reserves the buffers of a batch; runs candidates nufft->first to

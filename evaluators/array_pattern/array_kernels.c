@@ -29,7 +29,7 @@ static void array_pattern_body(const ec_pattern_args *args, size_t lane0, size_t
 #ifdef _OPENMP
         thread = omp_get_thread_num();
 #endif
-        if (ec_pattern_is_over(args->watch, thread))
+        if (ec_pattern_over(args))
             continue;
         ec_team team = {0, 1, NULL};
         char *memory = args->workspace + (size_t)thread * args->workspace_bytes;

@@ -90,15 +90,21 @@ static int upload_factors(ec_pattern_memory *memory, const ec_array_config *conf
                           const ec_pattern_axes *axes, ec_interval w, size_t points, bool wide,
                           ec_pattern_nufft *nufft)
 {
+    const size_t some = 4096; /* directions between two looks at the interrupt */
     size_t terms = (size_t)nufft->terms, nb = (size_t)axes->nb;
-    size_t real = wide ? sizeof(double) : sizeof(float);
-    void *factor = malloc(terms * points * real);
+    size_t bytes = terms * points * (wide ? sizeof(double) : sizeof(float));
     bool cut = config->kind == EC_ARRAY_CUT_U;
+    int status = EC_OK;
 
+    if (memory->counted)
+        return ec_pattern_upload(memory, NULL, bytes, &nufft->factor);
+    void *factor = malloc(bytes);
     if (!factor)
         return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for an expansion in z");
-    for (size_t i = 0; i < points; i++) {
+    for (size_t i = 0; i < points && status >= 0; i++) {
         double d[3], f[EC_PATTERN_TERMS_MAX];
+        if (i % some == 0)
+            status = ec_pattern_go_on(memory);
         ec_pattern_direct(config, axes->a[cut ? i : i / nb], cut ? config->fixed : axes->b[i % nb],
                           d);
         double omega = fmin(fmax(d[2], w.lo), w.hi) - nufft->w_c;
@@ -111,7 +117,8 @@ static int upload_factors(ec_pattern_memory *memory, const ec_array_config *conf
                 ((float *)factor)[p * points + i] = (float)f[p];
         }
     }
-    int status = ec_pattern_upload(memory, factor, terms * points * real, &nufft->factor);
+    if (status >= 0)
+        status = ec_pattern_upload(memory, factor, bytes, &nufft->factor);
     free(factor);
     return status;
 }
@@ -123,8 +130,13 @@ static int upload_curves(ec_pattern_memory *memory, ec_interval w, ec_pattern_nu
     enum { KNOTS_A_RADIAN = 256 };
     double longest = EC_PI * nufft->z_half * (w.hi - w.lo);
     size_t knots = (size_t)(longest * KNOTS_A_RADIAN) + 3, terms = (size_t)nufft->terms;
-    double *curve = malloc(2 * terms * knots * sizeof *curve);
+    size_t bytes = 2 * terms * knots * sizeof(double);
 
+    nufft->knots = (int32_t)knots;
+    nufft->per_knot = KNOTS_A_RADIAN;
+    if (memory->counted)
+        return ec_pattern_upload(memory, NULL, bytes, (const void **)&nufft->curve);
+    double *curve = malloc(bytes);
     if (!curve)
         return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for an expansion in z");
     for (size_t k = 0; k < knots; k++) {
@@ -137,10 +149,7 @@ static int upload_curves(ec_pattern_memory *memory, ec_interval w, ec_pattern_nu
             curve[2 * (p * knots + k) + 1] = factor * slope / KNOTS_A_RADIAN;
         }
     }
-    nufft->knots = (int32_t)knots;
-    nufft->per_knot = KNOTS_A_RADIAN;
-    int status = ec_pattern_upload(memory, curve, 2 * terms * knots * sizeof *curve,
-                                   (const void **)&nufft->curve);
+    int status = ec_pattern_upload(memory, curve, bytes, (const void **)&nufft->curve);
     free(curve);
     return status;
 }
@@ -330,17 +339,18 @@ static int upload_parts(ec_pattern_memory *memory, const pattern_way *way, int32
 
 /* What of the parts' points and directions does not depend on the design has its places in the
  * transforms found once, unless they are too many to keep. */
-static int make_places(ec_pattern_memory *memory, const way_problem *problem,
-                       const pattern_way *way, ec_pattern_nufft *nufft)
+static int make_places(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                       const ec_pattern_grid *grid, const pattern_way *way, ec_pattern_nufft *nufft)
 {
     const ec_nufft_args *plan = nufft->plan;
-    const ec_pattern_grid *grid = &problem->args->grid;
-    const double *x = problem->setup->position, *y = x + problem->setup->config.elements;
+    const double *x = setup->position, *y = x + setup->config.elements;
     size_t points = (size_t)grid->points, n = (size_t)nufft->longest;
     size_t bytes = (size_t)nufft->parts * plan->place_bytes;
 
-    if (plan->direct || too_many_places(way))
+    if (plan->direct || (size_t)nufft->parts * plan->place_bytes > PLACES_BYTES)
         return EC_OK;
+    if (memory->counted)
+        return ec_pattern_reserve(memory, bytes, (void **)&nufft->places);
     double *list = malloc((2 * n + 2 * points) * sizeof *list);
     char *workspace = aligned_alloc(EC_NUFFT_LANE_BYTES, plan->workspace_bytes);
     int status = list && workspace
@@ -533,28 +543,34 @@ static void describe_parts(const pattern_way *way, char *text, size_t size)
              way->nufft.moving ? " within the ranges" : "");
 }
 
-/* Takes a way into the plan. */
-static int take_way(ec_pattern_memory *memory, const way_problem *problem, pattern_way *way,
-                    ec_pattern_nufft *nufft, char *text, size_t size)
+/* Puts a way in the arguments; its parts, whose cut is gone by then, wait for use_way. */
+static void take_way(const way_problem *problem, pattern_way *way, ec_pattern_nufft *nufft,
+                     char *text, size_t size)
 {
-    int status = EC_OK;
-
     *nufft = way->nufft;
-    memory->nufft[memory->n_nufft++] = way->plan;
-    if (memory->backend->is_cuda) {
+    if (problem->backend->is_cuda) {
         nufft->transform = way->plan;
     } else {
         nufft->plan = ec_nufft_plan_args(way->plan);
         lay_out_cpu(problem, nufft);
     }
     ec_nufft_describe(way->plan, text, size);
-    if (nufft->parts > 0) {
+    if (nufft->parts > 0)
         describe_parts(way, text, size);
-        status = upload_parts(memory, way, problem->setup->config.elements, nufft);
-        if (status >= 0 && nufft->tilt && nufft->plan)
-            status = make_places(memory, problem, way, nufft);
-    }
-    ec_pattern_parts_free(&way->parts);
+}
+
+static int use_way(ec_pattern_memory *memory, const ec_pattern_setup *setup, pattern_way *way,
+                   ec_pattern_args *args)
+{
+    ec_pattern_nufft *nufft = &args->nufft;
+    int status = EC_OK;
+
+    memory->nufft[memory->n_nufft++] = way->plan;
+    way->plan = NULL;
+    if (nufft->parts > 0)
+        status = upload_parts(memory, way, setup->config.elements, nufft);
+    if (status >= 0 && nufft->parts > 0 && nufft->tilt && nufft->plan)
+        status = make_places(memory, setup, &args->grid, way, nufft);
     return status;
 }
 
@@ -665,6 +681,14 @@ static int upload_window(ec_pattern_memory *memory, const ec_nufft_window *windo
     return status;
 }
 
+/* The transform's share of the tolerance. */
+static double fused_tolerance(const way_problem *problem, const ec_pattern_nufft *nufft)
+{
+    double share = nufft->terms > 1 ? 0.5 * problem->tolerance : problem->tolerance;
+
+    return fmax(share, problem->finest);
+}
+
 /* Predicted seconds of the fused path, INFINITY: it is not for this pattern; the window to upload. */
 static double plan_fused(const way_problem *problem, ec_pattern_nufft *nufft,
                          ec_nufft_window *window)
@@ -680,8 +704,7 @@ static double plan_fused(const way_problem *problem, ec_pattern_nufft *nufft,
         count_terms(config, problem->w, 0.5 * problem->tolerance, nufft);
     if (nufft->terms > EC_PATTERN_TERMS_MAX)
         return (double)INFINITY;
-    double share = nufft->terms > 1 ? 0.5 * problem->tolerance : problem->tolerance;
-    double cost = choose_window(problem->axes, fmax(share, problem->finest), config->elements,
+    double cost = choose_window(problem->axes, fused_tolerance(problem, nufft), config->elements,
                                 nufft->terms, nufft, window);
     if (isinf(cost))
         return cost;
@@ -691,18 +714,6 @@ static double plan_fused(const way_problem *problem, ec_pattern_nufft *nufft,
                    nufft->fine[1] > FINE_MAX
                ? (double)INFINITY
                : cost;
-}
-
-static int take_fused(ec_pattern_memory *memory, const way_problem *problem,
-                      const ec_nufft_window *window, ec_pattern_nufft *nufft, char *text,
-                      size_t size)
-{
-    double share = nufft->terms > 1 ? 0.5 * problem->tolerance : problem->tolerance;
-    double tolerance = fmax(share, problem->finest);
-
-    snprintf(text, size, "NUFFT, width %d, grid %d x %d, tolerance %.3g", nufft->width,
-             nufft->fine[0], nufft->fine[1], tolerance);
-    return upload_window(memory, window, problem->axes, tolerance, nufft);
 }
 
 /* Buffers of a batch of candidates and the FFT over their grids. */
@@ -732,7 +743,7 @@ static int stage_cuda(ec_pattern_memory *memory, const ec_pattern_args *args,
         status = ec_pattern_reserve(memory, staged * sizeof *nufft->bad, (void **)&nufft->bad);
     if (status >= 0)
         status = ec_pattern_reserve(memory, staged * sizeof *nufft->top, (void **)&nufft->top);
-    if (status < 0)
+    if (status < 0 || memory->counted)
         return status;
     ec_fft_info info = {.rank = 2,
                         .size = {(size_t)nufft->fine[0], (size_t)nufft->fine[1]},
@@ -770,9 +781,17 @@ static void place_depth(const ec_pattern_args *args, ec_pattern_nufft *nufft)
     nufft->z_half = 0.5 * (z.hi - z.lo) * (1.0 + 1e-9) + 1e-300;
 }
 
-int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *setup,
-                          const ec_pattern_axes *axes, ec_pattern_args *args, double *cost,
-                          char *text, size_t size)
+struct ec_pattern_trial {
+    pattern_way way;
+    ec_nufft_window window; /* of the fused path, and its tolerance; 0: it is not that */
+    double fused;
+    ec_interval w;
+    bool expanded;
+};
+
+int ec_pattern_nufft_make(const ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                          const ec_pattern_axes *axes, ec_pattern_args *args,
+                          ec_pattern_trial **trial, double *cost, char *text, size_t size)
 {
     const ec_array_config *config = &setup->config;
     ec_pattern_nufft *nufft = &args->nufft;
@@ -787,7 +806,11 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
     ec_interval w = visible_w(config, axes);
     char way[240] = "";
     int status = EC_OK;
+    ec_pattern_trial *own = calloc(1, sizeof *own);
 
+    if (!own)
+        return ec_fail(EC_ERR_MEMORY, "array_pattern: no memory for a plan");
+    *trial = own; /* also after an error */
     memset(nufft, 0, sizeof *nufft);
     *cost = (double)INFINITY;
     /* a search's tolerance does not make final figures coarse */
@@ -801,29 +824,27 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
         place_depth(args, nufft);
     way_problem problem = {memory->backend, setup, axes, args, w, tolerance, finest, wide};
     ec_pattern_cut cuts[CUTS_MAX];
-    pattern_way best;
     ec_pattern_nufft fused = *nufft;
-    ec_nufft_window window;
-    double fused_cost = memory->backend->is_cuda ? plan_fused(&problem, &fused, &window) : INFINITY;
-    memset(&best, 0, sizeof best);
-    status = choose_way(&problem, nufft, cuts, &best);
-    if (best.plan && best.cost < fused_cost) {
-        *cost = best.cost;
-        status = take_way(memory, &problem, &best, nufft, way, sizeof way);
+    double fused_cost =
+        memory->backend->is_cuda ? plan_fused(&problem, &fused, &own->window) : INFINITY;
+    status = choose_way(&problem, nufft, cuts, &own->way);
+    if (own->way.plan && own->way.cost < fused_cost) {
+        *cost = own->way.cost;
+        take_way(&problem, &own->way, nufft, way, sizeof way);
     } else if (isfinite(fused_cost)) {
-        drop_way(&best);
         *nufft = fused;
         *cost = fused_cost;
-        status = take_fused(memory, &problem, &window, nufft, way, sizeof way);
+        own->fused = fused_tolerance(&problem, nufft);
+        snprintf(way, sizeof way, "NUFFT, width %d, grid %d x %d, tolerance %.3g", nufft->width,
+                 nufft->fine[0], nufft->fine[1], own->fused);
+        status = EC_OK;
     }
-    bool expanded = nufft->terms > 1 || config->terms > 0;
-    if (status >= 0 && expanded && nufft->parts == 0)
-        status = upload_factors(memory, config, axes, w, (size_t)args->grid.points, wide, nufft);
-    if (status >= 0 && nufft->parts > 0 && nufft->terms > 1 && !nufft->taylor)
-        status = upload_curves(memory, w, nufft);
+    own->way.cut = NULL; /* in cuts */
     if (status < 0)
         return status;
-    if (expanded)
+    own->w = w;
+    own->expanded = nufft->terms > 1 || config->terms > 0;
+    if (own->expanded)
         snprintf(text, size, "%s, %d %s term%s in z (error below %.2g)", way, nufft->terms,
                  nufft->taylor ? "Taylor" : "Chebyshev", nufft->terms > 1 ? "s" : "", nufft->bound);
     else
@@ -833,16 +854,37 @@ int ec_pattern_nufft_make(ec_pattern_memory *memory, const ec_pattern_setup *set
     return EC_OK;
 }
 
-int ec_pattern_nufft_use(ec_pattern_memory *memory, ec_pattern_args *args)
+int ec_pattern_nufft_use(ec_pattern_memory *memory, const ec_pattern_setup *setup,
+                         const ec_pattern_axes *axes, ec_pattern_trial *trial,
+                         ec_pattern_args *args)
 {
+    ec_pattern_nufft *nufft = &args->nufft;
+    int status = EC_OK;
+
     args->row = EC_ROW_NUFFT;
-    args->zero_log = fmax(args->zero_log, args->nufft.noise_log);
-    if (!memory->backend->is_cuda)
-        return EC_OK;
-    args->double_precision = args->nufft.wide;
-    if (args->nufft.transform)
+    args->zero_log = fmax(args->zero_log, nufft->noise_log);
+    if (trial->expanded && nufft->parts == 0)
+        status = upload_factors(memory, &setup->config, axes, trial->w, (size_t)args->grid.points,
+                                nufft->wide, nufft);
+    if (status >= 0 && nufft->parts > 0 && nufft->terms > 1 && !nufft->taylor)
+        status = upload_curves(memory, trial->w, nufft);
+    if (status >= 0 && trial->fused == 0.0)
+        status = use_way(memory, setup, &trial->way, args);
+    if (status < 0 || !memory->backend->is_cuda)
+        return status;
+    args->double_precision = nufft->wide;
+    if (nufft->transform)
         return ec_pattern_transform_use(memory, args);
-    return stage_cuda(memory, args, &args->nufft);
+    status = upload_window(memory, &trial->window, axes, trial->fused, nufft);
+    return status < 0 ? status : stage_cuda(memory, args, nufft);
+}
+
+void ec_pattern_nufft_drop(ec_pattern_trial **trial)
+{
+    if (*trial)
+        drop_way(&(*trial)->way);
+    free(*trial);
+    *trial = NULL;
 }
 
 size_t ec_pattern_nufft_bytes(const ec_pattern_args *args)
@@ -922,6 +964,10 @@ int ec_pattern_back_make(ec_pattern_memory *memory, const ec_pattern_setup *setu
         status = upload_factors(memory, &config, axes, w, (size_t)points, true, &back);
     if (status >= 0)
         status = ec_pattern_upload(memory, &back, sizeof back, (const void **)&args->back);
+    if (memory->counted) {
+        memory->back = back;
+        args->back = &memory->back;
+    }
     ec_nufft_describe(plan, way, sizeof way);
     size_t used = strlen(text);
     snprintf(text + used, size - used,

@@ -176,6 +176,13 @@ EC_API void ec_array_definition(const ec_graph *graph, ec_expr metric, char *tex
  * over the pattern's maximum (dB), an expression; 0 when the array points where the metric looks. EC_ERR_UNSUPPORTED: the metric has no beam, or
  * its look direction varies. */
 EC_API ec_expr ec_array_look_level(ec_graph *graph, ec_expr metric);
+/* Words on that level where it is so low that the array is hardly steered there; false: it is not. */
+EC_API bool ec_array_look_warning(const ec_graph *graph, ec_expr metric, double level, char *text,
+                                  size_t size);
+/* Words on an array whose extent is none that an array has; false: it has one. A search says them by
+ * itself. */
+EC_API bool ec_array_extent_warning(const ec_graph *graph, const ec_call *call, char *text,
+                                    size_t size);
 /* The call's grid for writing a pattern: coordinates of point i of axis 0 (a) or 1 (b), and its
  * length. */
 EC_API const ec_array_config *ec_array_call_config(const ec_call *call);

@@ -189,6 +189,23 @@ static void halve_cut(ec_array_config *grid, double *theta, double phi[2])
     grid->nb = 2;
 }
 
+/* The same of a u cut through v = 0: half as many directions, even in theta, up to its largest |u|. */
+static void halve_line(ec_array_config *grid, double *theta, double phi[2])
+{
+    double most = fmax(fabs(grid->a[0]), fabs(grid->a[grid->na - 1]));
+    int32_t n = (grid->na + 2) / 2;
+
+    for (int32_t i = 0; i < n; i++)
+        theta[i] = asin(fmin(most, 1.0)) * ((double)i / (n - 1));
+    phi[0] = 0;
+    phi[1] = EC_PI;
+    grid->kind = EC_ARRAY_GRID_THETA_PHI;
+    grid->a = theta;
+    grid->na = n;
+    grid->b = phi;
+    grid->nb = 2;
+}
+
 /* Complex patterns on one grid, [n][parts]: real and imaginary parts, one after the other. */
 static int read_parts(const ec_array_winner *winner, ec_array_config *grid, int32_t n,
                       const ec_array_polarization *part, double **value)
@@ -246,16 +263,22 @@ int ec_array_winner_far_field(const ec_array_winner *winner, ec_far_field **fiel
 
     if (scalar)
         *scalar = !has_vectors(&grid);
-    if (grid.kind != EC_ARRAY_GRID_THETA_PHI && grid.kind != EC_ARRAY_CUT_THETA)
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "far field: the array has a %s; a list theta_deg is needed, with phi_deg a "
-                       "list or a number (another array of the same elements may have it)",
-                       grid_names[grid.kind]);
-    if (grid.kind == EC_ARRAY_CUT_THETA) {
-        theta = malloc((size_t)grid.na * sizeof *theta);
+    bool line = grid.kind == EC_ARRAY_CUT_U && grid.fixed == 0;
+    if (grid.kind != EC_ARRAY_GRID_THETA_PHI && grid.kind != EC_ARRAY_CUT_THETA && !line)
+        return ec_fail(
+            EC_ERR_UNSUPPORTED,
+            "far field: the array has a %s%s; a list theta_deg is needed, with phi_deg a "
+            "list or a number, or a u cut through v = 0 (another array of the same "
+            "elements may have it)",
+            grid_names[grid.kind], grid.kind == EC_ARRAY_CUT_U ? " beside v = 0" : "");
+    if (grid.kind != EC_ARRAY_GRID_THETA_PHI) {
+        theta = malloc((size_t)(grid.na + 1) * sizeof *theta);
         if (!theta)
             return no_memory();
-        halve_cut(&grid, theta, phi);
+        if (line)
+            halve_line(&grid, theta, phi);
+        else
+            halve_cut(&grid, theta, phi);
     }
     int status = make_field(winner, &grid, field);
     free(theta);

@@ -27,8 +27,8 @@ EC_API int ec_array_winner_write_elements(const ec_array_winner *winner, const c
 /* E_theta and E_phi of the array on its own grid, with the script's amplitudes; the frequency is
  * that of the wavelength. Whatever polarization the metrics read, the field is the whole one; an
  * isotropic element has no vector field, its F is E_theta (*scalar, may be NULL) and E_phi is zero.
- * A theta cut becomes two half cuts: each |theta| at its phi and at the opposite one.
- * ERR_UNSUPPORTED: the array has another grid. ERR_RANGE: the field is not finite. */
+ * A theta cut becomes two half cuts: each |theta| at its phi and at the opposite one; so does a u cut
+ * through v = 0, on directions that are even in theta. ERR_UNSUPPORTED: the array has another grid. ERR_RANGE: the field is not finite. */
 EC_API int ec_array_winner_far_field(const ec_array_winner *winner, ec_far_field **field,
                                      bool *scalar);
 /* The same to a file, .ffd or .cut by the ending of its name. */

@@ -224,22 +224,29 @@ static void warn_density(const plan_state *state, const ec_pattern_axes *axes)
                      "array: a position has no finite range; final grids cannot be sized from it");
 }
 
-/* Positions in metres with wavelength = 1, or in wavelengths with one in metres, are a common
- * mistake; both give an array of an impossible size. */
-static void warn_extent(const plan_state *state)
+bool ec_pattern_odd_extent(const ec_pattern_extent *e, int32_t elements, char *text, size_t size)
 {
     const double largest = 1000.0, smallest = 1e-3, widest_spacing = 10.0;
-    const ec_pattern_extent *e = &state->extent;
     double extent = fmax(e->x, fmax(e->y, e->z));
-    int32_t elements = state->config->elements;
     bool large = extent > largest && extent > widest_spacing * elements;
     bool small = elements > 1 && extent > 0.0 && extent < smallest;
 
-    if (state->info->mode == EC_MODE_RUN && isfinite(extent) && (large || small))
-        ec_log_write(state->info->log, EC_LOG_WARNING,
-                     "array: its %d elements extend over %.3g wavelengths; are positions and "
-                     "wavelength in the same unit?",
-                     elements, extent);
+    if (!isfinite(extent) || !(large || small))
+        return false;
+    snprintf(text, size,
+             "array: its %d elements extend over %.3g wavelengths; are positions and wavelength in "
+             "the same unit?",
+             elements, extent);
+    return true;
+}
+
+static void warn_extent(const plan_state *state)
+{
+    char text[200];
+
+    if (state->info->mode == EC_MODE_RUN &&
+        ec_pattern_odd_extent(&state->extent, state->config->elements, text, sizeof text))
+        ec_log_write(state->info->log, EC_LOG_WARNING, "%s", text);
 }
 
 static bool batch_floods(const plan_state *state, const int32_t *output, int32_t count)
@@ -385,7 +392,9 @@ static int make_batches(plan_state *state)
     return status;
 }
 
-int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator)
+/* The evaluator, or, counted, only the bytes that it would hold. */
+static int make_evaluator(ec_backend *backend, const ec_plan_info *info, bool counted,
+                          ec_pattern_evaluator **evaluator)
 {
     plan_state state = {.info = info, .config = config_of(info->call)};
     int status = check_inputs(info);
@@ -400,6 +409,8 @@ int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator 
     ev->head.def = &ec_evaluator_array_pattern;
     ev->head.backend = backend;
     ev->memory.backend = backend;
+    ev->memory.interrupt = info->interrupt;
+    ev->memory.counted = counted;
     ev->n_in = info->n_in;
     ev->n_out = info->n_out;
     ev->elements = state.config->elements;
@@ -425,6 +436,18 @@ int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator 
         ec_pattern_destroy(&handle);
         return status;
     }
+    ev->memory.interrupt = NULL; /* of the plan only */
+    *evaluator = ev;
+    return EC_OK;
+}
+
+int ec_pattern_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator)
+{
+    ec_pattern_evaluator *ev = NULL;
+    int status = make_evaluator(backend, info, false, &ev);
+
+    if (status < 0)
+        return status;
     ec_log_write(info->log, EC_LOG_INFO, "array_pattern: %s", ev->path);
     *evaluator = &ev->head;
     return EC_OK;
@@ -449,16 +472,21 @@ void ec_pattern_describe(const ec_evaluator *evaluator, char *text, size_t size)
     snprintf(text, size, "%s", ((const ec_pattern_evaluator *)evaluator)->path);
 }
 
+/* What the plan would hold: workspaces belong to teams (threads, blocks), not to candidates. An error is
+ * told by the plan. */
 void ec_pattern_memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t *fixed)
 {
-    const ec_array_config *config = config_of(info->call);
-    size_t points = (size_t)config->na * (size_t)(config->nb > 0 ? config->nb : 1);
+    ec_plan_info quiet = *info;
+    ec_log silent = {EC_LOG_ERROR, NULL, NULL};
+    ec_pattern_evaluator *ev = NULL;
 
-    /* Workspaces belong to teams (threads, blocks), not to candidates: 64 of them, and the grid.
-     * Adjoints and smooth metrics hold a field, levels and weights. */
-    size_t each = info->mode == EC_MODE_VJP || info->fidelity == EC_FINAL ? 41 : 9;
-    *per_candidate = 0;
-    *fixed = 28 * points + 64 * (each * points + 2 * ec_pattern_elements_bytes(config->elements));
+    quiet.log = &silent;
+    *per_candidate = *fixed = 0;
+    if (make_evaluator(info->backend, &quiet, true, &ev) < 0)
+        return;
+    *fixed = ev->memory.bytes;
+    ec_evaluator *handle = &ev->head;
+    ec_pattern_destroy(&handle);
 }
 
 /* ---- run ---- */

@@ -75,10 +75,12 @@ EC_PATTERN_FN double ec_power_mean(const ec_team *team, const ec_pattern_args *a
                                    const ec_pattern_elements *el)
 {
     const ec_pattern_power *power = &args->power;
-    double sum = 0.0;
+    double sum = 0.0, done = 0.0;
 
     if (!power->closed) {
         for (int32_t k = team->rank; k < power->nodes; k += team->size) {
+            if (ec_pattern_over_after(args, el->n, &done))
+                break;
             ec_direction d = {power->u[k], power->v[k], power->w[k]};
             ec_c128 f[3];
             if (args->own.parts) {
@@ -94,6 +96,8 @@ EC_PATTERN_FN double ec_power_mean(const ec_team *team, const ec_pattern_args *a
     double ignored, self = ec_pair_kernel(power, 0.0, &ignored);
     for (int32_t m = team->rank; m < el->n; m += team->size) {
         double pairs = 0.0;
+        if (ec_pattern_over_after(args, 2.0 * m, &done))
+            break;
         EC_PATTERN_SIMD_SUM(pairs)
         for (int32_t n = 0; n < m; n++) {
             double s, c, slope;

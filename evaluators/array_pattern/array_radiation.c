@@ -76,9 +76,12 @@ static int make_power_table(ec_pattern_memory *memory, double q, double extent,
     enum { PER_WAVELENGTH = 128, STEPS = 16 };
     const double order = q + 0.5, h = 2.0 * EC_PI / PER_WAVELENGTH;
     int32_t samples = (int32_t)(extent * PER_WAVELENGTH) + 4;
-    double *table = malloc(2 * (size_t)samples * sizeof *table), f[2] = {1.0, 0.0};
+    size_t bytes = 2 * (size_t)samples * sizeof(double);
+    double *table = memory->counted ? NULL : malloc(bytes), f[2] = {1.0, 0.0};
     const double full = 0.5 / (2.0 * q + 1.0);
 
+    if (memory->counted)
+        return ec_pattern_upload(memory, NULL, bytes, (const void **)&power->table);
     if (!table)
         return no_memory();
     for (int32_t i = 0; i < samples; i++) {
@@ -95,19 +98,21 @@ static int make_power_table(ec_pattern_memory *memory, double q, double extent,
     power->factor = 1.0;
     power->samples = samples;
     power->per_step = PER_WAVELENGTH;
-    int status = ec_pattern_upload(memory, table, 2 * (size_t)samples * sizeof *table,
-                                   (const void **)&power->table);
+    int status = ec_pattern_upload(memory, table, bytes, (const void **)&power->table);
     free(table);
     return status;
 }
 
 /* ---- quadrature ---- */
 
+enum { NODES_MOST = 112 }; /* that elements of their own need beside those of the array */
+
 /* A part of the sphere in axes of its own: z from low to high and phi over a span. half: z from 0
- * to 1 through z = s^2, for (normal . d)^2q is smooth over s at the horizon. */
+ * to 1 through z = s^2, for (normal . d)^2q is smooth over s at the horizon. band: the horizons of all
+ * elements lie in |z| <= band, and nothing is radiated below; nodes of their own resolve it. */
 typedef struct region {
     ec_element_frame frame;
-    double low, high, phi, span;
+    double low, high, phi, span, band;
     bool half, circle;
 } region;
 
@@ -116,11 +121,34 @@ typedef struct rule {
     double *list; /* u, v, w and weight, [4][nodes] */
 } rule;
 
+/* nz nodes and weights along z; of a region with a band half of them in it. */
+static void place_z(const region *r, int32_t nz, double *z, double *weight)
+{
+    int32_t inner = r->band > 0.0 ? nz / 2 : 0, outer = nz - inner;
+    double low = r->band > 0.0 ? r->band : r->low;
+
+    if (inner > 0)
+        gauss_legendre(inner, z, weight);
+    gauss_legendre(outer, z + inner, weight + inner);
+    for (int32_t i = 0; i < nz; i++) {
+        double t = z[i], rate = i < inner ? 2.0 * r->band : r->high - low;
+        if (r->half) { /* z = t^2 */
+            z[i] = t * t;
+            weight[i] *= 2.0 * t;
+            continue;
+        }
+        z[i] = (i < inner ? -r->band : low) + rate * t;
+        weight[i] *= rate;
+    }
+}
+
 /* nz by np nodes; weights of the mean over the whole sphere, with a gain times its power. */
-static int make_rule(const region *r, const ec_pattern_gain *gain, int32_t nz, int32_t np, rule *to)
+static int make_rule(const ec_pattern_memory *memory, const region *r, const ec_pattern_gain *gain,
+                     int32_t nz, int32_t np, rule *to)
 {
     size_t nodes = (size_t)nz * (size_t)np, most = (size_t)(nz > np ? nz : np);
     double *z = malloc(4 * most * sizeof *z), *phi = z + 2 * most;
+    int status = EC_OK;
 
     to->nodes = nodes;
     to->list = malloc(4 * nodes * sizeof *to->list);
@@ -130,13 +158,13 @@ static int make_rule(const region *r, const ec_pattern_gain *gain, int32_t nz, i
         to->list = NULL;
         return no_memory();
     }
-    gauss_legendre(nz, z, z + nz);
+    place_z(r, nz, z, z + nz);
     if (!r->circle)
         gauss_legendre(np, phi, phi + np);
-    for (int32_t i = 0; i < nz; i++)
+    for (int32_t i = 0; i < nz && status >= 0; i++) {
+        status = ec_pattern_go_on(memory);
         for (int32_t k = 0; k < np; k++) {
-            double c = r->half ? z[i] * z[i] : r->low + (r->high - r->low) * z[i];
-            double rate = r->half ? 2.0 * z[i] : r->high - r->low;
+            double c = z[i];
             double angle = r->phi + r->span * (r->circle ? (k + 0.5) / np : phi[k]);
             double share = r->span / (4.0 * EC_PI) * (r->circle ? 1.0 / np : phi[np + k]);
             double s = sqrt(1.0 - c * c), x = s * cos(angle), y = s * sin(angle);
@@ -148,16 +176,21 @@ static int make_rule(const region *r, const ec_pattern_gain *gain, int32_t nz, i
             to->list[at] = d.u;
             to->list[nodes + at] = d.v;
             to->list[2 * nodes + at] = d.w;
-            to->list[3 * nodes + at] =
-                z[nz + i] * rate * share * (gain ? ec_gain_power(gain, d) : 1.0);
+            to->list[3 * nodes + at] = z[nz + i] * share * (gain ? ec_gain_power(gain, d) : 1.0);
         }
+    }
     free(z);
-    return EC_OK;
+    if (status < 0) {
+        free(to->list);
+        to->list = NULL;
+    }
+    return status;
 }
 
 /* Nodes that the element needs beside those of the array: until the element's own power stands to
  * 1e-7, at most as many as its table has rows (then every harmonic of the table is integrated). */
-static int element_nodes(const region *r, const ec_pattern_gain *gain, int32_t *extra)
+static int element_nodes(const ec_pattern_memory *memory, const region *r,
+                         const ec_pattern_gain *gain, int32_t *extra)
 {
     bool table = gain->pattern.kind == (int32_t)EC_ELEMENT_KIND_TABLE;
     int32_t most = table ? gain->pattern.grid.rows + gain->pattern.grid.columns : 256;
@@ -167,7 +200,7 @@ static int element_nodes(const region *r, const ec_pattern_gain *gain, int32_t *
     for (int32_t n = 0; n <= most; n = 2 * n + 16) {
         rule one;
         double power = 0.0;
-        int status = make_rule(r, gain, 24 + n, 12 + 2 * n, &one);
+        int status = make_rule(memory, r, gain, 24 + n, 12 + 2 * n, &one);
         if (status < 0)
             return status;
         for (size_t i = 0; i < one.nodes; i++)
@@ -183,17 +216,18 @@ static int element_nodes(const region *r, const ec_pattern_gain *gain, int32_t *
 
 /* The same for elements of their own, whose horizons lie anywhere: until the sum of their powers
  * stands to 1e-4, which is 4e-4 dB. */
-static int own_nodes(const region *r, const ec_array_config *config, int32_t *extra)
+static int own_nodes(const ec_pattern_memory *memory, const region *r,
+                     const ec_array_config *config, int32_t *extra)
 {
     double before = 0.0;
     ec_pattern_own own;
 
     ec_pattern_own_of(config, &own);
     *extra = 0;
-    for (int32_t n = 0; n <= 112; n = 2 * n + 16) {
+    for (int32_t n = 0; n <= NODES_MOST; n = 2 * n + 16) {
         rule one;
         double power = 0.0;
-        int status = make_rule(r, NULL, 24 + n, 12 + 2 * n, &one);
+        int status = make_rule(memory, r, NULL, 24 + n, 12 + 2 * n, &one);
         if (status < 0)
             return status;
         for (size_t i = 0; i < one.nodes; i++) {
@@ -214,45 +248,71 @@ static int own_nodes(const region *r, const ec_array_config *config, int32_t *ex
     return EC_OK;
 }
 
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
 static bool along_z(const ec_element_frame *frame)
 {
     return frame->z[0] == 0.0 && frame->z[1] == 0.0;
 }
 
-/* The frame before whose x-y plane alone elements of their own radiate, all with one normal; NULL:
- * there is none. */
-static const ec_element_frame *common_front(const ec_array_config *config)
+/* The region of elements of their own that radiate nothing behind: before the x-y plane of the frame
+ * that they have in common, or of their mean normal with a band about it; false when they point too
+ * far apart, or are not of that kind. */
+static bool choose_front(const ec_array_config *config, region *r)
 {
+    const double widest = 0.6; /* beyond it the band is no better than the whole sphere */
     int32_t kind = config->element.kind;
     const ec_element_frame *frame = config->frames;
+    double mean[3] = {0.0, 0.0, 0.0}, most = 0.0;
 
     if (config->each || !frame ||
         (kind != (int32_t)EC_ELEMENT_KIND_HEMISPHERIC && kind != (int32_t)EC_ELEMENT_KIND_COSQ))
-        return NULL;
-    for (int32_t m = 1; m < config->elements; m++)
-        for (int i = 0; i < 3; i++)
-            if (frame[m].z[i] != frame[0].z[i])
-                return NULL;
-    return frame;
+        return false;
+    for (int32_t m = 0; m < config->elements; m++)
+        for (int i = 0; i < 3; i++) {
+            mean[i] += frame[m].z[i];
+            most = fmax(most, fabs(frame[m].z[i] - frame[0].z[i]));
+        }
+    r->frame = frame[0];
+    r->half = most == 0.0;
+    if (r->half)
+        return true;
+    if (!ec_element_frame_from_normal(mean, 0.0, 1.0, &r->frame))
+        return false;
+    /* the sine of the largest tilt; with the frame's rounding no horizon is outside */
+    double sine = 0.0;
+    for (int32_t m = 0; m < config->elements; m++) {
+        double cross[3];
+        if (!(dot(r->frame.z, frame[m].z) > 0.0))
+            return false;
+        ec_element_cross(r->frame.z, frame[m].z, cross);
+        sine = fmax(sine, sqrt(dot(cross, cross)));
+    }
+    r->band = sine * (1.0 + 1e-9) + 1e-12;
+    return r->band <= widest;
 }
 
 /* Where the element radiates (elements of their own without a common front: everywhere), cut to the
  * front half of the array with `half`. */
-static int choose_region(const ec_pattern_gain *gain, const ec_element_frame *front, bool half,
+static int choose_region(const ec_pattern_gain *gain, const ec_array_config *config, bool half,
                          region *r)
 {
+    const region whole = {
+        {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, -1.0, 1.0, 0.0, 2.0 * EC_PI, 0.0, half, true};
     const ec_element_grid *grid = &gain->pattern.grid;
     bool behind = gain->form == EC_GAIN_COSINE; /* nothing behind the element */
     bool turned = !(along_z(&gain->frame) && gain->frame.z[2] > 0.0);
     bool table =
         gain->form == EC_GAIN_FIELD && gain->pattern.kind == (int32_t)EC_ELEMENT_KIND_TABLE;
 
-    *r = (region){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, -1.0, 1.0, 0.0, 2.0 * EC_PI, half, true};
-    if (front && (!half || (along_z(front) && front->z[2] > 0.0))) {
-        r->frame = *front;
-        r->half = true;
+    *r = whole;
+    if (choose_front(config, r) &&
+        (!half || (r->half && along_z(&r->frame) && r->frame.z[2] > 0.0)))
         return EC_OK;
-    }
+    *r = whole;
     bool part = table && (grid->theta_low > 1e-6 || grid->theta_high < EC_PI - 1e-6 ||
                           grid->phi_span < 2.0 * EC_PI - 1e-6);
     if ((behind || part) && half && turned)
@@ -303,8 +363,8 @@ int ec_pattern_power_pairs(ec_pattern_memory *memory, const ec_array_config *con
     return EC_OK;
 }
 
-int ec_pattern_power_nodes(const ec_array_config *config, const ec_pattern_extent *extent,
-                           size_t *count, double **list)
+int ec_pattern_power_nodes(const ec_pattern_memory *memory, const ec_array_config *config,
+                           const ec_pattern_extent *extent, size_t *count, double **list)
 {
     bool half = config->integrate == EC_INTEGRATE_HEMISPHERE, own = ec_pattern_has_own(config);
     double diagonal = sqrt(extent->x * extent->x + extent->y * extent->y);
@@ -314,7 +374,7 @@ int ec_pattern_power_nodes(const ec_array_config *config, const ec_pattern_exten
     int32_t extra = 0;
 
     ec_pattern_gain_of(config, EC_POLARIZATION_TOTAL, &gain);
-    int status = choose_region(&gain, common_front(config), half, &where);
+    int status = choose_region(&gain, config, half, &where);
     if (status < 0)
         return status;
     /* |F|^2 has the phases of pair distances */
@@ -329,19 +389,38 @@ int ec_pattern_power_nodes(const ec_array_config *config, const ec_pattern_exten
             gain.form == EC_GAIN_ONE ? "a hemisphere of an array that is not planar"
                                      : "an element that is not isotropic",
             deep / (2.0 * EC_PI));
-    if (gain.form == EC_GAIN_FIELD)
-        status = element_nodes(&where, &gain, &extra);
-    if (own)
-        status = own_nodes(&where, config, &extra);
+    /* an answer before the plan takes the most that there may be */
+    extra = own || gain.form == EC_GAIN_FIELD ? NODES_MOST : 0;
+    if (!memory->counted && gain.form == EC_GAIN_FIELD)
+        status = element_nodes(memory, &where, &gain, &extra);
+    if (!memory->counted && own)
+        status = own_nodes(memory, &where, config, &extra);
     int32_t nz = (int32_t)(0.75 * deep) + 24 + extra;
     int32_t np = (int32_t)(across + 8.0 * cbrt(across)) + 12 + 2 * extra;
+    np += np & 1;
+    *count = (size_t)nz * (size_t)np;
+    if (memory->counted)
+        return EC_OK;
     if (status >= 0)
-        status = make_rule(&where, &gain, nz, np + (np & 1), &nodes);
+        status = make_rule(memory, &where, &gain, nz, np, &nodes);
     if (status < 0)
         return status;
     *count = nodes.nodes;
     *list = nodes.list;
     return EC_OK;
+}
+
+/* The bytes of a quadrature. */
+static int count_rule(ec_pattern_memory *memory, const ec_array_config *config, size_t nodes,
+                      ec_pattern_power *power)
+{
+    const double *const none[3] = {NULL, NULL, NULL};
+    int status =
+        ec_pattern_upload(memory, NULL, 4 * nodes * sizeof(double), (const void **)&power->u);
+
+    if (status < 0 || !ec_pattern_has_own(config))
+        return status;
+    return ec_pattern_fields_make(memory, config, 3, none, 0, nodes, &power->field);
 }
 
 int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *config,
@@ -354,9 +433,11 @@ int ec_pattern_power_make(ec_pattern_memory *memory, const ec_array_config *conf
     int status = ec_pattern_power_pairs(memory, config, extent, power);
     if (status < 0 || power->closed)
         return status;
-    status = ec_pattern_power_nodes(config, extent, &count, &list);
+    status = ec_pattern_power_nodes(memory, config, extent, &count, &list);
     if (status < 0)
         return status;
+    if (memory->counted)
+        return count_rule(memory, config, count, power);
     const double **to[4] = {&power->u, &power->v, &power->w, &power->weight};
     power->nodes = (int32_t)count;
     for (size_t k = 0; k < 4 && status >= 0; k++)

@@ -33,9 +33,12 @@ static inline void EC_ROW(direct)(const ec_pattern_args *args, const ec_pattern_
                                   float *row)
 {
     const ec_pattern_grid *grid = &args->grid;
+    double done = 0.0;
 
     for (int32_t first = 0; first < grid->points; first += EC_ROW_BLOCK) {
         EC_REAL re[EC_ROW_BLOCK], im[EC_ROW_BLOCK];
+        if (ec_pattern_over_after(args, (double)el->n * EC_ROW_BLOCK, &done))
+            return;
         const double *u = grid->u + first, *v = grid->v + first, *w = grid->w + first;
         int32_t count = grid->points - first;
         count = count < EC_ROW_BLOCK ? count : EC_ROW_BLOCK;
@@ -95,8 +98,11 @@ static inline void EC_ROW(own)(const ec_pattern_args *args, const ec_pattern_ele
 {
     const ec_pattern_grid *grid = &args->grid;
     int32_t parts = args->own.parts;
+    double done = 0.0;
 
     for (int32_t first = 0; first < grid->points; first += EC_ROW_BLOCK) {
+        if (ec_pattern_over_after(args, 4.0 * el->n * EC_ROW_BLOCK, &done))
+            return;
         EC_REAL re[3][EC_ROW_BLOCK] = {{0}}, im[3][EC_ROW_BLOCK] = {{0}};
         EC_REAL er[3][EC_ROW_BLOCK], ei[3][EC_ROW_BLOCK], s[EC_ROW_BLOCK], c[EC_ROW_BLOCK];
         const double *u = grid->u + first, *v = grid->v + first, *w = grid->w + first;
@@ -245,10 +251,14 @@ static inline void EC_ROW(product)(const ec_pattern_args *args, const ec_pattern
     EC_REAL *cosines = wi + (size_t)product->rows * stride;
     EC_REAL *sines = cosines + (size_t)stride * product->padded;
 
+    double done = 0.0;
+
     EC_ROW(tables)(args, el, stride, wr, wi, cosines, sines);
     for (int32_t column = 0; column < product->columns; column += EC_ROW_BLOCK)
         for (int32_t r = 0; r < product->rows; r++) {
             EC_REAL acc[4][EC_ROW_BLOCK];
+            if (ec_pattern_over_after(args, 0.25 * stride * EC_ROW_BLOCK, &done))
+                return;
             memset(acc, 0, sizeof acc);
             EC_ROW(multiply)
             (stride, product->padded, wr + (size_t)r * stride, wi + (size_t)r * stride,
@@ -415,6 +425,8 @@ static inline void EC_ROW(field)(const ec_pattern_args *args, const ec_pattern_e
 
     for (int32_t k = 0; k < nufft->parts || k == 0; k++) {
         const ec_pattern_part *part = nufft->parts ? &nufft->part[k] : &whole;
+        if (k > 0 && ec_pattern_over(args))
+            return;
         EC_ROW(strengths)(args, el, part, !nufft->places || nufft->moving, memory);
         for (size_t i = 0; nufft->tilt && !nufft->places && i < points; i++) {
             u[i] = ec_fma(part->slope_x, grid->w[i], grid->u[i]);

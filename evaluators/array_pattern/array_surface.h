@@ -21,6 +21,7 @@ EC_PATTERN_FN void ec_surface_direction(const ec_pattern_grid *grid, double a, d
         double st, ct, sp, cp;
         ec_det_sincos(a, &st, &ct);
         ec_det_sincos(b, &sp, &cp);
+        st = fabs(st) < grid->pole ? grid->pole : st;
         d[0].u = st * cp, d[0].v = st * sp, d[0].w = ct;
         d[1].u = ct * cp, d[1].v = ct * sp, d[1].w = -st;
         d[2].u = -st * sp, d[2].v = st * cp, d[2].w = 0.0;
@@ -111,6 +112,7 @@ typedef struct ec_surface_beam {
     double half_a, half_b; /* of the excluded ellipse; of a cone half_b is NAN */
     int32_t excluded, sample;
     const uint8_t *flooded; /* without exclusion: points of the main beam */
+    const float *row;
 } ec_surface_beam;
 
 EC_FN void ec_surface_coordinates(const ec_pattern_grid *grid, int32_t i, double *a, double *b)
@@ -505,10 +507,39 @@ EC_PATTERN_FN double ec_surface_refine(const ec_pattern_args *args, const ec_pat
     return start;
 }
 
+/* What |F| of two neighbours may differ by in a row of non-uniform FFTs though it is the same: their
+ * error is `tolerance` of the rms over the row, up to four times as large at a point. Sums have none,
+ * so that equal values come out equal. */
+EC_PATTERN_FN double ec_surface_noise(const ec_team *team, const ec_pattern_args *args,
+                                      const ec_pattern_elements *el, const float *row)
+{
+    double sum = 0.0, weights = 0.0;
+
+    if (args->row != EC_ROW_NUFFT && args->row != EC_ROW_GIVEN)
+        return 0.0;
+    for (int32_t i = team->rank; i < args->grid.points; i += team->size)
+        sum += row[i] > 0.0f ? (double)row[i] : 0.0;
+    sum = ec_team_sum(team, sum) / args->grid.points;
+    for (int32_t m = 0; m < el->n; m++)
+        weights += el->amplitude[m] * el->amplitude[m];
+    /* a float's own error comes on top */
+    return 8.0 * (ec_det_exp(0.5 * args->nufft.noise_log) + 1e-7) *
+           sqrt(sum > weights ? sum : weights);
+}
+
+/* Is j, beside i, not higher? */
+EC_FN bool ec_surface_descends(const float *row, double noise, int32_t i, int32_t j)
+{
+    if (row[j] <= row[i] || noise == 0.0)
+        return row[j] <= row[i];
+    double most = sqrt((double)row[i]) + noise;
+    return (double)row[j] <= most * most;
+}
+
 /* Marks what a descending flood reaches from the peak: each point that has a marked neighbour that
- * is not lower. The set does not depend on the order. */
+ * is not lower, up to the row's noise. The set does not depend on the order. */
 EC_PATTERN_FN void ec_surface_flood(const ec_team *team, const ec_pattern_grid *grid,
-                                    const float *row, int32_t peak, uint8_t *flooded,
+                                    const float *row, double noise, int32_t peak, uint8_t *flooded,
                                     int32_t *queue)
 {
     for (int32_t i = team->rank; i < grid->points; i += team->size)
@@ -525,7 +556,8 @@ EC_PATTERN_FN void ec_surface_flood(const ec_team *team, const ec_pattern_grid *
             bool reached = false;
             for (int32_t k = 0; k < 8 && !reached; k++) {
                 int32_t j = ec_surface_neighbour(grid, i, k);
-                reached = j >= 0 && ((volatile uint8_t *)flooded)[j] && row[j] >= row[i];
+                reached = j >= 0 && ((volatile uint8_t *)flooded)[j] &&
+                          ec_surface_descends(row, noise, j, i);
             }
             if (reached) {
                 ((volatile uint8_t *)flooded)[i] = 1;
@@ -540,7 +572,7 @@ EC_PATTERN_FN void ec_surface_flood(const ec_team *team, const ec_pattern_grid *
         int32_t i = queue[next];
         for (int32_t k = 0; k < 8; k++) {
             int32_t j = ec_surface_neighbour(grid, i, k);
-            if (j >= 0 && !flooded[j] && row[j] >= 0.0f && row[j] <= row[i]) {
+            if (j >= 0 && !flooded[j] && row[j] >= 0.0f && ec_surface_descends(row, noise, i, j)) {
                 flooded[j] = 1;
                 queue[count++] = j;
             }
@@ -622,6 +654,7 @@ EC_PATTERN_FN int ec_surface_find_beam(const ec_team *team, const ec_pattern_arg
     beam->half_b = metric->exclude_b;
     beam->excluded = beam->half_a == beam->half_a;
     beam->flooded = NULL;
+    beam->row = row;
     if (beam->half_b != beam->half_b && grid->kind != EC_ARRAY_GRID_THETA_PHI)
         beam->half_b = beam->half_a;
     beam->sample = -1;
@@ -661,7 +694,8 @@ EC_PATTERN_FN int ec_surface_find_beam(const ec_team *team, const ec_pattern_arg
         beam->peak_log = ec_det_log(p > EC_POWER_MIN ? p : EC_POWER_MIN);
     }
     if (edges && !beam->excluded && grid->topology == EC_PATTERN_SURFACE) {
-        ec_surface_flood(team, grid, row, beam->sample, flooded, queue);
+        ec_surface_flood(team, grid, row, ec_surface_noise(team, args, el, row), beam->sample,
+                         flooded, queue);
         beam->flooded = flooded;
     }
     return beam->peak_log > args->zero_log ? 0 : EC_CANDIDATE_EVALUATOR;
@@ -829,6 +863,36 @@ EC_PATTERN_FN bool ec_surface_tops(const ec_pattern_grid *grid, const float *row
     return true;
 }
 
+/* The highest sample in a line's region. */
+EC_PATTERN_FN double ec_surface_highest(const ec_team *team, const ec_pattern_grid *grid,
+                                        const float *row, const ec_surface_beam *beam,
+                                        const ec_pattern_line *line)
+{
+    ec_pattern_best best = {0.0, 0.0, 0.0, 0, EC_CURVE_NONE};
+
+    for (int32_t i = team->rank; i < grid->points; i += team->size)
+        if ((double)row[i] > best.score && ec_surface_in_region(grid, beam, line, i))
+            best.score = row[i];
+    ec_team_best(team, &best);
+    return best.score;
+}
+
+/* True when the lobe of sample i, a peak, can be as high as `bar`. */
+EC_PATTERN_FN bool ec_surface_reaches(const ec_pattern_grid *grid, const float *row, int32_t i,
+                                      double bar)
+{
+    double a, b;
+
+    if (ec_surface_pole(grid, i / grid->nb) >= 0)
+        return true;
+    for (int32_t k = 0; k < 8; k++) {
+        int32_t j = ec_surface_neighbour(grid, i, k);
+        if (j < 0 || row[j] < 0.0f)
+            return true; /* no whole neighbourhood to interpolate in */
+    }
+    return !(ec_surface_interpolate(grid, row, i, &a, &b) * grid->reach < bar);
+}
+
 /* Highest score of the samples (and interpolated or refined peaks) in a line's region. */
 EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *args,
                                    const ec_pattern_elements *el, const float *row,
@@ -843,6 +907,8 @@ EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *a
 
     found.line = number;
     found.curve = EC_CURVE_NONE;
+    if (flat && args->exact)
+        bar = ec_surface_highest(team, grid, row, beam, line);
     for (int32_t i = team->rank; i < grid->points; i += team->size) {
         double p = row[i];
         /* a peak is at most 1.5 dB above its sample on any usable grid */
@@ -850,7 +916,7 @@ EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *a
             continue;
         bool peak = surface && (flat ? ec_surface_is_peak(grid, row, i)
                                      : ec_surface_tops(grid, row, beam, line, i));
-        if (flat && !peak && !(p > bar))
+        if (flat && !peak && !(p > bar || (args->exact && p == bar)))
             continue;
         if (!ec_surface_in_region(grid, beam, line, i))
             continue;
@@ -866,25 +932,29 @@ EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *a
         bar = flat && p > bar ? p : bar;
         if (ec_pattern_better(&found, best))
             *best = found;
-        if (!peak)
+        if (!peak || (flat && args->exact && !ec_surface_reaches(grid, row, i, bar)))
             continue;
+        double top = p;
         if (args->exact) {
+            if (ec_pattern_over(args))
+                return;
             ec_surface_box(grid, i, lo, hi);
-            found.score = ec_surface_refine(args, el, beam, line, lo, hi, &found.a, &found.b) +
-                          line->sign * offset;
+            double score = ec_surface_refine(args, el, beam, line, lo, hi, &found.a, &found.b);
+            found.score = score + line->sign * offset;
+            top = flat ? ec_det_exp(score + limit) : p;
             /* a climb that ends at the rim is no maximum: the rim is searched as a curve */
             if (grid->kind == EC_ARRAY_GRID_UV &&
                 found.a * found.a + found.b * found.b > 1.0 - 1e-11)
                 continue;
         } else {
-            double top = flat ? ec_surface_interpolate(grid, row, i, &found.a, &found.b) : p;
+            top = flat ? ec_surface_interpolate(grid, row, i, &found.a, &found.b) : p;
             top = top > EC_POWER_MIN ? top : EC_POWER_MIN;
             found.score = line->sign * (ec_det_log(top) + offset - limit);
-            if (flat && top > bar && ec_surface_point_in_region(grid, beam, line, found.a, found.b))
-                bar = top;
         }
-        if (ec_surface_point_in_region(grid, beam, line, found.a, found.b) &&
-            ec_pattern_better(&found, best))
+        if (!ec_surface_point_in_region(grid, beam, line, found.a, found.b))
+            continue;
+        bar = flat && top > bar ? top : bar;
+        if (ec_pattern_better(&found, best))
             *best = found;
     }
 }
@@ -957,63 +1027,171 @@ EC_PATTERN_FN bool ec_surface_near_flood(const ec_pattern_grid *grid, const uint
     return false;
 }
 
-/* Highest score on a curve that bounds the region, by samples and golden sections. */
+/* A stretch of a curve that bounds a region, and the line that scores it. */
+typedef struct ec_surface_edge {
+    int32_t curve;
+    double radius;
+    const ec_pattern_line *line;
+    double offset;
+    double low; /* powers of the row below it are too low to matter; 0: none is */
+} ec_surface_edge;
+
+/* Samples on a whole curve: 3/4 as dense as the grid's, of which a 1/aperture has 8 at final
+ * fidelity. */
+EC_PATTERN_FN int32_t ec_surface_curve_count(const ec_pattern_grid *grid,
+                                             const ec_surface_beam *beam, int32_t curve,
+                                             double radius)
+{
+    double density_a = (grid->na - 1) / (grid->a[grid->na - 1] - grid->a[0]);
+    double density_b = (grid->nb - 1) / (grid->b[grid->nb - 1] - grid->b[0]);
+    double most = density_a > density_b ? density_a : density_b, length;
+
+    if (curve == EC_CURVE_RIM || radius > 0.0)
+        length = curve == EC_CURVE_RIM ? most : radius * most;
+    else if (beam->half_b == beam->half_b)
+        length = fmax(beam->half_a * density_a, beam->half_b * density_b);
+    else
+        length = beam->half_a * most;
+    double count = 0.75 * EC_TURN * length;
+    return count < 64.0 ? 64 : count < 1e6 ? (int32_t)count : 1000000;
+}
+
+/* True when samples of the row about (a, b) say that the curve is too low there: a u-v grid of a
+ * planar array that samples it well has none 6 dB below a point within two cells. */
+EC_PATTERN_FN bool ec_surface_is_low(const ec_pattern_grid *grid, const float *row, double low,
+                                     double a, double b)
+{
+    int32_t ia =
+        (int32_t)((a - grid->a[0]) / (grid->a[grid->na - 1] - grid->a[0]) * (grid->na - 1));
+    int32_t ib =
+        (int32_t)((b - grid->b[0]) / (grid->b[grid->nb - 1] - grid->b[0]) * (grid->nb - 1));
+    int32_t seen = 0;
+
+    for (int32_t k = 0; k < 16; k++) {
+        int32_t ja = ia + k / 4 - 1, jb = ib + k % 4 - 1;
+        if (ja < 0 || ja >= grid->na || jb < 0 || jb >= grid->nb || row[ja * grid->nb + jb] < 0.0f)
+            continue;
+        if ((double)row[ja * grid->nb + jb] >= low)
+            return false;
+        seen++;
+    }
+    return seen > 2;
+}
+
+/* Score of the curve at tau; EC_NO_SCORE where it is outside the grid, or low. */
+EC_PATTERN_FN double ec_surface_edge_score(const ec_pattern_args *args,
+                                           const ec_pattern_elements *el,
+                                           const ec_surface_beam *beam, const ec_surface_edge *edge,
+                                           double tau, double *a, double *b, ec_direction *d)
+{
+    double rate;
+
+    if (!ec_surface_curve(&args->grid, beam, edge->curve, edge->radius, tau, a, b, d))
+        return EC_NO_SCORE;
+    if (edge->low > 0.0 && ec_surface_is_low(&args->grid, beam->row, edge->low, *a, *b))
+        return EC_NO_SCORE;
+    double limit = ec_line_limit(edge->line, ec_surface_distance(beam, *d), &rate);
+    return edge->line->sign * (ec_surface_log(args, el, *d) + edge->offset - limit);
+}
+
+/* The curve's score at tau, which replaces *best where it is better and counts. */
+EC_PATTERN_FN double ec_surface_try_curve(const ec_pattern_args *args,
+                                          const ec_pattern_elements *el,
+                                          const ec_surface_beam *beam, const ec_surface_edge *edge,
+                                          double tau, int32_t number, ec_pattern_best *best)
+{
+    const ec_pattern_grid *grid = &args->grid;
+    ec_pattern_best found;
+    ec_direction d;
+
+    found.line = number;
+    found.curve = edge->curve;
+    found.score = ec_surface_edge_score(args, el, beam, edge, tau, &found.a, &found.b, &d);
+    if (found.score == EC_NO_SCORE || !ec_pattern_better(&found, best))
+        return found.score;
+    bool outside = edge->line->to >= 0.0 || edge->curve == EC_CURVE_EDGE;
+    if (!outside)
+        outside = beam->excluded ? ec_surface_measure(grid, beam, found.a, found.b, d) >= 1.0
+                                 : !ec_surface_near_flood(grid, beam->flooded, found.a, found.b);
+    if (outside)
+        *best = found;
+    return found.score;
+}
+
+/* Golden sections of the curve between lo and hi. */
+EC_PATTERN_FN void ec_surface_climb_curve(const ec_pattern_args *args,
+                                          const ec_pattern_elements *el,
+                                          const ec_surface_beam *beam, const ec_surface_edge *edge,
+                                          double lo, double hi, int32_t number,
+                                          ec_pattern_best *best)
+{
+    enum { ROUNDS = 36 }; /* to 3e-8 of the stretch */
+    const double golden = 0.3819660112501051;
+    double t0 = lo + golden * (hi - lo), t1 = hi - golden * (hi - lo);
+    double f0 = ec_surface_try_curve(args, el, beam, edge, t0, number, best);
+    double f1 = ec_surface_try_curve(args, el, beam, edge, t1, number, best);
+
+    for (int round = 0; round < ROUNDS; round++) {
+        if (f0 > f1) {
+            hi = t1;
+            t1 = t0;
+            f1 = f0;
+            t0 = lo + golden * (hi - lo);
+            f0 = ec_surface_try_curve(args, el, beam, edge, t0, number, best);
+        } else {
+            lo = t0;
+            t0 = t1;
+            f0 = f1;
+            t1 = hi - golden * (hi - lo);
+            f1 = ec_surface_try_curve(args, el, beam, edge, t1, number, best);
+        }
+    }
+}
+
+/* What a maximum among three samples of a smooth curve can have over the middle one. */
+EC_PATTERN_FN double ec_surface_curve_rise(const double score[3])
+{
+    const double most = 0.7; /* natural units: 3 dB */
+    double bend = 2.0 * score[1] - score[0] - score[2], turn = score[2] - score[0];
+
+    if (score[0] == EC_NO_SCORE || score[2] == EC_NO_SCORE || !(bend > 0.0))
+        return most;
+    double rise = 0.03 + 2.0 * turn * turn / (8.0 * bend);
+    return rise < most ? rise : most;
+}
+
+/* Highest score on a curve that bounds the region, by samples and golden sections. Members of the
+ * team take stretches of it. */
 EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_args *args,
                                          const ec_pattern_elements *el, const ec_surface_beam *beam,
                                          int32_t curve, double radius, const ec_pattern_line *line,
                                          int32_t number, double offset, ec_pattern_best *best)
 {
     const ec_pattern_grid *grid = &args->grid;
-    int32_t count = 4 * (grid->na > grid->nb ? grid->na : grid->nb);
-    double step = EC_TURN / count, rate;
-    ec_pattern_best found;
+    int32_t count = ec_surface_curve_count(grid, beam, curve, radius);
+    int32_t first = (int32_t)((int64_t)count * team->rank / team->size);
+    int32_t end = (int32_t)((int64_t)count * (team->rank + 1) / team->size);
+    bool flat = line->limit[0] == line->limit[1] && line->sign > 0;
+    bool dense = grid->kind == EC_ARRAY_GRID_UV && args->planar && !args->own.parts &&
+                 grid->uniform && grid->reach < 1.2;
+    double step = EC_TURN / count, score[3] = {EC_NO_SCORE, EC_NO_SCORE, EC_NO_SCORE}, a, b;
+    ec_surface_edge edge = {curve, radius, line, offset, 0.0};
     ec_direction d;
 
-    found.line = number;
-    found.curve = curve == EC_CURVE_RIM ? EC_CURVE_RIM : EC_CURVE_EDGE;
-    double score[3] = {0.0, 0.0, 0.0};
-    for (int32_t k = team->rank; k < count; k += team->size) {
-        double a = 0.0, b = 0.0;
-        bool next = team->size == 1 && k > 0; /* two of the three are known */
+    for (int32_t k = first - 1; k <= end; k++) {
+        if (ec_pattern_over(args))
+            return;
+        edge.low = flat && dense && best->score > EC_NO_SCORE
+                       ? 0.25 * ec_det_exp(best->score - offset + line->limit[0] * EC_PER_DB)
+                       : 0.0;
         score[0] = score[1];
         score[1] = score[2];
-        for (int j = next ? 2 : 0; j < 3; j++) {
-            score[j] = EC_NO_SCORE;
-            if (ec_surface_curve(grid, beam, curve, radius, (k + j - 1) * step, &a, &b, &d))
-                score[j] = line->sign * (ec_surface_log(args, el, d) + offset -
-                                         ec_line_limit(line, ec_surface_distance(beam, d), &rate));
-        }
-        if (score[1] == EC_NO_SCORE || score[1] < score[0] || score[1] < score[2] ||
-            score[1] < best->score - 0.7)
+        score[2] = ec_surface_edge_score(args, el, beam, &edge, k * step, &a, &b, &d);
+        if (k <= first || score[1] == EC_NO_SCORE || score[1] < score[0] || score[1] < score[2] ||
+            score[1] + ec_surface_curve_rise(score) < best->score)
             continue;
-        double lo = (k - 1) * step, hi = (k + 1) * step;
-        const double golden = 0.3819660112501051;
-        double t1 = lo + golden * (hi - lo), t2 = hi - golden * (hi - lo), f[2];
-        for (int round = 0; round < 45; round++) {
-            for (int j = 0; j < 2; j++) {
-                f[j] = EC_NO_SCORE;
-                if (ec_surface_curve(grid, beam, curve, radius, j ? t2 : t1, &a, &b, &d))
-                    f[j] = line->sign * (ec_surface_log(args, el, d) + offset -
-                                         ec_line_limit(line, ec_surface_distance(beam, d), &rate));
-                found.score = f[j];
-                found.a = a;
-                found.b = b;
-                if (!ec_pattern_better(&found, best))
-                    continue;
-                bool outside = line->to >= 0.0 || curve == EC_CURVE_EDGE;
-                if (!outside)
-                    outside = beam->excluded ? ec_surface_measure(grid, beam, a, b, d) >= 1.0
-                                             : !ec_surface_near_flood(grid, beam->flooded, a, b);
-                if (outside)
-                    *best = found;
-            }
-            if (f[0] > f[1])
-                hi = t2;
-            else
-                lo = t1;
-            t1 = lo + golden * (hi - lo);
-            t2 = hi - golden * (hi - lo);
-        }
+        edge.low = 0.0;
+        ec_surface_climb_curve(args, el, beam, &edge, (k - 2) * step, k * step, number, best);
     }
 }
 

@@ -9,6 +9,10 @@
 
 #include "array_types.h"
 
+#if defined(_OPENMP) && !defined(__CUDACC__)
+#include <omp.h>
+#endif
+
 /* The best point of a scan. Ties go to the smaller a, then b, then line, so that the number of
  * members does not matter. */
 typedef struct ec_pattern_best {
@@ -31,6 +35,54 @@ EC_FN void ec_team_sync(const ec_team *team)
 #ifdef __CUDA_ARCH__
     __syncthreads();
 #endif
+}
+
+#ifndef __CUDACC__
+/* CPU: whether a launch ends; thread 0, the one that called, asks, and the others hear of it. */
+static inline bool ec_pattern_is_over(ec_pattern_watch *watch, int thread)
+{
+    if (!watch)
+        return false;
+    int32_t ended = __atomic_load_n(&watch->ended, __ATOMIC_RELAXED);
+    if (!ended && thread == 0 && watch->interrupt->asked(watch->interrupt->user)) {
+        ended = 1;
+        __atomic_store_n(&watch->ended, ended, __ATOMIC_RELAXED);
+    }
+    return ended != 0;
+}
+
+static inline int ec_pattern_thread(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+#endif
+
+/* CPU: whether the launch should end, asked within work that may take seconds; what the candidate has
+ * by then is of no use. */
+EC_FN bool ec_pattern_over(const ec_pattern_args *args)
+{
+#ifdef __CUDACC__
+    (void)args;
+    return false;
+#else
+    return ec_pattern_is_over(args->watch, ec_pattern_thread());
+#endif
+}
+
+/* The same, asked once in a few milliseconds of work, in sines: `done` counts them. */
+EC_FN bool ec_pattern_over_after(const ec_pattern_args *args, double work, double *done)
+{
+    const double some = 1 << 21;
+
+    *done += work;
+    if (*done < some)
+        return false;
+    *done = 0.0;
+    return ec_pattern_over(args);
 }
 
 EC_FN bool ec_pattern_better(const ec_pattern_best *x, const ec_pattern_best *y)
@@ -115,30 +167,5 @@ EC_FN void ec_team_set_status(const ec_team *team, uint8_t *status, bool fresh, 
     __atomic_fetch_or(&status[c], (uint8_t)bits, __ATOMIC_RELAXED);
 #endif
 }
-
-#ifndef __CUDACC__
-
-/* CPU: whether a launch ends before this candidate; thread 0 asks. */
-static inline bool ec_pattern_is_over(ec_pattern_watch *watch, int thread)
-{
-    int32_t ended;
-
-    if (!watch)
-        return false;
-#ifdef _OPENMP
-#pragma omp atomic read
-#endif
-    ended = watch->ended;
-    if (!ended && thread == 0 && watch->interrupt->asked(watch->interrupt->user)) {
-        ended = 1;
-#ifdef _OPENMP
-#pragma omp atomic write
-#endif
-        watch->ended = ended;
-    }
-    return ended != 0;
-}
-
-#endif
 
 #endif

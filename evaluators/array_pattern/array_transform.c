@@ -48,7 +48,7 @@ int ec_pattern_transform_use(ec_pattern_memory *memory, ec_pattern_args *args)
         status = ec_pattern_reserve(memory, staged * sizeof *nufft->bad, (void **)&nufft->bad);
     if (status >= 0)
         status = ec_pattern_reserve(memory, staged * sizeof *nufft->top, (void **)&nufft->top);
-    return status < 0 ? status : ec_nufft_prepare(nufft->transform);
+    return status < 0 || memory->counted ? status : ec_nufft_prepare(nufft->transform);
 }
 
 static int run_stage(const ec_pattern_memory *memory, const ec_kernel *kernel,

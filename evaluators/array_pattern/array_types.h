@@ -69,18 +69,22 @@ typedef struct ec_pattern_grid {
     int32_t topology; /* EC_PATTERN_CUT: nb = 1 */
     int32_t na, nb, points;
     int32_t circular; /* the cut, or b of a surface, is a full circle (each direction once) */
-    int32_t uniform;  /* a is uniform (cuts): */
+    int32_t uniform;  /* a and, of a surface, b are uniform; of a cut: */
     double start, step, per_step;
     double period;       /* 2 pi where circular */
     double lo, hi;       /* cut: the visible stretch of a; empty when lo > hi */
     int32_t first, last; /* cut that is no circle: its first and last visible sample */
     double fixed;        /* cut: v, phi or theta */
     double fixed_sin, fixed_cos;
+    /* theta-phi, where the theta and phi components are read: the least sine of theta, so that they
+     * are at a pole what they become there along the direction's own phi; else 0 */
+    double pole;
     const double *a, *b;
     const double *u, *v, *w; /* one a point */
     const float *gain;       /* element power pattern a point, -1: invisible; NULL: 1 everywhere */
     const double *weight; /* solid angle of a surface's point in means; NULL: no metric has one */
     int32_t even;         /* the gain of the last point is that of the first, and so on inwards */
+    double reach;         /* a peak is at most so many times as high as interpolated in the grid */
 } ec_pattern_grid;
 
 /* The element that all have in common (array_gain.h). EC_GAIN_ONE: 1 in every direction.

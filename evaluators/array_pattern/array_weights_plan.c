@@ -146,7 +146,7 @@ static int choose_noise(weights_evaluator *ev, const ec_plan_info *info, size_t 
     if (status < 0)
         return status;
     if (!args->power.closed)
-        return ec_pattern_power_nodes(array, &extent, nodes, list);
+        return ec_pattern_power_nodes(&ev->memory, array, &extent, nodes, list);
     ec_pattern_power here = args->power;
     double first[4] = {0.0};
     if (here.samples > 0) { /* the table lies on the backend */

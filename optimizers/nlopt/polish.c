@@ -53,7 +53,7 @@ static void tell(polish_progress *p)
     if (p->violation > 0)
         snprintf(violation, sizeof violation, " (infeasible, violation %.3g)", p->violation);
     ec_log_write(p->log, EC_LOG_INFO,
-                 "polish: %d of %d designs done, %llu evaluations, best %.8g%s, %.0f s",
+                 "polish: %d of %d designs finished, %llu evaluations, best %.8g%s, %.0f s",
                  (int)p->done, (int)p->n, (unsigned long long)atomic_load(&p->evaluations), p->best,
                  violation, t - p->start);
 }
@@ -582,6 +582,8 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
         }
     }
     count_progress(job, designs, n, &progress);
+    if (info->finished)
+        *info->finished = progress.done;
     if (info->out_of_time)
         *info->out_of_time = status == EC_OK && progress.done < n && ec_wall_seconds() >= deadline;
     free(cost);
@@ -603,6 +605,8 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
         *evaluations = 0;
     if (info->out_of_time)
         *info->out_of_time = false;
+    if (info->finished)
+        *info->finished = 0;
     if (!designs)
         return ec_fail(EC_ERR_MEMORY, "polish: no memory");
     if (threads <= 0)

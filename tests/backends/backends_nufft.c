@@ -294,6 +294,20 @@ static int check_error(ec_backend *backend, problem *p, const ec_nufft_info *inf
     return 0;
 }
 
+/* Under sanitizers, which take ten times as long, the instruction-set levels share the tolerances: each
+ * level has every type, dimension, precision, shape and upsampling, and together they have all. */
+static bool is_left_out(const ec_backend *backend, int t)
+{
+#ifdef EC_TEST_SANITIZED
+    int levels = ec_isa_detect() + 1;
+    return t % levels != backend->isa % levels;
+#else
+    (void)backend;
+    (void)t;
+    return false;
+#endif
+}
+
 /* Every tolerance, method and upsampling. */
 static int check_plans(ec_backend *backend, problem *p)
 {
@@ -301,6 +315,8 @@ static int check_plans(ec_backend *backend, problem *p)
     ec_nufft_info info = p->info;
 
     for (int t = 2; t <= (info.double_precision ? 12 : 6); t++) {
+        if (is_left_out(backend, t))
+            continue;
         info.tolerance = pow(10.0, -t);
         info.method = EC_NUFFT_FFT;
         for (int u = 0; u < 4; u++) {

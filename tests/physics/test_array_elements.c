@@ -883,6 +883,83 @@ static void own_directivity(void **state)
     }
 }
 
+/* Hemispheric elements whose normals differ by a degree or so: their horizons lie between the nodes of
+ * any quadrature that does not look for them. */
+static void directivity_of_slight_tilts(void **state)
+{
+    static const own_case hemispheric = {
+        "hemispheric, slightly tilted", EC_ELEMENT_KIND_HEMISPHERIC, 0, {1, 0, 0}};
+    const int nt = 1500, np = 400;
+
+    (void)state;
+    for (int scale = 1; scale <= 10; scale *= 10) {
+        ec_element_frame frames[MOST];
+        oracle o[MOST];
+        long double sum = 0, F[3];
+        bench b;
+        bench_open(&b, 4);
+        for (int32_t m = 0; m < b.n; m++) {
+            common_case one = {hemispheric.name,
+                               hemispheric.kind,
+                               0,
+                               {1, 0, 0},
+                               {0.006 * scale * cos(2.1 * m), 0.004 * scale * sin(1.7 * m), 1},
+                               0};
+            b.x[m] = 0.5 * (m % 2);
+            b.y[m] = 0.5 * (double)(m / 2);
+            set_common(&b, &one, &o[m]);
+            frames[m] = b.config.frame;
+        }
+        b.config.frame = (ec_element_frame){{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        b.config.frames = frames;
+        for (int k = 0; k < nt; k++)
+            for (int l = 0; l < np; l++) {
+                plain_sum(&b, o, b.n, acos(2 * (k + 0.5) / nt - 1), 2 * EC_PI * (l + 0.5) / np, F);
+                sum += F[2] / ((long double)nt * np);
+            }
+        plain_sum(&b, o, b.n, 0.0, 0.0, F);
+        near(hemispheric.name, directivity_of(&b, 0.0, 0.0), (double)(10 * log10l(F[2] / sum)),
+             5e-3);
+        bench_close(&b);
+    }
+}
+
+/* Theta and phi components at a pole are those along the look direction's own phi, as on the theta
+ * cut of that phi. */
+static void components_at_a_pole(void **state)
+{
+    static const double phi[] = {0, 0.25, 0.5 * EC_PI, 2.2, -1.0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof phi / sizeof *phi; i++)
+        for (int surface = 0; surface < 2; surface++) {
+            double value[2];
+            for (int k = 0; k < 2; k++) {
+                oracle o;
+                bench b;
+                common_case c = {"cosq", EC_ELEMENT_KIND_COSQ, 1, {1, 0, 0}, {0, 0, 1}, 0.4};
+                bench_open(&b, 6);
+                set_common(&b, &c, &o);
+                b.config.polarization = k ? EC_POLARIZATION_PHI : EC_POLARIZATION_THETA;
+                b.config.kind = surface ? EC_ARRAY_GRID_THETA_PHI : EC_ARRAY_CUT_THETA;
+                b.config.fixed = phi[i];
+                set_axis(&b, 0, surface ? 0.0 : -1.0, 1.0, 101);
+                set_axis(&b, 1, -3.0, 3.0, 61);
+                b.config.nb = surface ? b.config.nb : 0;
+                make_call(&b, 0);
+                ec_array_beam beam;
+                ec_array_beam_default(&beam);
+                beam.look_a = 0.0;
+                beam.look_b = surface ? phi[i] : (double)NAN;
+                value[k] = value_of(&b, ec_array_directivity_db(b.graph, b.call, &beam), EC_FINAL);
+                bench_close(&b);
+            }
+            /* the element's x is turned by 0.4 */
+            near("theta over phi at a pole", value[0] - value[1],
+                 20 * log10(fabs(cos(phi[i] - 0.4) / sin(phi[i] - 0.4))), 1e-6);
+        }
+}
+
 static void own_gradients(void **state)
 {
     static const int which[] = {0, 2};
@@ -1158,6 +1235,8 @@ int main(void)
         cmocka_unit_test(own_fields),
         cmocka_unit_test(own_side_lobes),
         cmocka_unit_test(own_directivity),
+        cmocka_unit_test(directivity_of_slight_tilts),
+        cmocka_unit_test(components_at_a_pole),
         cmocka_unit_test(own_gradients),
         cmocka_unit_test(embedded_patterns),
         cmocka_unit_test(cross_polar),

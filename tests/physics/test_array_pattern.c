@@ -1567,11 +1567,167 @@ static void pieces_of_surface(void **state)
     }
 }
 
+/* ---- lobes on a surface ---- */
+
+/* n x n elements, `spacing` apart, steered to (u0, 0) by their phases. */
+static void set_square(bench *b, int32_t n, double spacing, double u0)
+{
+    double x[1024], y[1024], phase[1024];
+
+    for (int32_t m = 0; m < n * n; m++) {
+        x[m] = spacing * (m / n);
+        y[m] = spacing * (m % n);
+        phase[m] = -2 * EC_PI * x[m] * u0;
+    }
+    b->in.x = constant(b, x, n * n);
+    b->in.y = constant(b, y, n * n);
+    b->in.phase = constant(b, phase, n * n);
+    b->config.kind = EC_ARRAY_GRID_UV;
+}
+
+/* The highest side lobe of a large planar array lies on the rim, where a grating lobe is about to
+ * come in: the array factor of its line at u = -1. */
+static void grating_lobe_at_the_rim(void **state)
+{
+    const int32_t n = 24;
+    const double spacing = 0.75, u0 = 0.3;
+
+    (void)state;
+    for (int method = EC_METHOD_DIRECT; method <= EC_METHOD_NUFFT; method++) {
+        bench b;
+        ec_array_beam beam;
+        bench_open(&b, n * n);
+        set_square(&b, n, spacing, u0);
+        b.config.method = (ec_array_method)method;
+        set_axis(&b, 0, -1, 1, 97);
+        set_axis(&b, 1, -1, 1, 97);
+        make_call(&b);
+        ec_array_beam_default(&beam);
+        beam.look_a = u0;
+        beam.look_b = 0;
+        beam.exclude_a = beam.exclude_b = 0.2;
+        double psi = EC_PI * spacing * (-1 - u0);
+        near("grating lobe", value_of(&b, ec_array_sll_db(b.graph, b.call, &beam), EC_FINAL, NULL),
+             20 * log10(fabs(sin(n * psi) / (n * sin(psi)))), 1e-6);
+        bench_close(&b);
+    }
+}
+
+/* Elements on a line have a pattern that is constant across it: the flood that finds the main beam
+ * runs along the ridge, also over the noise of a NUFFT. */
+static void flood_along_a_ridge(void **state)
+{
+    static const ec_array_method method[] = {EC_METHOD_PRODUCT, EC_METHOD_NUFFT};
+    enum { N = 128 };
+
+    (void)state;
+    for (int along_y = 0; along_y < 2; along_y++) {
+        double value[2];
+        for (int k = 0; k < 2; k++) {
+            double x[N];
+            bench b;
+            for (int m = 0; m < N; m++)
+                x[m] = 0.1 * m + 0.01 * (m * 7 % 5);
+            bench_open(&b, N);
+            *(along_y ? &b.in.y : &b.in.x) = variable(&b, x, N, 0.01);
+            b.config.kind = EC_ARRAY_GRID_UV;
+            b.config.method = method[k];
+            set_axis(&b, 0, -1, 1, 141);
+            set_axis(&b, 1, -1, 1, 141);
+            make_call(&b);
+            value[k] = value_of(&b, ec_array_sll_db(b.graph, b.call, NULL), EC_SEARCH, NULL);
+            bench_close(&b);
+        }
+        near("side lobes of a line by nufft", value[1], value[0], 0.01);
+        assert_true(value[0] < -10 && value[0] > -20);
+    }
+}
+
+/* ---- memory ---- */
+
+static size_t allocated; /* bytes, by every call of this program */
+static ec_backend_ops counting;
+static int (*plain_alloc)(ec_backend *backend, size_t bytes, void **memory);
+
+static int counted_alloc(ec_backend *backend, size_t bytes, void **memory)
+{
+    allocated += bytes;
+    return plain_alloc(backend, bytes, memory);
+}
+
+/* Bytes that making an executor of a deep array's side-lobe level allocates, and what it says that
+ * they are. */
+static size_t plan_bytes(ec_array_method method, int32_t side, ec_fidelity fidelity, double depth,
+                         size_t budget, size_t *said)
+{
+    enum { N = 144 };
+    double x[N], y[N], z[N];
+    ec_executor *executor = NULL;
+    ec_executor_stats stats;
+    bench b;
+
+    bench_open(&b, N);
+    counting = *b.backend->ops;
+    plain_alloc = counting.alloc;
+    counting.alloc = counted_alloc;
+    b.backend->ops = &counting;
+    for (int m = 0; m < N; m++) {
+        x[m] = 0.5 * (m / 12);
+        y[m] = 0.5 * (m % 12);
+        z[m] = 0;
+    }
+    b.in.x = constant(&b, x, N);
+    b.in.y = constant(&b, y, N);
+    b.in.z = variable(&b, z, N, depth);
+    b.config.kind = EC_ARRAY_GRID_UV;
+    b.config.method = method;
+    set_axis(&b, 0, -1, 1, side);
+    set_axis(&b, 1, -1, 1, side);
+    make_call(&b);
+    ec_expr sll = ec_array_sll_db(b.graph, b.call, NULL);
+    ec_executor_info info = {.outputs = &sll,
+                             .n_outputs = 1,
+                             .max_candidates = 32,
+                             .fidelity = fidelity,
+                             .memory_budget = budget};
+    allocated = 0;
+    assert_int_equal(ec_executor_create(b.graph, b.backend, &info, &executor), EC_OK);
+    size_t bytes = allocated;
+    ec_executor_describe(executor, &stats);
+    if (said)
+        *said = stats.bytes_fixed;
+    ec_executor_destroy(&executor);
+    bench_close(&b);
+    return bytes;
+}
+
+static void memory_is_counted(void **state)
+{
+    size_t said, bytes;
+
+    (void)state;
+    for (int fidelity = EC_SEARCH; fidelity <= EC_FINAL; fidelity++) {
+        bytes = plan_bytes(EC_METHOD_NUFFT, 201, (ec_fidelity)fidelity, 1.0, 0, &said);
+        assert_true(bytes > 4000000 && said > bytes / 10 * 9 && said < bytes / 10 * 12);
+        bytes = plan_bytes(EC_METHOD_DIRECT, 201, (ec_fidelity)fidelity, 1.0, 0, &said);
+        assert_true(said > bytes / 10 * 9 && said < bytes / 10 * 12);
+    }
+    /* a second thread's workspace is left out where the budget has no room for it */
+    bytes = plan_bytes(EC_METHOD_NUFFT, 201, EC_SEARCH, 1.0, 0, &said);
+    assert_in_range(plan_bytes(EC_METHOD_NUFFT, 201, EC_SEARCH, 1.0, bytes / 2, &said), bytes / 3,
+                    bytes / 4 * 3);
+    /* where the direct sum is chosen, the tables of the path that was weighed are not made (only its
+     * plan, which is small) */
+    bytes = plan_bytes(EC_METHOD_AUTO, 41, EC_SEARCH, 8.0, 0, NULL);
+    assert_in_range(bytes, 1, plan_bytes(EC_METHOD_DIRECT, 41, EC_SEARCH, 8.0, 0, NULL) + 100000);
+}
+
 /* ---- an end within a chunk ---- */
 
 typedef struct end_wish {
     bool wanted;
     int asked;
+    int after; /* that many answers are no */
 } end_wish;
 
 static bool ask(void *user)
@@ -1579,7 +1735,7 @@ static bool ask(void *user)
     end_wish *wish = user;
 
     wish->asked++;
-    return wish->wanted;
+    return wish->wanted && wish->asked > wish->after;
 }
 
 /* The first chunk of designs: the executor itself only asks between chunks. */
@@ -1619,17 +1775,83 @@ static int run_chunk(int32_t points, end_wish *wish)
     return result;
 }
 
+/* The plan asks once. */
 static void interrupted_within_a_chunk(void **state)
 {
-    end_wish wish = {.wanted = true}, none = {.wanted = false}, quick = {.wanted = true};
+    end_wish wish = {.wanted = true, .after = 1}, none = {.wanted = false};
+    end_wish quick = {.wanted = true, .after = 1};
 
     (void)state;
     assert_int_equal(run_chunk(2001, &wish), EC_STOPPED);
-    assert_int_equal(wish.asked, 1);
+    assert_int_equal(wish.asked, 2);
     assert_int_equal(run_chunk(2001, &none), EC_OK);
-    assert_int_equal(none.asked, 32);
+    assert_int_equal(none.asked, 33);
     assert_int_equal(run_chunk(201, &quick), EC_OK);
-    assert_int_equal(quick.asked, 0);
+    assert_int_equal(quick.asked, 1);
+}
+
+/* One design at final fidelity, as a value of a script. */
+static int evaluate_square(ec_array_method method, bool directivity, bool own, end_wish *wish)
+{
+    const int32_t n = 20;
+    ec_element_frame frames[400];
+    ec_interrupt interrupt = {ask, wish};
+    double value, *out[1] = {&value};
+    bench b;
+
+    bench_open(&b, n * n);
+    set_square(&b, n, 0.5, 0.1);
+    for (int32_t m = 0; m < n * n; m++) {
+        const double normal[3] = {0.001 * m, 0.0, 1.0};
+        assert_int_equal(ec_element_frame_of(normal, 0.0, &frames[m]), EC_OK);
+    }
+    if (own) {
+        const double axis[3] = {1, 0, 0};
+        assert_int_equal(
+            ec_element_pattern_init(EC_ELEMENT_KIND_COSQ, 1.0, axis, &b.config.element), EC_OK);
+        b.config.frames = frames;
+    }
+    b.config.method = method;
+    set_axis(&b, 0, -1, 1, 61);
+    set_axis(&b, 1, -1, 1, 61);
+    make_call(&b);
+    ec_array_beam beam;
+    ec_array_beam_default(&beam);
+    beam.look_a = 0.1;
+    beam.look_b = 0;
+    beam.exclude_a = beam.exclude_b = 0.1;
+    ec_expr e = directivity ? ec_array_directivity_db(b.graph, b.call, &beam)
+                            : ec_array_sll_db(b.graph, b.call, &beam);
+    int status = ec_evaluate_until(b.graph, b.backend, EC_FINAL, 1, &e, NULL, 0, NULL, 0, out, NULL,
+                                   &interrupt, NULL);
+    bench_close(&b);
+    return status;
+}
+
+static void interrupted_within_a_design(void **state)
+{
+    static const struct {
+        ec_array_method method;
+        bool directivity, own;
+    } of[] = {{EC_METHOD_DIRECT, false, false},
+              {EC_METHOD_PRODUCT, false, false},
+              {EC_METHOD_NUFFT, false, false},
+              {EC_METHOD_AUTO, true, true},
+              {EC_METHOD_AUTO, false, true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        end_wish never = {.wanted = false};
+        assert_int_equal(evaluate_square(of[i].method, of[i].directivity, of[i].own, &never),
+                         EC_OK);
+        assert_true(never.asked > 4);
+        for (int after = 0; after < never.asked; after += 1 + after / 2) {
+            end_wish wish = {.wanted = true, .after = after};
+            assert_int_equal(evaluate_square(of[i].method, of[i].directivity, of[i].own, &wish),
+                             EC_STOPPED);
+            assert_in_range(wish.asked, after + 1, after + 3);
+        }
+    }
 }
 
 int main(void)
@@ -1668,7 +1890,11 @@ int main(void)
         cmocka_unit_test(no_gradients),
         cmocka_unit_test(pieces_follow),
         cmocka_unit_test(pieces_of_surface),
+        cmocka_unit_test(grating_lobe_at_the_rim),
+        cmocka_unit_test(flood_along_a_ridge),
+        cmocka_unit_test(memory_is_counted),
         cmocka_unit_test(interrupted_within_a_chunk),
+        cmocka_unit_test(interrupted_within_a_design),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

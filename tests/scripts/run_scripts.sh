@@ -275,6 +275,19 @@ if wanted interrupt "$@"; then
     interrupt interrupt INT --set seconds=60
     interrupt interrupt TERM --set seconds=60
     interrupt interrupt_host INT --set generations=1000000
+    # also one that evaluates its best designs again
+    interrupt interrupt_final TERM
+    interrupt interrupt_final INT
+    grep -q '"sll_db":null' "$work/output" || fail interrupt/final "there are final figures"
+    # and a value that takes long
+    "$program" run "$here/value_long.lua" >"$work/output" 2>&1 </dev/null &
+    process=$!
+    sleep 1
+    kill -TERM $process
+    wait $process
+    status=$?
+    printf -- '-- expect: value_long.lua:6: interrupted\n' >"$work/expected"
+    report interrupt/value $status 143 "$work/expected"
 fi
 
 # ---- examples ------------------------------------------------------------------------------------------

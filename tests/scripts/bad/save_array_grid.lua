@@ -1,9 +1,10 @@
 -- flags: --out OUT
--- expect: save_array_grid.lua:9: best:save: far field: the array has a u cut; a list theta_deg is needed
+-- expect: save_array_grid.lua:10: best:save: far field: the array has a u-v grid; a list theta_deg is needed
 local ec = require "eciton"
 local job = ec.job{ name = "save" }
 local a = job:real{ name = "a", min = 0.5, max = 1 }
-local array = ec.array{ x = { 0, 0.5 }, amplitude = a, wavelength = 1, u = ec.range(-1, 1, 21) }
+local array = ec.array{ x = { 0, 0.5 }, amplitude = a, wavelength = 1, u = ec.range(-1, 1, 21),
+    v = ec.range(-1, 1, 21) }
 job:minimize("a", a)
 local best = job:solve{ population = 10, generations = 2 }
 best:save("x.ffd", array)
