@@ -74,8 +74,8 @@ typedef struct ec_result {
     ec_stop stop;
     uint32_t generations;
     uint64_t evaluations, failed;
-    double seconds;         /* wall, the polish and final included */
-    int32_t polish_designs; /* 0: none was polished */
+    double seconds;          /* wall, the polish and final included */
+    int32_t polish_designs;  /* 0: none was polished */
     int32_t polish_finished; /* of them came to their end */
     uint64_t polish_evaluations;
     double polish_seconds;
