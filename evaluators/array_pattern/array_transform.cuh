@@ -116,6 +116,7 @@ static __global__ void __launch_bounds__(STRENGTH_THREADS)
     }
     double share = nufft->share[blockIdx.x];
     double per_half = nufft->terms > 1 ? 1.0 / part.depth : 0.0;
+    bool outside = false;
     for (size_t k = threadIdx.x; k < n; k += STRENGTH_THREADS) {
         bool there = k < (size_t)part.count; /* a shorter part repeats its last element with 0 */
         size_t at = (size_t)part.first + (there ? k : (size_t)part.count - 1);
@@ -129,6 +130,8 @@ static __global__ void __launch_bounds__(STRENGTH_THREADS)
         double turn = ec_turns_reduce(phase / EC_TURN) - (ex * u0 + ey * v0 + ez * w0);
         double dx = ex - part.x, dy = ey - part.y;
         double dz = ez - part.z - part.slope_x * dx - part.slope_y * dy;
+        outside = outside || fabs(dx) > nufft->span[0] || fabs(dy) > nufft->span[1] ||
+                  fabs(dz) > part.depth;
         turn = ec_fma(dx, nufft->turn[0],
                       ec_fma(dy, nufft->turn[1], ec_fma(dz, nufft->w_c, ec_turns_reduce(turn))));
         real sine, cosine, weight = there ? (real)amplitude : (real)0;
@@ -150,6 +153,9 @@ static __global__ void __launch_bounds__(STRENGTH_THREADS)
             here = next;
         }
     }
+    /* elements that vary have to be where their part was planned for */
+    if (nufft->moving && outside)
+        atomicOr(&nufft->bad[blockIdx.x], (int32_t)EC_CANDIDATE_OUT_OF_RANGE);
 }
 
 /* c_p at direction i: from the planned table, by powers, or by cubic interpolation of the curve. */

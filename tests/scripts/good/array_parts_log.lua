@@ -1,4 +1,5 @@
 -- command: check
+-- flags: --backend cpu
 -- expect: 9 k-d parts about planes along x within the ranges
 -- The log names parts and planes.
 local ec = require "eciton"
