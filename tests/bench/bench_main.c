@@ -574,7 +574,7 @@ static void cases_nufft(bench *b)
     info.points = info.targets = 2000;
     info.span[0] = info.span[1] = 0.5;
     info.target_span[0] = info.target_span[1] = 64;
-    case_nufft(b, "nufft 3 2000 to 2000, 64x64 turns", &info, 16 * more);
+    case_nufft(b, "nufft 3 2000 to 2000 64x64 turns", &info, 16 * more);
 }
 
 int main(int argc, char **argv)
