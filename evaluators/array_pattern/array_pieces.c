@@ -244,11 +244,23 @@ static int survey_curve(survey *sv, const ec_surface_beam *beam, int32_t curve, 
     return status;
 }
 
+/* True when a piece has this maximum: several samples about a crest lead to it. */
+static bool is_known(const survey *sv, int32_t from, double a, double b, double wa, double wb)
+{
+    const double same = 1e-5; /* of the box */
+
+    for (int32_t k = from; k < sv->count; k++)
+        if (fabs(sv->piece[k].a - a) < same * wa && fabs(sv->piece[k].b - b) < same * wb)
+            return true;
+    return false;
+}
+
 static int survey_line(survey *sv, const ec_surface_beam *beam, const ec_pattern_line *line)
 {
     const ec_pattern_grid *grid = &sv->args->grid;
     const ec_pattern_elements *el = &sv->work.el;
     ec_pattern_piece piece;
+    int32_t from = sv->count;
     int status = EC_OK;
 
     memset(&piece, 0, sizeof piece);
@@ -260,14 +272,15 @@ static int survey_line(survey *sv, const ec_surface_beam *beam, const ec_pattern
             continue;
         if (sv->work.row[i] < 0.0f || !ec_surface_in_region(grid, beam, line, i) ||
             !(line->limit[0] == line->limit[1]
-                  ? ec_surface_is_peak(grid, sv->work.row, i)
+                  ? ec_surface_is_peak(grid, sv->work.row, i) ||
+                        ec_surface_is_crest(grid, sv->work.row, i)
                   : ec_surface_tops(grid, sv->work.row, beam, line, i)))
             continue;
         ec_surface_box(grid, i, lo, hi);
         ec_surface_coordinates(grid, i, &a, &b);
         double wa = hi[0] - lo[0], wb = hi[1] - lo[1];
         double score = ec_surface_refine(sv->args, el, beam, line, lo, hi, &a, &b);
-        if (!ec_surface_point_in_region(grid, beam, line, a, b))
+        if (!ec_surface_point_in_region(grid, beam, line, a, b) || is_known(sv, from, a, b, wa, wb))
             continue;
         piece.a = a;
         piece.b = b;

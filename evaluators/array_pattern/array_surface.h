@@ -284,6 +284,37 @@ EC_PATTERN_FN double ec_surface_interpolate(const ec_pattern_grid *grid, const f
     return row[i] + gain;
 }
 
+/* True when the quadratic through a sample's neighbourhood has its peak nearby, though a neighbour is
+ * higher: a weak maximum on the ridge between two lobes has no sample that is higher than all its
+ * neighbours. */
+EC_PATTERN_FN bool ec_surface_is_crest(const ec_pattern_grid *grid, const float *row, int32_t i)
+{
+    const double near = 0.75; /* of a step */
+    int32_t ia = i / grid->nb, ib = i % grid->nb;
+    double lo[2], hi[2], p[8], p0 = row[i];
+
+    if (ec_surface_pole(grid, ia) >= 0)
+        return false;
+    ec_surface_box(grid, i, lo, hi);
+    for (int32_t k = 0; k < 8; k++) {
+        int32_t j = ec_surface_neighbour(grid, i, k);
+        if (j < 0 || row[j] < 0.0f)
+            return false;
+        p[k] = row[j];
+    }
+    double am = grid->a[ia] - lo[0], ap = hi[0] - grid->a[ia];
+    double bm = grid->b[ib] - lo[1], bp = hi[1] - grid->b[ib];
+    double al = (p0 - p[1]) / am, ar = (p[6] - p0) / ap;
+    double bl = (p0 - p[3]) / bm, br = (p[4] - p0) / bp;
+    double ga = (al * ap + ar * am) / (am + ap), haa = 2.0 * (ar - al) / (am + ap);
+    double gb = (bl * bp + br * bm) / (bm + bp), hbb = 2.0 * (br - bl) / (bm + bp);
+    double hab = (p[7] - p[5] - p[2] + p[0]) / ((am + ap) * (bm + bp));
+    double determinant = haa * hbb - hab * hab;
+    double da = hab * gb - hbb * ga, db = hab * ga - haa * gb;
+    return haa < 0.0 && determinant > 0.0 && fabs(da) <= near * determinant * fmax(am, ap) &&
+           fabs(db) <= near * determinant * fmax(bm, bp);
+}
+
 /* Mask line's coordinate: distance from the look direction in the u-v plane. */
 EC_FN double ec_surface_distance(const ec_surface_beam *beam, ec_direction d)
 {
@@ -914,7 +945,8 @@ EC_PATTERN_FN void ec_surface_scan(const ec_team *team, const ec_pattern_args *a
         /* a peak is at most 1.5 dB above its sample on any usable grid */
         if (p < 0.0 || (flat && !(1.4 * p > bar)))
             continue;
-        bool peak = surface && (flat ? ec_surface_is_peak(grid, row, i)
+        bool peak = surface && (flat ? ec_surface_is_peak(grid, row, i) ||
+                                           (args->exact && ec_surface_is_crest(grid, row, i))
                                      : ec_surface_tops(grid, row, beam, line, i));
         if (flat && !peak && !(p > bar || (args->exact && p == bar)))
             continue;
