@@ -254,7 +254,10 @@ void ec_lua_array_direction(lua_State *L, const char *noun, const char *key, ec_
 ec_expr ec_lua_array_wavelength(lua_State *L, const char *noun, ec_expr wavelength,
                                 ec_expr frequency)
 {
-    if ((wavelength >= 0) == (frequency >= 0))
+    if (wavelength >= 0 && frequency >= 0)
+        ec_lua_fail(L, "%s: keys 'wavelength' and 'frequency' say the same: give one of them",
+                    noun);
+    if (wavelength < 0 && frequency < 0)
         ec_lua_fail(L,
                     "%s: one of the keys wavelength and frequency is needed (wavelength = 1: "
                     "positions in wavelengths)",

@@ -1074,8 +1074,9 @@ EC_PATTERN_FN int32_t ec_surface_curve_count(const ec_pattern_grid *grid,
                                              const ec_surface_beam *beam, int32_t curve,
                                              double radius)
 {
-    double density_a = (grid->na - 1) / (grid->a[grid->na - 1] - grid->a[0]);
-    double density_b = (grid->nb - 1) / (grid->b[grid->nb - 1] - grid->b[0]);
+    /* a full turn of phi can be one point */
+    double density_a = grid->na > 1 ? (grid->na - 1) / (grid->a[grid->na - 1] - grid->a[0]) : 0.0;
+    double density_b = grid->nb > 1 ? (grid->nb - 1) / (grid->b[grid->nb - 1] - grid->b[0]) : 0.0;
     double most = density_a > density_b ? density_a : density_b, length;
 
     if (curve == EC_CURVE_RIM || radius > 0.0)
@@ -1220,7 +1221,8 @@ EC_PATTERN_FN void ec_surface_scan_curve(const ec_team *team, const ec_pattern_a
         score[1] = score[2];
         score[2] = ec_surface_edge_score(args, el, beam, &edge, k * step, &a, &b, &d);
         if (k <= first || score[1] == EC_NO_SCORE || score[1] < score[0] || score[1] < score[2] ||
-            score[1] + ec_surface_curve_rise(score) < best->score)
+            /* on a pattern without lobes every sample is as high as the best */
+            score[1] + ec_surface_curve_rise(score) < best->score + EC_LEAST_GAIN)
             continue;
         edge.low = 0.0;
         ec_surface_climb_curve(args, el, beam, &edge, (k - 2) * step, k * step, number, best);
