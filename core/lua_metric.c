@@ -593,7 +593,7 @@ static int array_excess(lua_State *L)
         if (lines[i].from > lines[i].to)
             ec_lua_fail(L, "array:excess_db: key 'mask': line %d: from %.14g lies above to %.14g",
                         (int)i + 1, lines[i].from, lines[i].to);
-        if (k.relative && fmin(lines[i].max[0], lines[i].max[1]) > 0.0 && isfinite(lines[i].max[0]))
+        if (k.relative && fmin(lines[i].max[0], lines[i].max[1]) > 3.0 && isfinite(lines[i].max[0]))
             ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_WARNING,
                          "array:excess_db: key 'mask': line %d: max = %.14g lies above the beam's "
                          "peak, which is 0 dB; is it meant to be negative?",
