@@ -2,8 +2,9 @@
  * kernel, one block a candidate, from the source that the CPU compiles (array_candidate.h); blocks
  * are persistent, so their workspaces do not grow with the population. The two cases that searches
  * spend their time in, the side-lobe level of a line and of a u-v grid in float32, have kernels of
- * their own (array_search.cuh) that keep the pattern on chip. Large planar and conformal arrays over
- * a u-v grid go through non-uniform FFTs (array_spread.cuh), whose rows all metrics can read. */
+ * their own (array_search.cuh) that keep the pattern on chip. Large arrays go through non-uniform
+ * FFTs, whose rows all metrics can read: over u-v grids in float32 by a path of their own
+ * (array_spread.cuh), else by the transforms of nufft.h (array_transform.cuh). */
 #include "array_transform.cuh"
 
 /* ---- the row, shared by the block; plain versions, the tables in the workspace ---- */

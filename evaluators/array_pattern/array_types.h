@@ -184,7 +184,7 @@ typedef struct ec_pattern_power {
     const float *field; /* elements of their own: [elements][3][re, im][nodes], or NULL */
 } ec_pattern_power;
 
-/* Work of the NUFFT path over a uniform u-v grid, on the CPU also over a uniform u cut. With
+/* Work of the NUFFT path over a uniform u-v grid or u cut. With
  * X = x du and Y = y dv in turns,
  *
  *   F(k, l) = sum_p j^p c_p(w) sum_m s_m b_p(zeta_m) exp(2 pi j (k X_m + l Y_m)),
@@ -225,7 +225,7 @@ typedef struct ec_pattern_nufft {
     double bound;              /* of the expansion's error */
     double noise_log;          /* ln of the row's noise */
     int32_t wide;              /* the row is computed in float64 */
-    /* CPU */
+    /* by the transforms of nufft.h; plan and places: CPU */
     const ec_nufft_args *plan;   /* type 1, with planes type 3; of `longest` points */
     int32_t parts;               /* 0: the array is not cut into parts */
     int32_t tilt;                /* EC_TILT_*: axes along which planes have slopes */
@@ -241,7 +241,7 @@ typedef struct ec_pattern_nufft {
     double per_knot; /* 1 / h */
     size_t at_point, at_target, at_zeta, at_strength, at_term, at_field,
         at_work; /* from the tables */
-    /* CUDA: tasks first .. first + count of a launch, of which `staged` fit. */
+    /* CUDA: tasks first .. first + count of a launch, of which `staged` fit; then the fused path. */
     int32_t stage, staged;    /* EC_*_STAGE */
     int32_t fine[2], bins[2]; /* the fine grid along a and b, and its bins */
     int32_t width, degree;    /* of the window: taps, and the degree of their polynomials */
