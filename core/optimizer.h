@@ -39,6 +39,16 @@ typedef struct ec_option_def {
     const char *help;  /* one line */
 } ec_option_def;
 
+/* What a method needs of the solve loop, or gives it. */
+enum {
+    /* Its state lies in host memory: propose uploads, take waits for the scores
+     * (optimizers/host_population.h); the loop reads the stop flag after each generation. */
+    EC_OPTIMIZER_ON_HOST = 1,
+    EC_OPTIMIZER_FRONT = 2,    /* takes several objectives; elite gives the best front first */
+    EC_OPTIMIZER_GRADIENT = 4, /* needs the gradient of the cost: a graph without one is refused */
+    EC_OPTIMIZER_LIMITS = 8    /* wants each limit of the constraints by itself */
+};
+
 typedef struct ec_gene {
     double min, max; /* min <= max; equal bounds fix the gene */
     bool integral;   /* decoded to an integer by the graph */
@@ -59,14 +69,30 @@ typedef struct ec_optimizer_info {
         *start; /* n_start designs of n_genes (row a design), or NULL; clamped to the bounds */
     size_t n_start;
     const double *options; /* one value an entry of def->options, in order */
+    size_t n_objectives;   /* 0 counts as 1; more only with EC_OPTIMIZER_FRONT */
+    size_t n_limits;       /* with EC_OPTIMIZER_LIMITS: rows of ec_scores.limit */
+    const bool *equal;     /* of each limit: it has to be 0, rather than <= 0 */
     ec_log *log;
 } ec_optimizer_info;
+
+/* Scores of a generation: f64 rows on the backend, row k of candidate c at k * ld + c. */
+typedef struct ec_scores {
+    const double *cost;      /* [objectives], to be minimised */
+    const double *violation; /* sum of the scaled excesses; NULL: no constraints */
+    const uint8_t *status;   /* one byte a candidate, 0: it did not fail */
+    size_t ld;
+    /* NULL unless the method's flags ask for them */
+    const double *cost_gradient;  /* [genes]; NULL in a generation that did not want it */
+    const double *limit;          /* [limits], scaled; <= 0 (or 0) is met, tolerance counted */
+    const double *limit_gradient; /* [limits][genes]; NULL in a generation that did not want it */
+} ec_scores;
 
 struct ec_optimizer_def {
     const char *name; /* the method's word: "lshade", "rand1bin", ... */
     const char *help; /* one line with the source */
     const ec_option_def *options;
     size_t n_options;
+    uint32_t flags;        /* EC_OPTIMIZER_* */
     size_t min_population; /* smallest population that the mutation allows */
     /* ERR_ARGUMENT with a sentence when a value does not fit. */
     int (*create)(const ec_optimizer_def *def, ec_backend *backend, const ec_optimizer_info *info,
@@ -78,11 +104,9 @@ struct ec_optimizer_def {
      * generation's n designs: buffers owned by the optimizer, valid until take. */
     int (*propose)(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int32_t **group_map,
                    size_t *n);
-    /* Scores of the proposed designs, f64 rows and bytes on the backend, ld of X. violation may be
-     * NULL (no constraints). n is what propose said, or fewer when a budget cuts the last
+    /* Scores of the proposed designs. n is what propose said, or fewer when a budget cuts the last
      * generation: the designs behind it count as not evaluated. */
-    int (*take)(ec_optimizer *optimizer, const double *cost, const double *violation,
-                const uint8_t *status, size_t n);
+    int (*take)(ec_optimizer *optimizer, const ec_scores *scores, size_t n);
     /* Best k designs the optimizer holds, best first, host memory: X row a design (n_genes, then
      * n_group_genes); any pointer may be NULL. *found <= k. Waits for the backend. */
     int (*elite)(ec_optimizer *optimizer, size_t k, double *X, double *cost, double *violation,
@@ -102,6 +126,9 @@ struct ec_optimizer_def {
     /* Call once for each replay of a captured propose + take: keeps the host's view (population,
      * evaluations) in step with the device and returns that generation's n. NULL with capturable. */
     size_t (*replayed)(ec_optimizer *optimizer);
+    /* With EC_OPTIMIZER_GRADIENT or _LIMITS: whether the generation that propose just gave wants
+     * gradients, or values only, which cost less. NULL: it always does. */
+    bool (*wants_gradient)(const ec_optimizer *optimizer);
 };
 
 /* Statistics after a take, plain data on the backend. */

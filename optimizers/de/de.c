@@ -533,8 +533,7 @@ int ec_de_propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int3
     return EC_OK;
 }
 
-int ec_de_take(ec_optimizer *optimizer, const double *cost, const double *violation,
-               const uint8_t *candidate_status, size_t n)
+int ec_de_take(ec_optimizer *optimizer, const ec_scores *trials, size_t n)
 {
     ec_de *de = self(optimizer);
     ec_de_args *a = &de->args;
@@ -546,9 +545,9 @@ int ec_de_take(ec_optimizer *optimizer, const double *cost, const double *violat
                        de->n);
     de->whole = n == de->n;
     a->limit = de->whole ? UINT32_MAX : (uint32_t)n;
-    a->trial_cost = cost;
-    a->trial_violation = violation;
-    a->trial_status = candidate_status;
+    a->trial_cost = trials->cost;
+    a->trial_violation = trials->violation;
+    a->trial_status = trials->status;
     int status = EC_OK;
     if (ec_de_has_judge(a->method))
         status = launch(de, &ec_kernel_de_judge, de->bucket);

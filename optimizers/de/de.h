@@ -147,8 +147,7 @@ void ec_de_destroy(ec_optimizer **optimizer);
 size_t ec_de_max_population(const ec_optimizer *optimizer);
 int ec_de_propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int32_t **group_map,
                   size_t *n);
-int ec_de_take(ec_optimizer *optimizer, const double *cost, const double *violation,
-               const uint8_t *candidate_status, size_t n);
+int ec_de_take(ec_optimizer *optimizer, const ec_scores *scores, size_t n);
 int ec_de_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost, double *violation,
                 uint8_t *candidate_status, size_t *found);
 const ec_optimizer_stats *ec_de_stats(const ec_optimizer *optimizer);

@@ -151,9 +151,11 @@ static int de_run_enqueue(de_run *run, size_t cut)
 
     EC_CHECK_CALL(run->def->propose(run->optimizer, &run->X, &run->XG, &map, &run->n));
     EC_CHECK(run->n > cut && run->n <= run->room, "n = %zu", run->n);
-    EC_CHECK_CALL(run->def->take(run->optimizer, (const double *)run->cost,
-                                 (const double *)run->violation, (const uint8_t *)run->status,
-                                 run->n - cut));
+    ec_scores scores = {.cost = (const double *)run->cost,
+                        .violation = (const double *)run->violation,
+                        .status = (const uint8_t *)run->status,
+                        .ld = run->X.ld};
+    EC_CHECK_CALL(run->def->take(run->optimizer, &scores, run->n - cut));
     return 0;
 }
 

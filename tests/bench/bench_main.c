@@ -184,8 +184,10 @@ static void one_generation(bench *b, search *s)
     (void)b;
     check(def->propose(s->optimizer, &X, &XG, &map, &n), "propose");
     check(ec_executor_run(s->executor, &X, NULL, NULL, s->status, n, 0), "evaluate");
-    check(def->take(s->optimizer, ec_executor_output(s->executor, 0)->data, NULL, s->status, n),
-          "take");
+    ec_scores scores = {.cost = (const double *)ec_executor_output(s->executor, 0)->data,
+                        .status = s->status,
+                        .ld = X.ld};
+    check(def->take(s->optimizer, &scores, n), "take");
 }
 
 static void run_search(bench *b, void *user)

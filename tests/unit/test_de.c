@@ -120,7 +120,11 @@ static run_result run(const run_info *r)
         if (info.evaluations && n > info.evaluations - done)
             n = info.evaluations - done;
         evaluate(r, &X, info.n_group_genes ? &XG : NULL, map, &p, n, &result.path);
-        assert_int_equal(def->take(optimizer, p.cost, p.violation, p.status, n), EC_OK);
+        assert_int_equal(
+            def->take(optimizer,
+                      &(ec_scores){.cost = p.cost, .violation = p.violation, .status = p.status},
+                      n),
+            EC_OK);
         done += n;
         result.largest = n > result.largest ? n : result.largest;
         result.last_n = n;
@@ -380,7 +384,10 @@ static void test_elite_order(void **state)
         for (int i = 0; i < 6; i++)
             for (int g = 0; g < 2; g++)
                 proposed[2 * i + g] = ((double *)A.data)[(size_t)g * A.ld + (size_t)i];
-        assert_int_equal(def->take(optimizer, cost, violation, status, n), EC_OK);
+        assert_int_equal(
+            def->take(optimizer,
+                      &(ec_scores){.cost = cost, .violation = violation, .status = status}, n),
+            EC_OK);
         assert_int_equal(def->elite(optimizer, 9, X, c, v, s, &found), EC_OK);
         assert_int_equal(found, 6);
         for (int i = 0; i < 6; i++)
@@ -676,7 +683,9 @@ static void test_group_rule(void **state)
             if (generation == 2)
                 cost[i] = i == 9 ? 5 : i / 4 == 1 ? 10 : 30;
         }
-        assert_int_equal(def->take(optimizer, cost, v0, status, n), EC_OK);
+        assert_int_equal(
+            def->take(optimizer, &(ec_scores){.cost = cost, .violation = v0, .status = status}, n),
+            EC_OK);
     }
     assert_int_equal(def->elite(optimizer, N, design, c, NULL, NULL, &found), EC_OK);
     assert_true(c[0] == 5 && design[1] == trial[2] && trial[2] != old[2]);
@@ -713,13 +722,19 @@ static void test_stop_flag(void **state)
         def->set_stop_flag(optimizer, &stop);
         for (int generation = 0; generation < 4; generation++) {
             assert_int_equal(def->propose(optimizer, &X, NULL, NULL, &n), EC_OK);
-            assert_int_equal(def->take(optimizer, cost, NULL, status, n), EC_OK);
+            assert_int_equal(
+                def->take(optimizer,
+                          &(ec_scores){.cost = cost, .violation = NULL, .status = status}, n),
+                EC_OK);
         }
         assert_int_equal(def->stats(optimizer)->generation, 4);
         stop = 1;
         assert_int_equal(def->save(optimizer, &before, &bytes), EC_OK);
         assert_int_equal(def->propose(optimizer, &X, NULL, NULL, &n), EC_OK);
-        assert_int_equal(def->take(optimizer, cost, NULL, status, n), EC_OK);
+        assert_int_equal(def->take(optimizer,
+                                   &(ec_scores){.cost = cost, .violation = NULL, .status = status},
+                                   n),
+                         EC_OK);
         assert_int_equal(def->save(optimizer, &after, &bytes), EC_OK);
         assert_memory_equal(before, after, bytes);
         stop = 0;

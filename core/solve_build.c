@@ -1,0 +1,313 @@
+/* solve_build.c: checks before the start, and everything that a run needs. */
+#include "solve_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEEP_DEFAULT = 16 }; /* designs of the final re-scoring */
+/* Two designs are distinct when a gene differs by this share of its range. */
+static const double distinct_share = 0.02;
+/* For the final figures of a search that a signal has ended. */
+static const double end_seconds = 5;
+
+/* ---- checks before the start ---- */
+
+static void known_methods(char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (const ec_optimizer_def *const *def = ec_optimizer_table(); *def && used < size; def++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", (*def)->name);
+}
+
+int ec_solve_check_numbers(const ec_solve_info *info)
+{
+    if (!isfinite(info->seconds) || info->seconds < 0)
+        return ec_fail(EC_ERR_RANGE, "solve: seconds (%g) must be at least 0 and finite",
+                       info->seconds);
+    if (isinf(info->target))
+        return ec_fail(EC_ERR_RANGE, "solve: target (%g) must be a finite number", info->target);
+    if (!isfinite(info->stagnation_tolerance) || info->stagnation_tolerance < 0)
+        return ec_fail(EC_ERR_RANGE,
+                       "solve: stagnation_tolerance (%g) must be at least 0 and finite",
+                       info->stagnation_tolerance);
+    if (!isfinite(info->polish_seconds) || info->polish_seconds < 0)
+        return ec_fail(EC_ERR_RANGE, "solve: polish_seconds (%g) must be at least 0 and finite",
+                       info->polish_seconds);
+    if (!(info->spread >= 0 && info->spread <= 1))
+        return ec_fail(EC_ERR_RANGE, "solve: spread (%g) must be at least 0 and at most 1",
+                       info->spread);
+    if (info->keep < 0 || info->keep > 4096 || info->polish_designs < 0 ||
+        info->polish_designs > EC_POLISH_DESIGNS_MAX)
+        return ec_fail(EC_ERR_RANGE,
+                       "solve: keep (%d) must be from 0 to 4096, polish_designs (%d) from 0 to %d",
+                       (int)info->keep, (int)info->polish_designs, (int)EC_POLISH_DESIGNS_MAX);
+    if (info->generations > UINT32_MAX)
+        return ec_fail(EC_ERR_RANGE, "solve: generations (%zu) must be below 2^32",
+                       info->generations);
+    if (!info->evaluations && !info->generations && info->seconds == 0 && isnan(info->target) &&
+        !info->stagnation && info->spread == 0)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "solve: nothing says when to stop; give evaluations, generations, seconds, "
+                       "target, stagnation or spread");
+    return EC_OK;
+}
+
+static int check_job(const ec_job *job, const ec_solve_info *info, const ec_optimizer_def **def)
+{
+    const char *method = info->method ? info->method : "lshade";
+    char known[512];
+
+    *def = ec_optimizer_find(method);
+    known_methods(known, sizeof known);
+    if (!*def)
+        return ec_fail(EC_ERR_ARGUMENT, "solve: unknown method '%s'; known are %s", method, known);
+    if (job->n_objectives == 0)
+        return ec_fail(EC_ERR_ARGUMENT, "solve: job '%s' has no objective (minimize or maximize)",
+                       job->name);
+    if (job->n_objectives > 1)
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       "solve: job '%s' has %d objectives, method '%s' takes one", job->name,
+                       (int)job->n_objectives, method);
+    if (job->n_genes + job->n_group_genes == 0)
+        return ec_fail(EC_ERR_ARGUMENT, "solve: job '%s' has no design variable", job->name);
+    return EC_OK;
+}
+
+/* ---- building the run ---- */
+
+ec_stop ec_solve_host_stop(const ec_solve_run *run)
+{
+    if (run->info->interrupt && *run->info->interrupt)
+        return EC_STOP_INTERRUPT;
+    if (ec_wall_seconds() - run->start >= run->limit)
+        return EC_STOP_TIME;
+    return EC_STOP_NONE;
+}
+
+static bool stops_now(void *user)
+{
+    const ec_solve_run *run = (const ec_solve_run *)user;
+    ec_stop stop = ec_solve_host_stop(run);
+
+    return run->planning ? stop == EC_STOP_INTERRUPT : stop != EC_STOP_NONE;
+}
+
+/* A signal that ended the search leaves its best designs some seconds for their final figures; one
+ * that comes later ends those. */
+static bool ends_now(void *user)
+{
+    const ec_solve_run *run = (const ec_solve_run *)user;
+    const ec_solve_info *info = run->info;
+
+    return info->interrupt && *info->interrupt && ec_wall_seconds() >= run->wait_until;
+}
+
+void ec_solve_begin_end(ec_solve_run *run)
+{
+    bool interrupted = run->info->interrupt && *run->info->interrupt;
+
+    run->wait_until = interrupted ? ec_wall_seconds() + end_seconds : 0;
+}
+
+static int build_optimizer(ec_solve_run *run)
+{
+    const ec_solve_info *info = run->info;
+    const ec_job *job = run->job;
+    int32_t n_start = ec_job_start_count(job);
+    size_t n_genes = (size_t)job->n_genes, n_group = (size_t)job->n_group_genes;
+    ec_gene *genes = (ec_gene *)calloc(run->width + 1, sizeof *genes);
+    bool *integral = (bool *)calloc(run->width + 1, sizeof *integral);
+    double *start = (double *)malloc(sizeof *start * ((size_t)n_start * n_genes + 1));
+    int status = EC_ERR_MEMORY;
+
+    run->min = (double *)malloc(sizeof(double) * (run->width + 1));
+    run->max = (double *)malloc(sizeof(double) * (run->width + 1));
+    if (!genes || !integral || !start || !run->min || !run->max) {
+        ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu genes", run->width);
+        goto done;
+    }
+    ec_job_gene_bounds(job, false, run->min, run->max, integral);
+    ec_job_gene_bounds(job, true, run->min + n_genes, run->max + n_genes, integral + n_genes);
+    for (size_t i = 0; i < run->width; i++) {
+        genes[i].min = run->min[i];
+        genes[i].max = run->max[i];
+        genes[i].integral = integral[i];
+    }
+    for (int32_t i = 0; i < n_start; i++)
+        ec_job_start_genes(job, i, start + (size_t)i * n_genes);
+    ec_optimizer_info optimizer = {
+        .genes = genes,
+        .n_genes = n_genes,
+        .group_genes = genes + n_genes,
+        .n_group_genes = n_group,
+        .population = info->population,
+        .groups = info->groups,
+        .seed = info->seed_given ? info->seed : job->seed,
+        .evaluations = info->evaluations,
+        .generations = info->generations,
+        .start = start,
+        .n_start = (size_t)n_start,
+        .options = info->options,
+        .log = &run->messages.log,
+    };
+    status = run->def->create(run->def, run->backend, &optimizer, &run->optimizer);
+    if (status == EC_OK)
+        run->max_population = run->def->max_population(run->optimizer);
+done:
+    free(genes);
+    free(integral);
+    free(start);
+    return status;
+}
+
+static int worker_create(ec_solve_run *run, ec_worker *worker, ec_backend *backend)
+{
+    ec_executor_info info = {
+        .outputs = run->outputs,
+        .n_outputs = run->n_outputs,
+        /* whole strips, so that a captured generation serves every population of its bucket */
+        .max_candidates = ec_lane_ld(run->max_population),
+        .max_groups = run->groups,
+        .fidelity = EC_SEARCH,
+        .memory_budget = run->info->memory_budget,
+        .chunk = run->info->chunk,
+        .stop = run->flag,
+        .interrupt = &run->interrupt,
+        .log = &run->messages.log,
+    };
+    worker->backend = backend;
+    run->planning = true;
+    int status = ec_executor_create(run->job->graph, backend, &info, &worker->executor);
+    run->planning = false;
+    if (status == EC_OK)
+        status =
+            backend->ops->alloc(backend, ec_lane_ld(run->max_population), (void **)&worker->status);
+    if (status == EC_OK)
+        status = backend->ops->fill(backend, worker->status, 0, ec_lane_ld(run->max_population));
+    if (status != EC_OK)
+        return status;
+    worker->cost = (const double *)ec_executor_output(worker->executor, 0)->data;
+    worker->violation =
+        run->n_outputs > 1 ? (const double *)ec_executor_output(worker->executor, 1)->data : NULL;
+    return EC_OK;
+}
+
+static int build_rules(ec_solve_run *run)
+{
+    const ec_solve_info *info = run->info;
+    ec_backend *backend = run->backend;
+
+    int status = backend->ops->alloc(backend, sizeof *run->flag, (void **)&run->flag);
+    if (status == EC_OK)
+        status = backend->ops->alloc(backend, sizeof *run->state, (void **)&run->state);
+    if (status == EC_OK)
+        status = backend->ops->fill(backend, run->flag, 0, sizeof *run->flag);
+    if (status == EC_OK)
+        status = backend->ops->fill(backend, run->state, 0, sizeof *run->state);
+    if (status < 0)
+        return status;
+    run->rules.stats = run->def->stats(run->optimizer);
+    run->rules.state = run->state;
+    run->rules.flag = run->flag;
+    run->rules.evaluations = info->evaluations;
+    run->rules.generations = (uint32_t)info->generations;
+    run->rules.stagnation = info->stagnation;
+    run->rules.target = run->maximize ? -info->target : info->target;
+    run->rules.tolerance = info->stagnation_tolerance;
+    run->rules.spread = info->spread;
+    run->rules.code_generations = EC_STOP_GENERATIONS;
+    run->rules.code_evaluations = EC_STOP_EVALUATIONS;
+    run->rules.code_target = EC_STOP_TARGET;
+    run->rules.code_stagnation = EC_STOP_STAGNATION;
+    run->rules.code_spread = EC_STOP_SPREAD;
+    run->def->set_stop_flag(run->optimizer, run->flag);
+    return EC_OK;
+}
+
+static int build_lists(ec_solve_run *run)
+{
+    size_t keep = run->info->keep > 0 ? (size_t)run->info->keep : KEEP_DEFAULT;
+    size_t elite = run->max_population < EC_ELITE_MAX ? run->max_population : EC_ELITE_MAX;
+
+    elite = elite > keep ? elite : keep;
+    int status = ec_design_list_create(&run->keep, keep, run->width, 0);
+    if (status == EC_OK)
+        status = ec_design_list_create(&run->distinct, EC_POLISH_DESIGNS_MAX, run->width,
+                                       distinct_share);
+    if (status == EC_OK)
+        status = ec_design_list_create(&run->latest, keep, run->width, 0);
+    if (status < 0)
+        return status;
+    size_t rows = elite > run->max_population ? elite : run->max_population;
+    run->elite_genes = (double *)malloc(sizeof(double) * elite * run->width);
+    run->elite_cost = (double *)malloc(sizeof(double) * rows);
+    run->elite_violation = (double *)malloc(sizeof(double) * rows);
+    run->elite_status = (uint8_t *)malloc(rows);
+    if (!run->elite_genes || !run->elite_cost || !run->elite_violation || !run->elite_status)
+        return ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs", rows);
+    return EC_OK;
+}
+
+int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec_solve_info *info)
+{
+    run->job = job;
+    run->info = info;
+    ec_once_open(&run->messages, info->log);
+    run->backend = backend;
+    run->interrupt = (ec_interrupt){stops_now, run};
+    run->at_end = (ec_interrupt){ends_now, run};
+    int status = check_job(job, info, &run->def);
+    if (status < 0)
+        return status;
+    run->maximize = job->objectives[0].maximize;
+    run->width = (size_t)job->n_genes + (size_t)job->n_group_genes;
+    run->groups = job->n_group_genes > 0 ? info->groups ? info->groups : 10 : 0;
+    run->outputs[0] = ec_job_cost(job, 0);
+    run->outputs[1] = job->n_constraints > 0 ? ec_job_violation(job) : -1;
+    run->n_outputs = job->n_constraints > 0 ? 2 : 1;
+    for (int32_t i = 0; i < run->n_outputs; i++)
+        if (run->outputs[i] < 0)
+            return run->outputs[i];
+    status = build_optimizer(run);
+    if (status == EC_OK)
+        status = build_rules(run);
+    if (status == EC_OK)
+        status = build_lists(run);
+    if (status < 0)
+        return status;
+    run->workers = (ec_worker *)calloc(1, sizeof *run->workers);
+    if (!run->workers)
+        return ec_fail(EC_ERR_MEMORY, "solve: no memory for the workers");
+    run->n_workers = 1;
+    return worker_create(run, &run->workers[0], backend);
+}
+
+void ec_solve_release(ec_solve_run *run)
+{
+    ec_backend *backend = run->backend;
+
+    for (size_t i = 0; i < run->n_captures; i++)
+        backend->ops->capture_destroy(backend, &run->captures[i].capture);
+    for (size_t i = 0; i < run->n_workers; i++) {
+        ec_executor_destroy(&run->workers[i].executor);
+        backend->ops->release(backend, run->workers[i].status);
+    }
+    free(run->workers);
+    if (run->optimizer)
+        run->def->destroy(&run->optimizer);
+    backend->ops->release(backend, run->flag);
+    backend->ops->release(backend, run->state);
+    ec_design_list_release(&run->keep);
+    ec_design_list_release(&run->distinct);
+    ec_design_list_release(&run->latest);
+    free(run->min);
+    free(run->max);
+    free(run->elite_genes);
+    free(run->elite_cost);
+    free(run->elite_violation);
+    free(run->elite_status);
+    ec_once_close(&run->messages);
+}

@@ -1,0 +1,157 @@
+/* solve_internal.h: one run of the solve loop, for the files solve*.c.
+ *
+ *   solve.c          a generation, the search, the end of a run; the public functions
+ *   solve_build.c    checks, and everything that a run needs
+ *   solve_designs.c  the order of designs, and lists of the best of them
+ *   solve_look.c     looks of the host: statistics, best designs, history
+ *   solve_winner.c   polish, final fidelity, the winner and its values
+ *   solve_result.c   the result: what it says, its memory
+ *
+ * Genes of a design are a row of n_genes, then n_group_genes. Costs are to be minimised; a
+ * maximised objective is negated (ec_solve_seen turns it back).
+ */
+#ifndef EC_SOLVE_INTERNAL_H
+#define EC_SOLVE_INTERNAL_H
+
+#include "job_internal.h"
+#include "solve.h"
+#include "solve_kernels.h"
+#include "wall_clock.h"
+
+EC_C_BEGIN
+
+enum {
+    EC_ELITE_MAX = 64, /* best members whose genes are read at a look */
+    EC_CAPTURES_MAX = 64,
+    EC_SAID_MAX = 32 /* different warnings of a run that are remembered */
+};
+
+/* A run plans and evaluates the same expressions several times; it says each warning once. */
+typedef struct ec_once_log {
+    ec_log log, warnings; /* what the run writes to, and warnings and errors only */
+    ec_log *to;
+    char *said[EC_SAID_MAX];
+    size_t n_said;
+} ec_once_log;
+
+typedef struct ec_score {
+    double cost, violation;
+    uint8_t status;
+} ec_score;
+
+/* Up to `capacity` designs, rows of `width` genes, sorted; no two closer than `apart`. */
+typedef struct ec_design_list {
+    double *genes;
+    ec_score *scores;
+    size_t n, capacity, width;
+    double apart;
+} ec_design_list;
+
+/* One device's share of the work. */
+typedef struct ec_worker {
+    ec_backend *backend;
+    ec_executor *executor;
+    uint8_t *status; /* of the candidates, on the backend */
+    const double *cost, *violation;
+} ec_worker;
+
+typedef struct ec_captured {
+    size_t lanes;
+    ec_capture *capture;
+} ec_captured;
+
+typedef struct ec_solve_run {
+    ec_job *job;
+    const ec_solve_info *info;
+    ec_once_log messages;
+    ec_backend *backend;
+    const ec_optimizer_def *def;
+    ec_optimizer *optimizer;
+    ec_worker *workers;
+    size_t n_workers;
+    ec_expr outputs[2]; /* cost, violation */
+    int32_t n_outputs;
+    bool maximize;
+    size_t width; /* genes of a design, group genes behind */
+    size_t groups, max_population;
+    double *min, *max; /* bounds of the genes of a design */
+
+    /* on the backend */
+    int32_t *flag;
+    ec_stop_state *state;
+    ec_stop_rules_args rules;
+    ec_captured captures[EC_CAPTURES_MAX];
+    size_t n_captures;
+
+    /* the host's view */
+    double start, limit; /* limit: wall time of the search, infinite without one */
+    ec_interrupt interrupt;
+    bool planning;       /* only a signal interrupts that */
+    ec_interrupt at_end; /* of evaluations at final fidelity */
+    double wait_until;   /* wall time from which on a signal ends them */
+    uint64_t enqueued;   /* evaluations */
+    uint32_t generation; /* enqueued */
+    size_t n;            /* candidates of the last generation */
+    uint32_t looked_at, look_step;
+    double looked_when, told_when;
+    ec_optimizer_stats stats; /* of the last look */
+    ec_design_list keep;      /* best of the looks at set generations */
+    ec_design_list distinct;  /* the same, apart from each other */
+    ec_design_list latest;    /* of the last look */
+    double *elite_genes, *elite_cost, *elite_violation;
+    uint8_t *elite_status;
+    size_t n_last; /* members at the last look, whose status bytes are in elite_status */
+    size_t history_capacity;
+    ec_result *result;
+    int failure; /* with stop EC_STOP_ERROR: the status that ended the run, and its sentence */
+    char error[1024];
+} ec_solve_run;
+
+/* solve_designs.c. Class 0 feasible, 1 infeasible, 2 failed; better is the order (class, violation,
+ * cost), in which equal ones keep their place. */
+int ec_score_class(const ec_score *score);
+bool ec_score_better(const ec_score *a, const ec_score *b);
+int ec_design_list_create(ec_design_list *list, size_t capacity, size_t width, double apart);
+void ec_design_list_release(ec_design_list *list);
+void ec_design_list_add(const ec_solve_run *run, ec_design_list *list, const double *genes,
+                        const ec_score *score);
+/* Sorts the genes of spaced positions, whose order does not count, so that equal designs look
+ * equal. */
+void ec_design_sort_spaced(const ec_job *job, double *genes);
+int ec_compare_doubles(const void *a, const void *b); /* for qsort, ascending */
+
+/* solve_build.c */
+int ec_solve_check_numbers(const ec_solve_info *info);
+int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec_solve_info *info);
+void ec_solve_release(ec_solve_run *run);
+/* Whether time or a signal ends the search. */
+ec_stop ec_solve_host_stop(const ec_solve_run *run);
+/* From here on evaluations at final fidelity count the seconds that a signal leaves them. */
+void ec_solve_begin_end(ec_solve_run *run);
+
+/* solve_look.c */
+bool ec_solve_is_kept(uint32_t generation);
+bool ec_solve_look_is_due(const ec_solve_run *run);
+int ec_solve_look(ec_solve_run *run, bool kept, bool last, int32_t *flag);
+double ec_solve_seen(const ec_solve_run *run, double cost); /* with the objective's sign */
+
+/* solve_winner.c */
+int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend);
+int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                         ec_score *scores);
+int32_t ec_result_value_length(const ec_graph *graph, ec_expr expr);
+int ec_result_evaluate(const ec_job *job, const ec_result *result, ec_backend *backend,
+                       ec_fidelity fidelity, int32_t n, const ec_expr *exprs, double *const *out,
+                       const ec_interrupt *interrupt, ec_log *log);
+
+/* solve_result.c */
+int ec_solve_result_create(const ec_solve_run *run, ec_result **result);
+void ec_solve_write_message(const ec_solve_run *run);
+
+/* solve.c: an error ends the run, whose results so far are kept. */
+void ec_solve_note_error(ec_solve_run *run, int status);
+void ec_once_open(ec_once_log *once, ec_log *to);
+void ec_once_close(ec_once_log *once);
+
+EC_C_END
+#endif

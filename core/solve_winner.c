@@ -1,0 +1,387 @@
+/* solve_winner.c: polish, the choice of the winner at final fidelity, and its values. */
+#include "polish.h"
+#include "solve_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POLISH_DEFAULT = 8 }; /* designs that are polished */
+/* The polish may take as long as the search, and at least so long. */
+static const double polish_least_seconds = 10;
+
+/* ---- polish ---- */
+
+/* Its own limit, and what is left of the run's. */
+static double polish_time(const ec_solve_run *run)
+{
+    double used = ec_wall_seconds() - run->start;
+    double own = run->info->polish_seconds > 0 ? run->info->polish_seconds
+                                               : fmax(used, polish_least_seconds);
+
+    if (run->info->seconds == 0)
+        return own;
+    return fmin(own, fmax(run->info->seconds - used, 0.05));
+}
+
+static void note_polish(ec_solve_run *run, double limit)
+{
+    const ec_result *r = run->result;
+
+    ec_log_write(&run->messages.log, EC_LOG_INFO,
+                 "polish: %d of %d designs finished, %" PRIu64 " evaluations, %.2f s",
+                 (int)r->polish_finished, (int)r->polish_designs, r->polish_evaluations,
+                 r->polish_seconds);
+    if (r->polish_capped)
+        ec_log_write(&run->messages.log, run->info->seconds > 0 ? EC_LOG_INFO : EC_LOG_WARNING,
+                     "polish: ended by its time limit of %.3g s, so a longer one might find a "
+                     "better design (polish_seconds = ... sets the limit)",
+                     limit);
+}
+
+/* Polishes the best distinct designs and adds them, with the key at search unknown, to `designs`. */
+static int polish(ec_solve_run *run, int threads, double *designs, size_t *n)
+{
+    const ec_job *job = run->job;
+    size_t wanted =
+        run->info->polish_designs > 0 ? (size_t)run->info->polish_designs : POLISH_DEFAULT;
+    size_t count = run->distinct.n < wanted ? run->distinct.n : wanted;
+    size_t n_genes = (size_t)job->n_genes, n_group = (size_t)job->n_group_genes;
+    uint64_t evaluations = 0;
+    double *genes = (double *)malloc(sizeof(double) * (count * n_genes + 1));
+    double *group_genes = (double *)malloc(sizeof(double) * (count * n_group + 1));
+    int status = EC_OK;
+
+    if (!genes || !group_genes) {
+        free(genes);
+        free(group_genes);
+        return ec_fail(EC_ERR_MEMORY, "polish: no memory for %zu designs", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const double *row = run->distinct.genes + i * run->width;
+        memcpy(genes + i * n_genes, row, n_genes * sizeof(double));
+        memcpy(group_genes + i * n_group, row + n_genes, n_group * sizeof(double));
+    }
+    double start = ec_wall_seconds();
+    bool out_of_time = false;
+    int32_t finished = 0;
+    ec_polish_info info = {
+        .max_evaluations = run->info->polish_evaluations,
+        .seconds = polish_time(run),
+        .out_of_time = &out_of_time,
+        .finished = &finished,
+        .interrupt = run->info->interrupt,
+        .threads = threads,
+        .log = &run->messages.log,
+    };
+    if (count > 0)
+        status = ec_polish(run->job, &info, (int32_t)count, genes, group_genes, &evaluations);
+    for (size_t i = 0; i < count && status == EC_OK; i++) {
+        double *row = designs + *n * run->width;
+        memcpy(row, genes + i * n_genes, n_genes * sizeof(double));
+        memcpy(row + n_genes, group_genes + i * n_group, n_group * sizeof(double));
+        ++*n;
+    }
+    if (status == EC_OK) {
+        run->result->polish_designs = (int32_t)count;
+        run->result->polish_finished = finished;
+        run->result->polish_evaluations = evaluations;
+        run->result->polish_seconds = ec_wall_seconds() - start;
+        run->result->polish_capped = out_of_time;
+        note_polish(run, info.seconds);
+    }
+    free(genes);
+    free(group_genes);
+    return status;
+}
+
+/* ---- final fidelity ---- */
+
+/* Rows of designs to the layout of arrays: gene g of design c at g * ld + c. */
+static void transpose(const double *rows, size_t width, size_t first, size_t count, size_t n,
+                      size_t ld, double *to)
+{
+    for (size_t g = 0; g < count; g++)
+        for (size_t c = 0; c < ld; c++)
+            to[g * ld + c] = rows[(c < n ? c : n - 1) * width + first + g];
+}
+
+static int upload_genes(ec_backend *backend, int axis, const double *rows, size_t width,
+                        size_t first, size_t count, size_t n, ec_array *array)
+{
+    int32_t shape = (int32_t)count;
+    size_t ld = ec_lane_ld(n);
+    double *host = (double *)malloc(sizeof(double) * count * ld);
+
+    if (!host)
+        return ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs", n);
+    transpose(rows, width, first, count, n, ld, host);
+    int status = ec_array_create(backend, array, EC_F64, axis, 1, &shape, n, 1);
+    if (status == EC_OK)
+        status = backend->ops->upload(backend, array->data, host, sizeof(double) * count * ld);
+    free(host);
+    return status;
+}
+
+/* Scores of n designs (rows, on the host) at final fidelity. */
+int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                         ec_score *scores)
+{
+    const ec_job *job = run->job;
+    size_t n_genes = (size_t)job->n_genes, n_group = (size_t)job->n_group_genes;
+    size_t ld = ec_lane_ld(n);
+    ec_executor *executor = NULL;
+    ec_array X, XG;
+    uint8_t *device_status = NULL, *status_bytes = (uint8_t *)malloc(ld);
+    int32_t *map = NULL, *identity = (int32_t *)malloc(sizeof(int32_t) * ld);
+    double *cost = (double *)malloc(sizeof(double) * ld);
+    double *violation = (double *)calloc(ld, sizeof(double));
+    ec_executor_info info = {
+        .outputs = run->outputs,
+        .n_outputs = run->n_outputs,
+        .max_candidates = n,
+        .max_groups = n_group > 0 ? n : 0,
+        .fidelity = EC_FINAL,
+        .memory_budget = run->info->memory_budget,
+        .interrupt = &run->at_end,
+        .log = &run->messages.warnings,
+    };
+
+    memset(&X, 0, sizeof X);
+    memset(&XG, 0, sizeof XG);
+    int status = status_bytes && identity && cost && violation
+                     ? EC_OK
+                     : ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs", n);
+    if (status == EC_OK)
+        status = ec_executor_create(job->graph, backend, &info, &executor);
+    if (status == EC_OK)
+        status = upload_genes(backend, EC_AXIS_CANDIDATE, rows, run->width, 0, n_genes, n, &X);
+    if (status == EC_OK && n_group > 0) {
+        /* Every design brings its own group. */
+        for (size_t c = 0; c < ld; c++)
+            identity[c] = (int32_t)(c < n ? c : n - 1);
+        status = upload_genes(backend, EC_AXIS_GROUP, rows, run->width, n_genes, n_group, n, &XG);
+        if (status == EC_OK)
+            status = backend->ops->alloc(backend, sizeof *map * ld, (void **)&map);
+        if (status == EC_OK)
+            status = backend->ops->upload(backend, map, identity, sizeof *map * ld);
+    }
+    if (status == EC_OK)
+        status = backend->ops->alloc(backend, ld, (void **)&device_status);
+    if (status == EC_OK)
+        status = ec_executor_run(executor, &X, n_group > 0 ? &XG : NULL, map, device_status, n,
+                                 n_group > 0 ? n : 0);
+    if (status == EC_OK)
+        status = backend->ops->download(backend, cost, ec_executor_output(executor, 0)->data,
+                                        n * sizeof(double));
+    if (status == EC_OK && run->n_outputs > 1)
+        status = backend->ops->download(backend, violation, ec_executor_output(executor, 1)->data,
+                                        n * sizeof(double));
+    if (status == EC_OK)
+        status = backend->ops->download(backend, status_bytes, device_status, n);
+    for (size_t i = 0; i < n && status == EC_OK; i++) {
+        bool finite = isfinite(cost[i]) && isfinite(violation[i]);
+        scores[i].cost = cost[i];
+        scores[i].violation = violation[i];
+        scores[i].status = (uint8_t)(status_bytes[i] | (finite ? 0 : EC_CANDIDATE_NOT_FINITE));
+    }
+    ec_executor_destroy(&executor);
+    ec_array_release(backend, &X);
+    ec_array_release(backend, &XG);
+    backend->ops->release(backend, map);
+    backend->ops->release(backend, device_status);
+    free(status_bytes);
+    free(identity);
+    free(cost);
+    free(violation);
+    return status;
+}
+
+/* ---- values of the winner ---- */
+
+int32_t ec_result_value_length(const ec_graph *graph, ec_expr expr)
+{
+    const ec_node *node = ec_graph_node(graph, expr);
+
+    return node->elements * (node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(graph) : 1);
+}
+
+/* Values at the best design; those that an evaluator cannot score are NaN, whatever it wrote. */
+int ec_result_evaluate(const ec_job *job, const ec_result *result, ec_backend *backend,
+                       ec_fidelity fidelity, int32_t n, const ec_expr *exprs, double *const *out,
+                       const ec_interrupt *interrupt, ec_log *log)
+{
+    uint8_t failed = 0;
+
+    if (n == 0)
+        return EC_OK;
+    int status = ec_evaluate_until(job->graph, backend, fidelity, n, exprs, result->genes,
+                                   (size_t)result->n_genes, result->group_genes,
+                                   (size_t)result->n_group_genes, out, &failed, interrupt, log);
+    if (status != EC_OK || !(failed & ~EC_CANDIDATE_NOT_FINITE))
+        return status;
+    /* The status is that of all of them: each by itself says whose it is. */
+    for (int32_t i = 0; n > 1 && i < n && status == EC_OK; i++)
+        status = ec_result_evaluate(job, result, backend, fidelity, 1, exprs + i, out + i,
+                                    interrupt, log);
+    for (int32_t k = 0; n == 1 && k < ec_result_value_length(job->graph, exprs[0]); k++)
+        out[0][k] = NAN;
+    return status;
+}
+
+/* Buffers for the values of a list of expressions. */
+static int make_buffers(const ec_graph *graph, int32_t n, const ec_expr *exprs, double **values,
+                        int32_t *lengths)
+{
+    for (int32_t i = 0; i < n; i++) {
+        lengths[i] = ec_result_value_length(graph, exprs[i]);
+        values[i] = (double *)malloc(sizeof(double) * (size_t)lengths[i]);
+        if (!values[i])
+            return ec_fail(EC_ERR_MEMORY, "solve: no memory for the values of the best design");
+    }
+    return EC_OK;
+}
+
+/* What needs no evaluator, after an error or a signal: the variables, and the objective of the search. */
+static int fill_from_search(ec_job *job, ec_result *result, ec_backend *backend, double objective)
+{
+    ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)job->n_variables + 1));
+
+    if (!exprs)
+        return ec_fail(EC_ERR_MEMORY, "solve: no memory for the best design");
+    for (int32_t i = 0; i < job->n_objectives; i++)
+        result->objective_final[i] = result->objective_search[i] = NAN;
+    result->objective_search[0] = objective;
+    for (int32_t i = 0; i < job->n_constraints; i++)
+        result->constraint[i] = NAN;
+    for (int32_t i = 0; i < job->n_records; i++)
+        for (int32_t k = 0; k < result->record_length[i]; k++)
+            result->record[i][k] = NAN;
+    for (int32_t i = 0; i < job->n_variables; i++)
+        exprs[i] = job->variables[i]->variable.value;
+    int status = ec_result_evaluate(job, result, backend, EC_FINAL, job->n_variables, exprs,
+                                    result->variable, NULL, NULL);
+    free(exprs);
+    return status;
+}
+
+/* All values of the best design; `objective` is that of the search, for the case that they cannot
+ * be had, or are `left_out` after a signal. */
+static int fill_values(ec_solve_run *run, ec_backend *backend, double objective, bool left_out)
+{
+    ec_job *job = run->job;
+    ec_result *result = run->result;
+    int32_t n_objectives = job->n_objectives, n_constraints = job->n_constraints;
+    int32_t n_variables = job->n_variables, n_records = job->n_records;
+    int32_t n = n_objectives + n_constraints + n_variables + n_records, at = 0;
+    ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)n + 1));
+    double **values = (double **)calloc((size_t)n + 1, sizeof *values);
+
+    result->objective_final = (double *)calloc((size_t)n_objectives + 1, sizeof(double));
+    result->objective_search = (double *)calloc((size_t)n_objectives + 1, sizeof(double));
+    result->constraint = (double *)calloc((size_t)n_constraints + 1, sizeof(double));
+    result->variable = (double **)calloc((size_t)n_variables + 1, sizeof(double *));
+    result->variable_length = (int32_t *)calloc((size_t)n_variables + 1, sizeof(int32_t));
+    result->record = (double **)calloc((size_t)n_records + 1, sizeof(double *));
+    result->record_length = (int32_t *)calloc((size_t)n_records + 1, sizeof(int32_t));
+    int status = exprs && values && result->objective_final && result->objective_search &&
+                         result->constraint && result->variable && result->variable_length &&
+                         result->record && result->record_length
+                     ? EC_OK
+                     : ec_fail(EC_ERR_MEMORY, "solve: no memory for the best design");
+    if (status == EC_OK) {
+        for (int32_t i = 0; i < n_objectives; i++)
+            exprs[at++] = job->objectives[i].expr;
+        for (int32_t i = 0; i < n_constraints; i++)
+            exprs[at++] = ec_job_margin(job, &job->constraints[i]);
+        for (int32_t i = 0; i < n_variables; i++)
+            exprs[at++] = job->variables[i]->variable.value;
+        for (int32_t i = 0; i < n_records; i++)
+            exprs[at++] = job->records[i].expr;
+        for (int32_t i = 0; i < n; i++)
+            status = exprs[i] < 0 ? exprs[i] : status;
+    }
+    if (status == EC_OK)
+        status = make_buffers(job->graph, n_variables, exprs + n_objectives + n_constraints,
+                              result->variable, result->variable_length);
+    if (status == EC_OK)
+        status =
+            make_buffers(job->graph, n_records, exprs + n_objectives + n_constraints + n_variables,
+                         result->record, result->record_length);
+    if (status == EC_OK) {
+        for (int32_t i = 0; i < n_objectives; i++)
+            values[i] = &result->objective_final[i];
+        for (int32_t i = 0; i < n_constraints; i++)
+            values[n_objectives + i] = &result->constraint[i];
+        memcpy(values + n_objectives + n_constraints, result->variable,
+               sizeof *values * (size_t)n_variables);
+        memcpy(values + n_objectives + n_constraints + n_variables, result->record,
+               sizeof *values * (size_t)n_records);
+        status = left_out ? EC_STOPPED
+                          : ec_result_evaluate(job, result, backend, EC_FINAL, n, exprs, values,
+                                               &run->at_end, &run->messages.warnings);
+        for (int32_t i = 0; i < n_objectives; i++)
+            values[i] = &result->objective_search[i];
+        if (status == EC_OK)
+            status = ec_result_evaluate(job, result, backend, EC_SEARCH, n_objectives, exprs,
+                                        values, &run->at_end, &run->messages.warnings);
+        if (status < 0)
+            ec_solve_note_error(run, status);
+        if (status == EC_STOPPED)
+            result->stop = EC_STOP_INTERRUPT;
+        if (status != EC_OK)
+            status = fill_from_search(job, result, backend, objective);
+    }
+    free(exprs);
+    free(values);
+    return status;
+}
+
+/* ---- the end of a run ---- */
+
+/* Scores the best designs again at final fidelity, polished ones among them, and takes the winner. */
+int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
+{
+    ec_result *result = run->result;
+    size_t width = run->width, n = run->keep.n;
+    size_t capacity = run->keep.capacity + EC_POLISH_DESIGNS_MAX, best = 0;
+    double *designs = (double *)malloc(sizeof(double) * capacity * width);
+    ec_score *scores = (ec_score *)calloc(capacity, sizeof *scores);
+    int status =
+        designs && scores ? EC_OK : ec_fail(EC_ERR_MEMORY, "solve: no memory for the designs");
+
+    if (status == EC_OK && n > 0)
+        memcpy(designs, run->keep.genes, n * width * sizeof(double));
+    bool interrupted = run->info->interrupt && *run->info->interrupt;
+    if (status == EC_OK && run->info->polish && !interrupted && result->stop != EC_STOP_ERROR)
+        status = polish(run, run->backend->is_cuda ? 0 : run->backend->threads, designs, &n);
+    ec_solve_begin_end(run);
+    if (status == EC_OK && n > 0)
+        status = ec_solve_score_final(run, backend, designs, n, scores);
+    bool left_out = status == EC_STOPPED;
+    if (left_out)
+        result->stop = EC_STOP_INTERRUPT;
+    if (status != EC_OK && n > 0 && scores) {
+        /* Polished ones stand behind those of the search, whose scores are known. */
+        if (status < 0)
+            ec_solve_note_error(run, status);
+        n = run->keep.n;
+        memcpy(scores, run->keep.scores, n * sizeof *scores);
+        status = EC_OK;
+    }
+    for (size_t i = 1; i < n && status == EC_OK; i++)
+        if (ec_score_better(&scores[i], &scores[best]))
+            best = i;
+    if (status == EC_OK && n > 0) {
+        result->found = true;
+        result->status = scores[best].status;
+        result->violation = scores[best].violation;
+        memcpy(result->genes, designs + best * width, (size_t)result->n_genes * sizeof(double));
+        memcpy(result->group_genes, designs + best * width + result->n_genes,
+               (size_t)result->n_group_genes * sizeof(double));
+        status = fill_values(run, backend, ec_solve_seen(run, scores[best].cost), left_out);
+    }
+    free(designs);
+    free(scores);
+    return status;
+}
