@@ -10,6 +10,11 @@ void ec_cli_usage(FILE *to)
         "usage: eciton COMMAND\n"
         "\n"
         "  run SCRIPT [FLAGS]    run a design script\n"
+        "  resume DIR [FLAGS]    go on with the run whose --out was DIR, from its last checkpoint; "
+        "of "
+        "one that\n"
+        "                        is finished, print the result (flags: --threads, --json, "
+        "--quiet)\n"
         "  check SCRIPT [FLAGS]  build the script's graph, print variables, shapes, memory and "
         "time, stop\n"
         "  info                  version, backends, devices, libraries\n"
@@ -19,6 +24,8 @@ void ec_cli_usage(FILE *to)
         "  --backend NAME     cpu, cuda, cuda:N or auto (default: CUDA where there is a device)\n"
         "  --threads N        CPU threads (default: all)\n"
         "  --out DIR          folder for best.csv, history.csv, patterns and files of the script\n"
+        "  --checkpoint SECONDS  time between two states of a search in DIR/state (default: 10; 0: "
+        "none)\n"
         "  --data DIR         folder whose files the script may read, besides its own\n"
         "  --seed N           seed of every job, in place of the script's\n"
         "  --set NAME=VALUE   value of ec.arg(NAME, ...); may be repeated\n"
@@ -31,7 +38,7 @@ void ec_cli_usage(FILE *to)
         to);
 }
 
-static int usage_error(const char *format, const char *word, const char *more)
+int ec_cli_usage_error(const char *format, const char *word, const char *more)
 {
     fprintf(stderr, "eciton: ");
     fprintf(stderr, format, word, more); /* every format takes both */
@@ -54,7 +61,7 @@ static int take_set(ec_cli_options *o, char *text)
 {
     char *equals = strchr(text, '=');
     if (!equals || equals == text)
-        return usage_error("--set wants NAME=VALUE, got '%s'%s", text, "");
+        return ec_cli_usage_error("--set wants NAME=VALUE, got '%s'%s", text, "");
     *equals = 0;
     o->sets[o->n_sets++] = (ec_lua_set){text, equals + 1, false};
     return EC_EXIT_OK;
@@ -66,25 +73,34 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
     static const uint64_t largest_seed = 9000000000000000ull;
     uint64_t n;
     if (!value[0])
-        return usage_error("%s needs a value%s", flag, "");
+        return ec_cli_usage_error("%s needs a value%s", flag, "");
     if (strcmp(flag, "--backend") == 0) {
         if (!ec_backend_is_name(value))
-            return usage_error("--backend wants cpu, cuda, cuda:N or auto, got '%s'%s", value, "");
+            return ec_cli_usage_error("--backend wants cpu, cuda, cuda:N or auto, got '%s'%s",
+                                      value, "");
         o->backend = value;
     } else if (strcmp(flag, "--out") == 0) {
         o->out = value;
     } else if (strcmp(flag, "--data") == 0) {
         o->data = value;
+    } else if (strcmp(flag, "--checkpoint") == 0) {
+        char *end;
+        double seconds = strtod(value, &end);
+        if (*end || !(seconds >= 0 && seconds <= 1e6))
+            return ec_cli_usage_error("--checkpoint wants seconds from 0 (none) to 1e6, got '%s'%s",
+                                      value, "");
+        o->checkpoint_seconds = seconds > 0 ? seconds : -1;
     } else if (strcmp(flag, "--set") == 0) {
         return take_set(o, value);
     } else if (strcmp(flag, "--threads") == 0) {
         if (!parse_whole(value, 4096, &n) || n < 1)
-            return usage_error("--threads wants a whole number from 1 to 4096, got '%s'%s", value,
-                               "");
+            return ec_cli_usage_error("--threads wants a whole number from 1 to 4096, got '%s'%s",
+                                      value, "");
         o->threads = (int)n;
     } else {
         if (!parse_whole(value, largest_seed, &o->seed))
-            return usage_error("--seed wants a whole number from 0 to 9e15, got '%s'%s", value, "");
+            return ec_cli_usage_error("--seed wants a whole number from 0 to 9e15, got '%s'%s",
+                                      value, "");
         o->seed_given = true;
     }
     return EC_EXIT_OK;
@@ -92,8 +108,8 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
 
 int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
 {
-    static const char *const with_value[] = {"--backend", "--threads", "--out",
-                                             "--data",    "--seed",    "--set"};
+    static const char *const with_value[] = {"--backend", "--threads", "--out",       "--data",
+                                             "--seed",    "--set",     "--checkpoint"};
     const struct {
         const char *flag;
         bool *to;
@@ -103,12 +119,13 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
                  {"--trust", &o->trust}};
     o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
     if (!o->sets)
-        return usage_error("%s%s", "no memory", "");
+        return ec_cli_usage_error("%s%s", "no memory", "");
     for (int i = 0; i < argc; i++) {
         char *word = argv[i];
         if (word[0] != '-' || word[1] == 0) {
             if (o->script)
-                return usage_error("one script at a time: '%s' comes after '%s'", word, o->script);
+                return ec_cli_usage_error("one script at a time: '%s' comes after '%s'", word,
+                                          o->script);
             o->script = word;
             continue;
         }
@@ -123,22 +140,23 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
             known = true;
             char *value = word[n] == '=' ? word + n + 1 : i + 1 < argc ? argv[++i] : NULL;
             if (!value)
-                return usage_error("%s needs a value%s", with_value[k], "");
+                return ec_cli_usage_error("%s needs a value%s", with_value[k], "");
             int status = take_value(o, with_value[k], value);
             if (status != EC_EXIT_OK)
                 return status;
         }
         if (!known) {
-            static const char *const all[] = {"--backend", "--threads", "--out",   "--data",
-                                              "--seed",    "--set",     "--quick", "--json",
-                                              "--quiet",   "--trust"};
+            static const char *const all[] = {"--backend", "--threads", "--out",       "--data",
+                                              "--seed",    "--set",     "--quick",     "--json",
+                                              "--quiet",   "--trust",   "--checkpoint"};
             const char *near = ec_lua_nearest(word, all, (int)(sizeof all / sizeof *all));
-            return near ? usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
-                        : usage_error("unknown flag '%s'; eciton --help lists them%s", word, "");
+            return near ? ec_cli_usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
+                        : ec_cli_usage_error("unknown flag '%s'; eciton --help lists them%s", word,
+                                             "");
         }
     }
     if (!o->script)
-        return usage_error("which script? eciton run SCRIPT%s%s", "", "");
+        return ec_cli_usage_error("which script? eciton run SCRIPT%s%s", "", "");
     return EC_EXIT_OK;
 }
 

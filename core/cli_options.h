@@ -10,13 +10,18 @@ enum { EC_EXIT_OK = 0, EC_EXIT_ERROR = 1, EC_EXIT_USAGE = 2 };
 
 typedef struct ec_cli_options {
     const char *script, *backend, *out, *data;
+    const char *isa; /* of a run that is resumed, or NULL */
     int threads;
+    double checkpoint_seconds; /* < 0: no checkpoints */
+    bool resume;
     uint64_t seed;
     bool seed_given, quick, json, quiet, trust, check;
     ec_lua_set *sets; /* malloc'ed; the names are cut out of the arguments */
     int n_sets;
 } ec_cli_options;
 
+/* Prints the sentence, in which each %s is one of the words, and returns EC_EXIT_USAGE. */
+int ec_cli_usage_error(const char *format, const char *word, const char *more);
 /* Arguments behind `run` or `check`; prints what is wrong and returns EC_EXIT_USAGE. */
 int ec_cli_options_parse(int argc, char **argv, ec_cli_options *options);
 void ec_cli_options_release(ec_cli_options *options);
@@ -24,6 +29,7 @@ void ec_cli_usage(FILE *to);
 
 /* The commands: return the exit status. */
 int ec_cli_run(const ec_cli_options *options);
+int ec_cli_resume(int argc, char **argv); /* arguments behind `resume` */
 int ec_cli_info(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli_progress.h"
 #include "cli_report.h"
 #include "output.h"
+#include "run_file.h"
 #include "utf8.h"
 
 /* Processor time of a script outside searches, and its memory; ample for building a graph. */
@@ -125,6 +126,10 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
 {
     char library[PATH_MAX * 2];
     find_library(library, sizeof library);
+    char states[PATH_MAX + 20];
+    bool kept = o->out && o->checkpoint_seconds >= 0 && !o->check;
+    if (kept && ec_run_state_folder(o->out, states, sizeof states) != EC_OK)
+        return print_error(ec_error_text());
     ec_lua_settings settings = {.script = o->script,
                                 .library = library,
                                 .data = o->data,
@@ -136,6 +141,9 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
                                 .quick = o->quick,
                                 .trust = o->trust,
                                 .check = o->check,
+                                .state = kept ? states : NULL,
+                                .checkpoint_seconds = o->checkpoint_seconds,
+                                .resume = o->resume,
                                 .print_to = o->json ? stderr : stdout,
                                 .seconds = script_seconds(),
                                 .memory = SCRIPT_MEMORY,
@@ -163,6 +171,32 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
     return exit_status;
 }
 
+/* Keeps what the run was started with, for `eciton resume`. */
+static int begin_run(const ec_cli_options *o, const ec_backend *backend)
+{
+    char *script = realpath(o->script, NULL), *data = o->data ? realpath(o->data, NULL) : NULL;
+    ec_run_file run = {.script = script ? script : (char *)o->script,
+                       .data = data,
+                       .quick = o->quick,
+                       .trust = o->trust,
+                       .checkpoint_seconds = o->checkpoint_seconds};
+    snprintf(run.version, sizeof run.version, "%s", EC_VERSION);
+    snprintf(run.backend, sizeof run.backend, "%s", backend->name);
+    snprintf(run.isa, sizeof run.isa, "%s", backend->is_cuda ? "" : ec_isa_name(backend->isa));
+    if (o->seed_given)
+        snprintf(run.seed, sizeof run.seed, "%llu", (unsigned long long)o->seed);
+    run.sets = calloc((size_t)o->n_sets + 1, sizeof *run.sets);
+    run.n_sets = (size_t)o->n_sets;
+    for (int i = 0; run.sets && i < o->n_sets; i++)
+        run.sets[i] = (ec_run_setting){(char *)o->sets[i].name, (char *)o->sets[i].value};
+    int status = run.sets ? ec_run_file_write(&run, o->out)
+                          : ec_fail(EC_ERR_MEMORY, "no memory for run.json");
+    free(run.sets);
+    free(script);
+    free(data);
+    return status;
+}
+
 int ec_cli_run(const ec_cli_options *o)
 {
     run_state state = {.missed = false};
@@ -170,9 +204,14 @@ int ec_cli_run(const ec_cli_options *o)
     if (o->out && ec_output_folder(o->out) != EC_OK)
         return print_error(ec_error_text());
     ec_backend *backend = NULL;
-    ec_backend_info info = {.name = o->backend, .threads = o->threads, .log = &state.progress.log};
+    ec_backend_info info = {
+        .name = o->backend, .threads = o->threads, .isa = o->isa, .log = &state.progress.log};
     if (ec_backend_create(&info, &backend) != EC_OK)
         return print_error(ec_error_text());
+    if (o->out && !o->check && !o->resume && begin_run(o, backend) != EC_OK) {
+        ec_backend_destroy(&backend);
+        return print_error(ec_error_text());
+    }
     state.report = (ec_cli_report){.options = o, .backend = backend, .log = &state.progress.log};
     catch_signals();
     int exit_status = run_script(o, &state, backend);

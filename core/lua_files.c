@@ -109,6 +109,20 @@ static FILE *open_regular(const char *path, struct stat *info)
     return NULL;
 }
 
+/* What a script reads is part of what it is (ec_solve_info.identity). FNV-1a, a word at a time. */
+static void note_read(ec_lua_host *host, const char *bytes, size_t size)
+{
+    uint64_t hash = (host->read_hash ^ size) * 0x100000001b3ull, word = 0;
+    for (size_t i = 0; i < size; i += sizeof word) {
+        size_t n = size - i < sizeof word ? size - i : sizeof word;
+        word = 0;
+        memcpy(&word, bytes + i, n);
+        hash = (hash ^ word) * 0x100000001b3ull;
+        hash ^= hash >> 29;
+    }
+    host->read_hash = hash;
+}
+
 const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
 {
     struct stat info;
@@ -135,6 +149,7 @@ const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
         return NULL;
     }
     text[*size] = 0;
+    note_read(ec_lua_host_of(L), text, *size);
     return text;
 }
 

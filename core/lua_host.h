@@ -58,10 +58,13 @@ typedef struct ec_lua_settings {
     uint64_t seed; /* of --seed, when seed_given */
     bool seed_given;
     bool quick, trust, check;
-    FILE *print_to;          /* where print writes */
-    double seconds;          /* processor time of the script itself, searches not counted */
-    size_t memory;           /* bytes that Lua may hold */
-    volatile int *interrupt; /* set by a signal handler, and by a host function that ran away */
+    const char *state;         /* folder for the states of searches, or NULL */
+    double checkpoint_seconds; /* between two of them */
+    bool resume;               /* searches go on from what the folder holds */
+    FILE *print_to;            /* where print writes */
+    double seconds;            /* processor time of the script itself, searches not counted */
+    size_t memory;             /* bytes that Lua may hold */
+    volatile int *interrupt;   /* set by a signal handler, and by a host function that ran away */
     ec_lua_events events;
     ec_log *log;
 } ec_lua_settings;
@@ -80,6 +83,8 @@ struct ec_lua_host {
     bool checked;                       /* `eciton check` has printed its page */
     bool ended_by_signal;               /* the error that ends the script is the user's wish */
     int solves;
+    int checkpoints;    /* searches that have a file in the folder of states */
+    uint64_t read_hash; /* of every file that was read so far, in order: what the script is */
     uint8_t *looked_at; /* by node: metrics that ec.value has said its warnings of */
     int32_t n_looked_at;
     int32_t counted_nodes; /* of the graph: their bytes are in the budget, or due */

@@ -384,12 +384,45 @@ static int result_save(lua_State *L)
     return 0;
 }
 
+/* best.failures: designs that failed, { generation =, reason =, variables = { name = value } }. */
+static void push_failures(lua_State *L, const ec_job *job, const ec_result *r)
+{
+    const double *at = r->failure_values;
+    lua_createtable(L, (int)r->n_failures, 0);
+    for (size_t f = 0; at && f < r->n_failures; f++) {
+        char reason[300];
+        ec_candidate_text(r->failures[f].status, reason, sizeof reason);
+        lua_createtable(L, 0, 3);
+        lua_pushinteger(L, r->failures[f].generation);
+        lua_setfield(L, -2, "generation");
+        lua_pushstring(L, reason);
+        lua_setfield(L, -2, "reason");
+        lua_createtable(L, 0, r->n_variables);
+        for (int32_t i = 0; i < r->n_variables; i++) {
+            const ec_variable *v = ec_job_variable(job, i);
+            int32_t n = ec_graph_node(ec_job_graph(job), v->value)->elements;
+            if (v->count > 0)
+                ec_lua_values_copy(L, at, n);
+            else
+                lua_pushnumber(L, at[0]);
+            lua_setfield(L, -2, v->name);
+            at += n;
+        }
+        lua_setfield(L, -2, "variables");
+        lua_rawseti(L, -2, (lua_Integer)f + 1);
+    }
+}
+
 static int result_index(lua_State *L)
 {
     const ec_result *r = result_at(L, "best:value");
     const char *field = luaL_tolstring(L, 2, NULL);
     if (push_table(L, field, r) || push_field(L, field, r))
         return 1;
+    if (strcmp(field, "failures") == 0) {
+        push_failures(L, job_of(L, 1), r);
+        return 1;
+    }
     if (strcmp(field, "value") == 0) {
         lua_pushcfunction(L, result_value);
         return 1;
@@ -398,18 +431,19 @@ static int result_index(lua_State *L)
         lua_pushcfunction(L, result_save);
         return 1;
     }
-    static const char *const names[] = {"variables", "objectives",  "search",      "constraints",
-                                        "recorded",  "generations", "evaluations", "failed",
-                                        "seconds",   "seed",        "violation",   "stop",
-                                        "message",   "method",      "backend",     "device",
-                                        "status",    "found",       "value",       "save"};
+    static const char *const names[] = {
+        "variables",   "objectives", "search",  "constraints", "recorded",  "generations",
+        "evaluations", "failed",     "seconds", "seed",        "violation", "stop",
+        "message",     "method",     "backend", "device",      "status",    "found",
+        "failures",    "value",      "save"};
     const char *near = ec_lua_nearest(field, names, (int)(sizeof names / sizeof *names));
     if (near)
         ec_lua_fail(L, "a result has no '%s' (did you mean '%s'?)", field, near);
     ec_lua_fail(
         L,
         "a result has no '%s'; it has variables, objectives, search, constraints, recorded, "
-        "generations, evaluations, failed, seconds, seed, violation, status, stop, message, "
+        "generations, evaluations, failed, failures, seconds, seed, violation, status, stop, "
+        "message, "
         "method, backend, device, found, value(expr), save(file), save(file, array)",
         field);
 }

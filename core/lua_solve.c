@@ -1,4 +1,5 @@
 /* job:solve: its keys, the method's options, and the search itself. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@ typedef struct solve_keys {
     const char *method;
     int64_t population, groups, evaluations, generations, stagnation, polish_designs, keep, chunk;
     double seconds, target, stagnation_tolerance, spread, polish_seconds;
+    double failure_value;
+    int on_failure;
     bool polish, report;
 } solve_keys;
 
@@ -50,6 +53,14 @@ static const ec_key solve_table[] = {
     {"keep", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
      "best designs that are evaluated again at final fidelity (default 16)",
      offsetof(solve_keys, keep)},
+    {"on_failure", EC_KEY_WORD, 0, EC_FAILURE_WORST, 0, 0, NULL, "worst|retry|value|stop",
+     "a design that fails: ranks behind all others, is evaluated once more (for models that fail "
+     "by "
+     "chance), counts as one of the objective failure_value, or ends the run",
+     offsetof(solve_keys, on_failure)},
+    {"failure_value", EC_KEY_NUMBER, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+     "objective of a design that fails, with on_failure = \"value\"",
+     offsetof(solve_keys, failure_value)},
     {"chunk", EC_KEY_INTEGER, 0, 0, 1, 1e8, NULL, NULL,
      "designs evaluated at a time (default: what the memory allows); changes no result",
      offsetof(solve_keys, chunk)},
@@ -198,6 +209,14 @@ static bool read_solve(lua_State *L, ec_solve_info *info)
     info->polish_seconds = keys.polish_seconds;
     info->keep = (int32_t)keys.keep;
     info->chunk = (size_t)keys.chunk;
+    info->on_failure = (ec_failure_policy)keys.on_failure;
+    if ((keys.on_failure == EC_FAILURE_VALUE) == isnan(keys.failure_value))
+        ec_lua_fail(L,
+                    isnan(keys.failure_value)
+                        ? "job:solve: key 'failure_value' is missing: on_failure = \"value\" needs "
+                          "the objective that a failed design gets"
+                        : "job:solve: key 'failure_value' is for on_failure = \"value\" only");
+    info->failure_value = keys.on_failure == EC_FAILURE_VALUE ? keys.failure_value : 0;
     if (info->population && info->population < m.def->min_population)
         ec_lua_fail(L,
                     "job:solve: key 'population': %zu is too small, method '%s' needs at least %zu",
@@ -212,6 +231,21 @@ static bool read_solve(lua_State *L, ec_solve_info *info)
         info->log = host->settings.log;
     }
     return keys.report;
+}
+
+/* Searches of the script itself, in its order, keep their state in files of the run's folder. One
+ * inside a function of ec.host, or one that is not reported, is short: it is done again. */
+static void set_checkpoint(ec_lua_host *host, bool report, char *file, size_t size,
+                           ec_solve_info *info)
+{
+    const ec_lua_settings *s = &host->settings;
+    if (!s->state || host->in_core > 0 || !report)
+        return;
+    snprintf(file, size, "%s/search_%d.state", s->state, ++host->checkpoints);
+    info->checkpoint = file;
+    info->checkpoint_seconds = s->checkpoint_seconds;
+    info->resume = s->resume;
+    info->identity = host->read_hash;
 }
 
 /* A typing mistake should not cost a search. */
@@ -261,6 +295,8 @@ int ec_lua_job_solve(lua_State *L)
     }
     ec_lua_result *result = ec_lua_result_new(L, 1);
     double begun = ec_lua_budget_clock(&host->budget);
+    char file[PATH_MAX + 40];
+    set_checkpoint(host, report, file, sizeof file, &info);
     lua_State *caller = ec_lua_core_enter(L);
     if (events->solve && report)
         events->solve(events->user, job, &info);

@@ -1,4 +1,4 @@
-/* The program eciton: run, check, info, help. */
+/* The program eciton: run, resume, check, info, help. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,14 +8,29 @@
 #include "cli_options.h"
 #include "lua_help.h"
 
+static bool asks_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int command_resume(int argc, char **argv)
+{
+    if (!asks_help(argc, argv))
+        return ec_cli_resume(argc, argv);
+    ec_cli_usage(stdout);
+    return EC_EXIT_OK;
+}
+
 static int command_run(int argc, char **argv, bool check)
 {
     ec_cli_options options = {.check = check};
-    for (int i = 0; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            ec_cli_usage(stdout);
-            return EC_EXIT_OK;
-        }
+    if (asks_help(argc, argv)) {
+        ec_cli_usage(stdout);
+        return EC_EXIT_OK;
+    }
     int status = ec_cli_options_parse(argc, argv, &options);
     if (status == EC_EXIT_OK)
         status = ec_cli_run(&options);
@@ -77,6 +92,8 @@ static int run_command(int argc, char **argv)
     const char *command = argc > 1 ? argv[1] : "";
     if (strcmp(command, "run") == 0 || strcmp(command, "check") == 0)
         return command_run(argc - 2, argv + 2, command[0] == 'c');
+    if (strcmp(command, "resume") == 0)
+        return command_resume(argc - 2, argv + 2);
     if (strcmp(command, "info") == 0)
         return ec_cli_info();
     if (strcmp(command, "help") == 0)

@@ -387,6 +387,54 @@ int ec_output_history(const ec_result *result, const char *folder)
     return text_write(&text, folder, "history.csv");
 }
 
+/* "x" of a single number, "x[3]" of a list. */
+static void csv_element(text_buffer *text, const char *name, int32_t index, bool list)
+{
+    char *element = (char *)malloc(strlen(name) + 16);
+
+    if (element && list)
+        sprintf(element, "%s[%d]", name, (int)index + 1);
+    else if (element)
+        strcpy(element, name);
+    char *field = element ? ec_output_csv_field(element) : NULL;
+    if (field)
+        text_add(text, ",%s", field);
+    text->failed = text->failed || !field;
+    free(field);
+    free(element);
+}
+
+int ec_output_failures(const ec_job *job, const ec_result *result, const char *folder)
+{
+    text_buffer text = {NULL, 0, 0, false};
+    char path[4400];
+    size_t width = 0;
+
+    if (result->n_failures == 0 || !result->failure_values) {
+        if (snprintf(path, sizeof path, "%s/failures.csv", folder) < (int)sizeof path)
+            unlink(path); /* of an earlier run */
+        return EC_OK;
+    }
+    text_add(&text, "generation,reason");
+    for (int32_t i = 0; i < result->n_variables; i++) {
+        const ec_variable *v = ec_job_variable(job, i);
+        int32_t n = ec_graph_node(ec_job_graph(job), v->value)->elements;
+        for (int32_t k = 0; k < n; k++)
+            csv_element(&text, v->name, k, v->count > 0);
+        width += (size_t)n;
+    }
+    text_add(&text, "\n");
+    for (size_t f = 0; f < result->n_failures; f++) {
+        char reason[300];
+        ec_candidate_text(result->failures[f].status, reason, sizeof reason);
+        text_add(&text, "%u,\"%s\"", result->failures[f].generation, reason);
+        for (size_t k = 0; k < width; k++)
+            text_add(&text, ",%.17g", ec_printable(result->failure_values[f * width + k]));
+        text_add(&text, "\n");
+    }
+    return text_write(&text, folder, "failures.csv");
+}
+
 /* ---- plots ---- */
 
 static int pattern_check(const ec_output_pattern *pattern)
@@ -622,6 +670,8 @@ int ec_output_all(const ec_job *job, const ec_result *result, const char *folder
         status = ec_output_best(job, result, folder);
     if (status == EC_OK)
         status = ec_output_history(result, folder);
+    if (status == EC_OK)
+        status = ec_output_failures(job, result, folder);
     for (int32_t i = 0; i < n_patterns && status == EC_OK; i++)
         status = ec_output_plot(&patterns[i], folder, NULL, log);
     return status;

@@ -47,6 +47,9 @@ EC_API int ec_output_write(const char *folder, const char *file, const char *byt
 /* best.csv (name,index,value,kind) and history.csv. */
 EC_API int ec_output_best(const ec_job *job, const ec_result *result, const char *folder);
 EC_API int ec_output_history(const ec_result *result, const char *folder);
+/* failures.csv: generation, reason and the variables of designs that failed, a row each; without any
+ * there is no such file. */
+EC_API int ec_output_failures(const ec_job *job, const ec_result *result, const char *folder);
 /* NAME.csv and NAME.gp, and NAME.png by gnuplot; `plotted` (may be NULL) says whether there is a
  * plot, the log says why not. */
 EC_API int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *plotted,

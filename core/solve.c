@@ -68,35 +68,42 @@ static size_t within_budget(const ec_solve_run *run, size_t n)
     return budget > run->enqueued ? (size_t)(budget - run->enqueued) : 0;
 }
 
+int ec_solve_mark_failed(ec_solve_run *run, size_t n)
+{
+    const ec_worker *worker = &run->workers[0];
+    ec_score_args args = {worker->cost, worker->violation, worker->status, run->flag};
+
+    return run->backend->ops->launch(run->backend, &ec_kernel_score, &args, n, 1);
+}
+
 /* Enqueues propose, evaluation, take and the stop rules; `lanes` > 0 evaluates that many
  * candidates (a whole bucket) whatever the population. */
 static int enqueue(ec_solve_run *run, size_t lanes, size_t *n)
 {
     ec_worker *worker = &run->workers[0];
     ec_backend *backend = run->backend;
-    ec_array X, XG;
-    const int32_t *group_map = NULL;
+    ec_generation g = {.n = 0};
     size_t proposed = 0;
 
-    memset(&XG, 0, sizeof XG);
-    int status = run->def->propose(run->optimizer, &X, &XG, &group_map, &proposed);
+    int status = run->def->propose(run->optimizer, &g.X, &g.XG, &g.group_map, &proposed);
     if (status < 0)
         return status;
-    *n = within_budget(run, proposed);
+    g.n = *n = within_budget(run, proposed);
     size_t m = lanes > 0 ? lanes : *n;
-    X.lanes = m;
-    status = ec_executor_run(worker->executor, &X, run->groups > 0 ? &XG : NULL, group_map,
+    g.X.lanes = m;
+    status = ec_executor_run(worker->executor, &g.X, run->groups > 0 ? &g.XG : NULL, g.group_map,
                              worker->status, m, run->groups);
+    if (status == EC_OK)
+        status = ec_solve_mark_failed(run, m);
+    if (status == EC_OK && lanes == 0 && ec_solve_watches_failures(run))
+        status = ec_solve_handle_failures(run, &g);
     if (status != EC_OK)
         return status;
     ec_scores scores = {.cost = worker->cost,
                         .violation = worker->violation,
                         .status = worker->status,
                         .ld = ec_executor_output(worker->executor, 0)->ld};
-    ec_score_args args = {worker->cost, worker->violation, worker->status, run->flag};
-    status = backend->ops->launch(backend, &ec_kernel_score, &args, m, 1);
-    if (status == EC_OK)
-        status = run->def->take(run->optimizer, &scores, *n);
+    status = run->def->take(run->optimizer, &scores, *n);
     if (status == EC_OK)
         status = backend->ops->launch(backend, &ec_kernel_stop_rules, &run->rules, 1, 1);
     return status;
@@ -138,7 +145,7 @@ static int generation(ec_solve_run *run)
     bool fixed = run->n > 0 && backend->ops->capture_begin && run->def->capturable &&
                  run->def->replayed && run->def->capturable(run->optimizer) &&
                  ec_executor_capturable(run->workers[0].executor) &&
-                 within_budget(run, run->n) == run->n;
+                 within_budget(run, run->n) == run->n && !ec_solve_watches_failures(run);
     ec_capture *capture = fixed ? find_capture(run, lanes) : NULL;
     if (capture) {
         status = backend->ops->replay(backend, capture);
@@ -212,13 +219,21 @@ static int search(ec_solve_run *run)
             status = run->backend->ops->download(run->backend, &flag, run->flag, sizeof flag);
         if (status == EC_OK && ec_solve_look_is_due(run))
             status = ec_solve_look(run, ec_solve_is_kept(run->generation), false, &flag);
+        if (status == EC_OK && run->looked_at == run->generation && !flag)
+            ec_solve_save_when_due(run);
         stop = ec_solve_host_stop(run);
     }
     if (status == EC_STOPPED) /* within a generation, of which nothing was taken */
         status = EC_OK;
+    /* Before the last look, which adds to the lists what an unbroken run would not look at. */
+    if (status == EC_OK && stop == EC_STOP_INTERRUPT && !flag)
+        ec_solve_save(run);
     if (status == EC_OK && run->generation > 0)
         status = ec_solve_look(run, true, true, &flag);
     run->result->stop = flag ? (ec_stop)flag : stop;
+    run->phase = EC_PHASE_SEARCHED;
+    if (status == EC_OK && run->result->stop != EC_STOP_INTERRUPT)
+        ec_solve_save(run);
     return status < 0 ? keep_latest(run, status) : EC_OK;
 }
 
@@ -250,6 +265,21 @@ static int begin_search(ec_job *job)
     return EC_OK;
 }
 
+/* The search, or what is left of it. */
+static int resume_or_begin(ec_solve_run *run)
+{
+    int32_t flag = 0;
+
+    int status = ec_solve_resume(run);
+    if (status < 0) {
+        run->result->n_history = 0; /* nothing of a state that is refused is kept */
+        return status;
+    }
+    if (run->phase == EC_PHASE_SEARCH)
+        return search(run);
+    return ec_solve_look(run, false, false, &flag);
+}
+
 int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_result **result)
 {
     ec_solve_run run;
@@ -262,7 +292,7 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (status < 0)
         return status;
     memset(&run, 0, sizeof run);
-    run.start = run.looked_when = ec_wall_seconds();
+    run.start = run.looked_when = run.saved_when = ec_wall_seconds();
     run.look_step = 1;
     double reserved = info->polish ? info->seconds * polish_share : 0;
     if (info->polish_seconds > 0 && info->polish_seconds < reserved)
@@ -277,11 +307,13 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (status == EC_OK && stopped)
         run.result->stop = EC_STOP_INTERRUPT;
     else if (status == EC_OK)
-        status = search(&run);
+        status = resume_or_begin(&run);
     if (status == EC_OK)
         status = final_backend(&run, &own, &last);
     if (status == EC_OK)
         status = ec_solve_choose_winner(&run, last);
+    if (status == EC_OK)
+        status = ec_solve_failure_values(&run);
     if (status < 0 && run.result && run.result->n_history > 0) {
         ec_solve_note_error(&run, status);
         run.result->found = false;
@@ -291,7 +323,7 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (status == EC_OK) {
         run.result->generations = run.stats.generation;
         run.result->evaluations = run.stats.evaluations;
-        run.result->failed = run.stats.failed;
+        run.result->failed = run.stats.failed + run.patched;
         run.result->seconds = ec_wall_seconds() - run.start;
         ec_solve_write_message(&run);
         *result = run.result;

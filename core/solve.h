@@ -40,6 +40,23 @@ typedef struct ec_history_row {
 /* Distinct designs of a search that are remembered, of which the best can be polished. */
 enum { EC_POLISH_DESIGNS_MAX = 64 };
 
+/* What becomes of a design that fails. */
+typedef enum ec_failure_policy {
+    EC_FAILURE_WORST, /* it ranks behind every design that does not */
+    EC_FAILURE_RETRY, /* it is evaluated once more, for models that fail by chance; then the same */
+    EC_FAILURE_VALUE, /* it counts as a feasible design of cost failure_value */
+    EC_FAILURE_STOP   /* the run ends with an error; its best so far is kept */
+} ec_failure_policy;
+
+/* A design that failed. */
+typedef struct ec_failure {
+    uint32_t generation; /* from 1 */
+    uint8_t status;      /* candidate status bits: why */
+} ec_failure;
+
+/* Failed designs that are kept: the first ones of the generations that the history has. */
+enum { EC_FAILURES_MAX = 64 };
+
 typedef struct ec_solve_info {
     const char *method; /* NULL: "lshade" */
     size_t population;  /* 0: the method's default */
@@ -61,7 +78,17 @@ typedef struct ec_solve_info {
     size_t memory_budget, chunk; /* 0: automatic */
     uint64_t seed;               /* used when seed_given, else the job's */
     bool seed_given;
-    const double *options;         /* of the method, in its table's order; NULL: defaults */
+    ec_failure_policy on_failure;
+    double failure_value; /* with EC_FAILURE_VALUE, the objective's sign as the script sees it */
+    /* A file that keeps the whole state of the search, written anew every checkpoint_seconds (0: 10)
+     * and at the end; NULL: none. With `resume` the search goes on from what the file holds, where
+     * it exists, and ends with the bits of an unbroken one on the same backend. */
+    const char *checkpoint;
+    double checkpoint_seconds;
+    bool resume;
+    uint64_t identity;     /* of everything outside the library that defines the job (a hash of the
+                          script): a checkpoint of another one is refused */
+    const double *options; /* of the method, in its table's order; NULL: defaults */
     volatile const int *interrupt; /* set by a signal handler; may be NULL */
     /* Called at each look on the calling thread; may be NULL. */
     void (*progress)(void *user, const ec_history_row *row, double seconds_left);
@@ -103,6 +130,11 @@ typedef struct ec_result {
     int32_t *record_length;
     ec_history_row *history;
     size_t n_history;
+    ec_failure *failures;   /* at most EC_FAILURES_MAX */
+    double *failure_genes;  /* a row each: genes, then group genes */
+    double *failure_values; /* a row each: the values of all variables one after another; NULL
+                               without failures */
+    size_t n_failures;
     /* What ended the run, a sentence; when the design is infeasible it begins with "no feasible
      * design found" and the constraint that is missed most. */
     char message[512];

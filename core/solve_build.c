@@ -47,6 +47,12 @@ int ec_solve_check_numbers(const ec_solve_info *info)
     if (info->generations > UINT32_MAX)
         return ec_fail(EC_ERR_RANGE, "solve: generations (%zu) must be below 2^32",
                        info->generations);
+    if (!isfinite(info->failure_value))
+        return ec_fail(EC_ERR_RANGE, "solve: failure_value (%g) must be a finite number",
+                       info->failure_value);
+    if (!isfinite(info->checkpoint_seconds) || info->checkpoint_seconds < 0)
+        return ec_fail(EC_ERR_RANGE, "solve: checkpoint_seconds (%g) must be at least 0 and finite",
+                       info->checkpoint_seconds);
     if (!info->evaluations && !info->generations && info->seconds == 0 && isnan(info->target) &&
         !info->stagnation && info->spread == 0)
         return ec_fail(EC_ERR_ARGUMENT,
@@ -303,6 +309,7 @@ void ec_solve_release(ec_solve_run *run)
     ec_design_list_release(&run->keep);
     ec_design_list_release(&run->distinct);
     ec_design_list_release(&run->latest);
+    free(run->designs);
     free(run->min);
     free(run->max);
     free(run->elite_genes);

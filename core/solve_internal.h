@@ -4,6 +4,8 @@
  *   solve_build.c    checks, and everything that a run needs
  *   solve_designs.c  the order of designs, and lists of the best of them
  *   solve_look.c     looks of the host: statistics, best designs, history
+ *   solve_failures.c designs that fail
+ *   solve_checkpoint.c  the state of a search in a file
  *   solve_winner.c   polish, final fidelity, the winner and its values
  *   solve_result.c   the result: what it says, its memory
  *
@@ -60,6 +62,20 @@ typedef struct ec_captured {
     ec_capture *capture;
 } ec_captured;
 
+/* The designs of a generation that has just been evaluated. */
+typedef struct ec_generation {
+    ec_array X, XG;
+    const int32_t *group_map;
+    size_t n;
+} ec_generation;
+
+/* How far a run is. */
+typedef enum ec_solve_phase {
+    EC_PHASE_SEARCH,   /* generations */
+    EC_PHASE_SEARCHED, /* the search is over */
+    EC_PHASE_POLISHED  /* `designs` holds all that compete for the first place */
+} ec_solve_phase;
+
 typedef struct ec_solve_run {
     ec_job *job;
     const ec_solve_info *info;
@@ -102,6 +118,11 @@ typedef struct ec_solve_run {
     uint8_t *elite_status;
     size_t n_last; /* members at the last look, whose status bytes are in elite_status */
     size_t history_capacity;
+    ec_solve_phase phase;
+    uint64_t patched;  /* failed designs that got a value */
+    double saved_when; /* wall time of the last checkpoint */
+    double *designs;   /* rows of width, with EC_PHASE_POLISHED */
+    size_t n_designs;
     ec_result *result;
     int failure; /* with stop EC_STOP_ERROR: the status that ended the run, and its sentence */
     char error[1024];
@@ -135,6 +156,19 @@ bool ec_solve_look_is_due(const ec_solve_run *run);
 int ec_solve_look(ec_solve_run *run, bool kept, bool last, int32_t *flag);
 double ec_solve_seen(const ec_solve_run *run, double cost); /* with the objective's sign */
 
+/* solve_failures.c: whether the next generation is looked at for failures, and the look: between
+ * its evaluation and take. */
+bool ec_solve_watches_failures(const ec_solve_run *run);
+int ec_solve_handle_failures(ec_solve_run *run, const ec_generation *generation);
+/* The variables' values of the designs that are kept, at the end. */
+int ec_solve_failure_values(ec_solve_run *run);
+
+/* solve_checkpoint.c. Saving never fails the run; resume leaves it as it is when there is nothing to
+ * go on from. */
+void ec_solve_save(ec_solve_run *run);
+void ec_solve_save_when_due(ec_solve_run *run);
+int ec_solve_resume(ec_solve_run *run);
+
 /* solve_winner.c */
 int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend);
 int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
@@ -148,7 +182,9 @@ int ec_result_evaluate(const ec_job *job, const ec_result *result, ec_backend *b
 int ec_solve_result_create(const ec_solve_run *run, ec_result **result);
 void ec_solve_write_message(const ec_solve_run *run);
 
-/* solve.c: an error ends the run, whose results so far are kept. */
+/* solve.c: marks those of the first n designs whose scores are no finite numbers as failed. */
+int ec_solve_mark_failed(ec_solve_run *run, size_t n);
+/* An error ends the run, whose results so far are kept. */
 void ec_solve_note_error(ec_solve_run *run, int status);
 void ec_once_open(ec_once_log *once, ec_log *to);
 void ec_once_close(ec_once_log *once);

@@ -45,7 +45,7 @@ static void describe_row(const ec_solve_run *run, double median, ec_history_row 
 
     row->generation = stats->generation;
     row->evaluations = stats->evaluations;
-    row->failed = stats->failed;
+    row->failed = stats->failed + run->patched;
     row->seconds = ec_wall_seconds() - run->start;
     row->best = stats->best_class < 2 ? ec_solve_seen(run, stats->best_cost) : NAN;
     row->median = isnan(median) ? NAN : ec_solve_seen(run, median);

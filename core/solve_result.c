@@ -49,24 +49,20 @@ static size_t write_fault(const ec_job *job, const ec_result *r, char *text, siz
 /* Why the designs of the last generation failed: "64 x the cost is not finite". */
 static void write_failures(const ec_solve_run *run, char *text, size_t size)
 {
-#define EC_CANDIDATE_SENTENCE(name, value, sentence) {value, sentence},
-    static const struct {
-        uint8_t bit;
-        const char *sentence;
-    } kinds[] = {EC_CANDIDATE_STATUS_LIST(EC_CANDIDATE_SENTENCE)};
-#undef EC_CANDIDATE_SENTENCE
     size_t used = 0;
 
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && used < size; k++) {
+    for (unsigned bit = 1; bit < 256 && used < size; bit *= 2) {
         size_t count = 0;
+        char sentence[120];
         for (size_t i = 0; i < run->n_last; i++) {
             /* a cost that is none follows from the other kinds */
             uint8_t cause = run->elite_status[i] & (uint8_t)~EC_CANDIDATE_NOT_FINITE;
-            count += (cause ? cause : run->elite_status[i]) & kinds[k].bit ? 1 : 0;
+            count += (cause ? cause : run->elite_status[i]) & bit ? 1 : 0;
         }
-        if (count > 0)
+        ec_candidate_text((uint8_t)bit, sentence, sizeof sentence);
+        if (count > 0 && sentence[0])
             used += (size_t)snprintf(text + used, size - used, "%s%zu x %s", used ? ", " : "",
-                                     count, kinds[k].sentence);
+                                     count, sentence);
     }
 }
 
@@ -196,6 +192,9 @@ void ec_result_destroy(ec_result **handle)
     free(result->record);
     free(result->record_length);
     free(result->history);
+    free(result->failures);
+    free(result->failure_genes);
+    free(result->failure_values);
     free(result);
     *handle = NULL;
 }

@@ -339,6 +339,38 @@ static int fill_values(ec_solve_run *run, ec_backend *backend, double objective,
 
 /* ---- the end of a run ---- */
 
+/* Who competes for the first place: the best of the search, and polished ones. */
+static int gather_designs(ec_solve_run *run, double *designs, size_t *n)
+{
+    const ec_solve_info *info = run->info;
+    size_t width = run->width;
+    int status = EC_OK;
+
+    if (run->phase == EC_PHASE_POLISHED) { /* known from a checkpoint */
+        *n = run->n_designs;
+        memcpy(designs, run->designs, *n * width * sizeof(double));
+        return EC_OK;
+    }
+    *n = run->keep.n;
+    if (*n > 0)
+        memcpy(designs, run->keep.genes, *n * width * sizeof(double));
+    bool ended = (info->interrupt && *info->interrupt) || run->result->stop == EC_STOP_ERROR;
+    if (info->polish && !ended)
+        status = polish(run, run->backend->is_cuda ? 0 : run->backend->threads, designs, n);
+    ended = ended || (info->interrupt && *info->interrupt);
+    if (status != EC_OK || ended || !info->checkpoint || run->result->stop == EC_STOP_INTERRUPT)
+        return status;
+    free(run->designs);
+    run->designs = (double *)malloc(sizeof(double) * (*n * width + 1));
+    if (!run->designs)
+        return ec_fail(EC_ERR_MEMORY, "solve: no memory for the designs");
+    memcpy(run->designs, designs, *n * width * sizeof(double));
+    run->n_designs = *n;
+    run->phase = EC_PHASE_POLISHED;
+    ec_solve_save(run);
+    return EC_OK;
+}
+
 /* Scores the best designs again at final fidelity, polished ones among them, and takes the winner. */
 int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
 {
@@ -350,11 +382,8 @@ int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
     int status =
         designs && scores ? EC_OK : ec_fail(EC_ERR_MEMORY, "solve: no memory for the designs");
 
-    if (status == EC_OK && n > 0)
-        memcpy(designs, run->keep.genes, n * width * sizeof(double));
-    bool interrupted = run->info->interrupt && *run->info->interrupt;
-    if (status == EC_OK && run->info->polish && !interrupted && result->stop != EC_STOP_ERROR)
-        status = polish(run, run->backend->is_cuda ? 0 : run->backend->threads, designs, &n);
+    if (status == EC_OK)
+        status = gather_designs(run, designs, &n);
     ec_solve_begin_end(run);
     if (status == EC_OK && n > 0)
         status = ec_solve_score_final(run, backend, designs, n, scores);

@@ -33,6 +33,25 @@ const char *ec_status_text(int status)
     }
 }
 
+void ec_candidate_text(uint8_t status, char *text, size_t size)
+{
+#define EC_CANDIDATE_SENTENCE(name, value, sentence) {value, sentence},
+    static const struct {
+        uint8_t bit;
+        const char *sentence;
+    } kinds[] = {EC_CANDIDATE_STATUS_LIST(EC_CANDIDATE_SENTENCE)};
+#undef EC_CANDIDATE_SENTENCE
+    uint8_t cause = status & (uint8_t)~EC_CANDIDATE_NOT_FINITE;
+    size_t used = 0;
+
+    if (size > 0)
+        text[0] = '\0';
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && used < size; k++)
+        if ((cause ? cause : status) & kinds[k].bit)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "; " : "",
+                                     kinds[k].sentence);
+}
+
 int ec_fail(int status, const char *format, ...)
 {
     /* The new sentence may quote the old one, so it is written beside it first. */

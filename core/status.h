@@ -47,6 +47,9 @@ EC_C_BEGIN
 /* Name ("ERR_SHAPE") and sentence of a status code; never NULL. */
 EC_API const char *ec_status_name(int status);
 EC_API const char *ec_status_text(int status);
+/* The sentences of a candidate's status bits, joined by "; ". A cost that is none follows from
+ * the other kinds, and is said only alone. */
+EC_API void ec_candidate_text(uint8_t status, char *text, size_t size);
 
 /* Records the printf-style sentence for this thread and returns status. */
 EC_API int ec_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
