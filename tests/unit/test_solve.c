@@ -447,6 +447,138 @@ static void test_error_keeps_the_best(void **state)
     destroy(&p);
 }
 
+/* ---- designs that fail ---- */
+
+/* y = x0^2, but where x0 < 1.5 an evaluation fails; with `again`, only among all 40
+ * designs of a generation. */
+typedef struct shaky_config {
+    bool again;
+    int evaluated;
+} shaky_config;
+
+static int shaky_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
+                     ec_array *const *out, uint8_t *status, size_t n)
+{
+    shaky_config *config = (shaky_config *)(void *)((bomb *)evaluator)->config;
+    bool fails = !config->again || n == 40;
+
+    (void)exec;
+    config->evaluated += (int)n;
+    for (size_t c = 0; c < n; c++) {
+        double v = ((const double *)in[0]->data)[c];
+        ((double *)out[0]->data)[c] = v * v;
+        if (fails && v < 1.5)
+            status[c] |= EC_CANDIDATE_EVALUATOR;
+    }
+    return EC_OK;
+}
+
+static shaky_config *create_shaky(problem *p, bool again)
+{
+    static const ec_evaluator_def def = {.name = "shaky",
+                                         .plan = bomb_plan,
+                                         .run = shaky_run,
+                                         .destroy = bomb_destroy,
+                                         .config_destroy = free};
+    ec_call_output output = {.name = "y", .dtype = EC_F64, .range = {0, INFINITY}};
+    shaky_config *config = calloc(1, sizeof *config);
+    ec_call *call = NULL;
+
+    create(p, 2, 1, 2, 1);
+    ec_expr in = ec_graph_slice(p->graph, p->x, 0, 0);
+    config->again = again;
+    assert_int_equal(ec_graph_call(p->graph, &def, config, 1, &in, &call), EC_OK);
+    minimize(p, ec_graph_call_output(p->graph, call, &output));
+    return config;
+}
+
+static void test_failed_designs_are_kept(void **state)
+{
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    create_shaky(&p, false);
+    ec_solve_info_default(&info);
+    info.method = "rand1bin";
+    info.population = 40;
+    info.generations = 20;
+    ec_result *r = solve(&p, &info);
+    assert_true(r->found && r->objective_final[0] >= 2.25);
+    assert_true(r->failed > 10 && r->n_failures > 10 && r->n_failures <= EC_FAILURES_MAX);
+    for (size_t i = 0; i < r->n_failures; i++) {
+        assert_int_equal(r->failures[i].status, EC_CANDIDATE_EVALUATOR);
+        assert_true(r->failures[i].generation >= 1 && r->failures[i].generation <= 20);
+        assert_true(r->failure_values[2 * i] < 1.5 && r->failure_values[2 * i] >= 1);
+        assert_true(r->failure_values[2 * i + 1] == r->failure_genes[2 * i + 1]);
+    }
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+static void test_failures_are_tried_again(void **state)
+{
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    shaky_config *config = create_shaky(&p, true);
+    ec_solve_info_default(&info);
+    info.method = "rand1bin";
+    info.population = 40;
+    info.generations = 3;
+    info.on_failure = EC_FAILURE_RETRY;
+    info.keep = 1;
+    ec_result *r = solve(&p, &info);
+    assert_int_equal(r->failed, 0);
+    assert_int_equal(r->evaluations, 120);
+    assert_true(r->found && r->objective_search[0] < 2.25);
+    /* only what failed was evaluated again */
+    assert_true(config->evaluated > 120 && config->evaluated < 240);
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+static void test_failures_get_a_value(void **state)
+{
+    problem p;
+    ec_solve_info info;
+
+    (void)state;
+    create_shaky(&p, false);
+    ec_solve_info_default(&info);
+    info.method = "rand1bin";
+    info.population = 40;
+    info.generations = 5;
+    info.on_failure = EC_FAILURE_VALUE;
+    info.failure_value = 3;
+    ec_result *r = solve(&p, &info);
+    assert_true(r->failed > 10 && r->failed < r->evaluations);
+    assert_int_equal(r->history[0].feasible, 40); /* they take part */
+    assert_true(r->history[4].failed == r->failed);
+    assert_true(r->history[0].best < 3);
+    ec_result_destroy(&r);
+    destroy(&p);
+}
+
+static void test_a_failure_ends_the_run(void **state)
+{
+    problem p;
+    ec_solve_info info;
+    ec_result *r = NULL;
+
+    (void)state;
+    create_shaky(&p, false);
+    ec_solve_info_default(&info);
+    info.method = "rand1bin";
+    info.population = 40;
+    info.generations = 5;
+    info.on_failure = EC_FAILURE_STOP;
+    assert_refused(&p, &info, "of generation 1 failed: an evaluator could not score the design");
+    assert_null(r);
+    destroy(&p);
+}
+
 static void test_constraints(void **state)
 {
     problem p;
@@ -606,6 +738,10 @@ int main(void)
         cmocka_unit_test(test_everything_fails),
         cmocka_unit_test(test_interrupt_within_a_generation),
         cmocka_unit_test(test_error_keeps_the_best),
+        cmocka_unit_test(test_failed_designs_are_kept),
+        cmocka_unit_test(test_failures_are_tried_again),
+        cmocka_unit_test(test_failures_get_a_value),
+        cmocka_unit_test(test_a_failure_ends_the_run),
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_refusals),

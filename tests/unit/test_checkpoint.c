@@ -1,0 +1,318 @@
+/* test_checkpoint.c: searches that are killed at a random moment, by SIGKILL in a process of their
+ * own, go on to the bits of an unbroken run: every method of the table. And what is refused.
+ *
+ * ECITON_KILLS says how often each method is killed (default 3). */
+#include "job.h"
+#include "solve.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { GENES = 6, GENERATIONS = 100, POPULATION = 24 };
+
+static char folder[] = "/tmp/eciton_checkpoint_XXXXXX";
+static const char *program;
+
+typedef struct problem {
+    ec_graph *graph;
+    ec_job *job;
+    ec_backend *backend;
+} problem;
+
+static int check(int status)
+{
+    if (status < 0)
+        fprintf(stderr, "%s: %s\n", ec_status_name(status), ec_error_text());
+    return status;
+}
+
+/* A smooth cost with many minima and one constraint; for methods of bits, binary variables too. */
+static int create(problem *p, const char *name, bool bits, int objectives)
+{
+    static const double min[GENES] = {-4, -4, -4, -4, -4, -4}, max[GENES] = {5, 5, 5, 5, 5, 5};
+    ec_backend_info backend = {.name = "cpu", .threads = 1};
+    ec_variable_info real = {
+        .name = "x", .kind = EC_VARIABLE_REAL, .count = GENES, .min = min, .max = max, .sum = -1};
+    ec_variable_info binary = {.name = "b", .kind = EC_VARIABLE_BINARY, .count = 12, .sum = -1};
+
+    memset(p, 0, sizeof *p);
+    if (check(ec_graph_create(&p->graph)) < 0 ||
+        check(ec_job_create(p->graph, name, 7, &p->job)) < 0 ||
+        check(ec_backend_create(&backend, &p->backend)) < 0 ||
+        check(ec_job_add_variable(p->job, bits ? &binary : &real)) < 0)
+        return -1;
+    ec_graph *g = p->graph;
+    ec_expr x = ec_job_variable(p->job, 0)->value, one = ec_graph_number(g, 0.7);
+    ec_expr d = ec_graph_binary(g, EC_OP_SUB, x, one);
+    ec_expr waves =
+        ec_graph_unary(g, EC_OP_COS, ec_graph_binary(g, EC_OP_MUL, d, ec_graph_number(g, 5)));
+    ec_expr cost = ec_graph_unary(
+        g, EC_OP_SUM, ec_graph_binary(g, EC_OP_SUB, ec_graph_unary(g, EC_OP_SQUARE, d), waves));
+    ec_constraint limit = {.expr = ec_graph_slice(g, x, 0, 0),
+                           .min = 0.2,
+                           .max = INFINITY,
+                           .tolerance = 0,
+                           .scale = 1};
+    if (check(ec_job_add_objective(p->job, "f", cost, false, 0)) < 0)
+        return -1;
+    if (objectives > 1 &&
+        check(ec_job_add_objective(p->job, "g", ec_graph_unary(g, EC_OP_SUM, x), false, 0)) < 0)
+        return -1;
+    return check(ec_job_add_constraint(p->job, "limit", &limit));
+}
+
+static void destroy(problem *p)
+{
+    ec_job_destroy(&p->job);
+    ec_graph_destroy(&p->graph);
+    ec_backend_destroy(&p->backend);
+}
+
+/* Where a method needs another problem than real variables with one constraint. */
+static bool takes_bits(const char *method)
+{
+    return strcmp(method, "aco") == 0;
+}
+
+static int takes_objectives(const ec_optimizer_def *def)
+{
+    return def->flags & EC_OPTIMIZER_FRONT ? 2 : 1;
+}
+
+static void settings(ec_solve_info *info, const char *method, const char *file)
+{
+    ec_solve_info_default(info);
+    info->method = method;
+    info->population = POPULATION;
+    info->generations = GENERATIONS;
+    info->checkpoint = file;
+    info->checkpoint_seconds = 1e-9; /* at every look: in the first 64 generations, at each */
+    info->identity = 42;
+}
+
+static int run(const char *method, const char *file, bool resume, ec_result **result)
+{
+    const ec_optimizer_def *def = ec_optimizer_find(method);
+    problem p;
+    ec_solve_info info;
+
+    int status = create(&p, "job", takes_bits(method), takes_objectives(def));
+    if (status >= 0) {
+        settings(&info, method, file);
+        info.resume = resume;
+        status = ec_solve(p.job, p.backend, &info, result);
+    }
+    destroy(&p);
+    return status;
+}
+
+/* What a process that is killed does. */
+static int child(const char *method, const char *file)
+{
+    ec_result *result = NULL;
+
+    return check(run(method, file, false, &result)) < 0;
+}
+
+static void pause_for(double seconds)
+{
+    struct timespec t = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
+
+    nanosleep(&t, NULL);
+}
+
+static void run_and_kill(const char *method, const char *file, double seconds)
+{
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        execl(program, program, "child", method, file, (char *)NULL);
+        _exit(3);
+    }
+    pause_for(seconds);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static void assert_same(const ec_result *a, const ec_result *b)
+{
+    assert_int_equal(a->stop, b->stop);
+    assert_int_equal(a->generations, b->generations);
+    assert_int_equal(a->evaluations, b->evaluations);
+    assert_int_equal(a->failed, b->failed);
+    assert_int_equal(a->n_genes, b->n_genes);
+    assert_memory_equal(a->genes, b->genes, (size_t)a->n_genes * sizeof(double));
+    assert_memory_equal(a->objective_final, b->objective_final,
+                        (size_t)a->n_objectives * sizeof(double));
+    assert_int_equal(a->n_history, b->n_history);
+    for (size_t i = 0; i < a->n_history; i++) {
+        ec_history_row x = a->history[i], y = b->history[i];
+        assert_int_equal(x.generation, y.generation);
+        assert_int_equal(x.evaluations, y.evaluations);
+        assert_memory_equal(&x.best, &y.best, sizeof x.best);
+        assert_memory_equal(&x.median, &y.median, sizeof x.median);
+        assert_memory_equal(&x.spread, &y.spread, sizeof x.spread);
+    }
+}
+
+static void test_kill(void **state)
+{
+    const char *text = getenv("ECITON_KILLS");
+    int kills = text ? atoi(text) : 3;
+    unsigned chance = (unsigned)getpid();
+
+    (void)state;
+    for (const ec_optimizer_def *const *def = ec_optimizer_table(); *def; def++) {
+        const char *method = (*def)->name;
+        ec_result *whole = NULL, *mended = NULL;
+        int gone_on = 0;
+        struct timespec begin, end;
+
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        char file[200];
+        snprintf(file, sizeof file, "%s/%s.state", folder, method);
+        if (check(run(method, file, false, &whole)) < 0)
+            fail_msg("%s", method);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        double seconds =
+            (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+        for (int i = 0; i < kills; i++) {
+            unlink(file);
+            chance = chance * 1103515245u + 12345u;
+            run_and_kill(method, file, 0.002 + seconds * 1.1 * (chance >> 8) / (1 << 24));
+            gone_on += access(file, F_OK) == 0;
+            if (check(run(method, file, true, &mended)) < 0)
+                fail_msg("%s", method);
+            assert_same(whole, mended);
+            ec_result_destroy(&mended);
+        }
+        printf("%s: %d of %d went on from a state\n", method, gone_on, kills);
+        /* a finished one gives its result again */
+        assert_true(check(run(method, file, true, &mended)) >= 0);
+        assert_same(whole, mended);
+        ec_result_destroy(&mended);
+        ec_result_destroy(&whole);
+    }
+}
+
+static void assert_refused(const char *method, ec_solve_info *info, const char *name,
+                           const char *words)
+{
+    problem p;
+    ec_result *result = NULL;
+
+    assert_true(create(&p, name, false, 1) >= 0);
+    info->method = method;
+    assert_true(ec_solve(p.job, p.backend, info, &result) < 0);
+    assert_null(result);
+    if (!strstr(ec_error_text(), words))
+        fail_msg("'%s' is not in '%s'", words, ec_error_text());
+    destroy(&p);
+}
+
+static void change_byte(const char *file, long at)
+{
+    FILE *f = fopen(file, "r+b");
+
+    assert_non_null(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    int byte = fgetc(f);
+    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
+    fputc(byte ^ 1, f);
+    fclose(f);
+}
+
+static void test_refusals(void **state)
+{
+    char file[200];
+    ec_result *result = NULL;
+    ec_solve_info info;
+
+    (void)state;
+    snprintf(file, sizeof file, "%s/refused.state", folder);
+    assert_true(check(run("rand1bin", file, false, &result)) >= 0);
+    ec_result_destroy(&result);
+
+    settings(&info, "rand1bin", file);
+    info.resume = true;
+    info.identity = 43;
+    assert_refused("rand1bin", &info, "job", "another script");
+    info.identity = 42;
+    assert_refused("best1bin", &info, "job", "'rand1bin'");
+    assert_refused("rand1bin", &info, "other", "other settings");
+    info.generations = GENERATIONS + 1;
+    assert_refused("rand1bin", &info, "job", "other settings");
+    info.generations = GENERATIONS;
+    info.seed = 8;
+    info.seed_given = true;
+    assert_refused("rand1bin", &info, "job", "seed 7");
+    info.seed_given = false;
+    change_byte(file, -20);
+    assert_refused("rand1bin", &info, "job", "damaged");
+    change_byte(file, -20);
+    change_byte(file, 8); /* the format */
+    assert_refused("rand1bin", &info, "job", "version");
+    change_byte(file, 8);
+    assert_int_equal(truncate(file, 20), 0);
+    assert_refused("rand1bin", &info, "job", "no state");
+}
+
+/* A folder that is not there: the search goes on, and says so. */
+static int warnings;
+
+static void count_warnings(void *user, ec_log_level level, const char *text)
+{
+    (void)user;
+    warnings += level >= EC_LOG_WARNING && strstr(text, "cannot be kept");
+}
+
+static void test_no_folder(void **state)
+{
+    problem p;
+    ec_solve_info info;
+    ec_result *result = NULL;
+    ec_log log = {EC_LOG_WARNING, count_warnings, NULL};
+
+    (void)state;
+    warnings = 0;
+    assert_true(create(&p, "job", false, 1) >= 0);
+    settings(&info, "rand1bin", "/nowhere/at/all.state");
+    info.log = &log;
+    assert_int_equal(ec_solve(p.job, p.backend, &info, &result), EC_OK);
+    assert_int_equal(result->generations, GENERATIONS);
+    assert_int_equal(warnings, 1);
+    ec_result_destroy(&result);
+    destroy(&p);
+}
+
+static int remove_folder(void **state)
+{
+    char command[300];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command) == 0 ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kill), cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_no_folder)};
+
+    if (argc == 4 && strcmp(argv[1], "child") == 0)
+        return child(argv[2], argv[3]);
+    program = "/proc/self/exe";
+    if (!mkdtemp(folder))
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, remove_folder);
+}
