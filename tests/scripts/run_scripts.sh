@@ -290,6 +290,67 @@ if wanted interrupt "$@"; then
     report interrupt/value $status 143 "$work/expected"
 fi
 
+# ---- a run that is killed goes on to the same bits -------------------------------------------------------
+
+# What a run leaves, less the times.
+left_by() {
+    for folder in "$1" "$1/search_2"; do
+        cat "$folder/best.csv"
+        cut -d, -f1-3,5- "$folder/history.csv"
+    done
+}
+
+if wanted resume "$@"; then
+    script=$here/resumed.lua
+    "$program" run "$script" --quiet --out "$work/whole" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null
+    left_by "$work/whole" >"$work/bits"
+    for pause in 0.1 0.3 0.5 0.7 0.9; do
+        rm -rf "$work/out"
+        "$program" run "$script" --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
+        process=$!
+        sleep $pause
+        kill -KILL $process
+        wait $process 2>/dev/null
+        "$program" resume "$work/out" --quiet >"$work/output" 2>&1 </dev/null
+        left_by "$work/out" >"$work/again"
+        if cmp -s "$work/bits" "$work/again"; then
+            passed=$((passed + 1))
+        else
+            diff "$work/bits" "$work/again" >"$work/output"
+            fail "resume/$pause" "a killed run does not go on to the same bits"
+        fi
+    done
+    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: the search was over: generation 100, 2218 evaluations\n' >"$work/expected"
+    report resume/finished $status 0 "$work/expected"
+    sed 's/1.5/1.25/' "$script" >"$work/changed.lua"
+    sed -i "s|\"script\":.*|\"script\": \"$work/changed.lua\",|" "$work/out/state/run.json"
+    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: belongs to another script: the script, or a file that it reads, has changed\n' \
+        >"$work/expected"
+    report resume/changed $status 1 "$work/expected"
+    "$program" resume "$work/out" --seed 3 >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: --seed is not for resume\n' >"$work/expected"
+    report resume/flag $status 2 "$work/expected"
+    sed -i 's|"eciton":.*|"eciton": "0.0.1",|' "$work/out/state/run.json"
+    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: was begun by version 0.0.1\n' >"$work/expected"
+    report resume/version $status 1 "$work/expected"
+    echo '{' >"$work/out/state/run.json"
+    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: is damaged or was not written by eciton run\n' >"$work/expected"
+    report resume/damaged $status 1 "$work/expected"
+    "$program" resume "$work/nothing" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: holds no run\n' >"$work/expected"
+    report resume/nothing $status 1 "$work/expected"
+fi
+
 # ---- examples ------------------------------------------------------------------------------------------
 
 for script in "$source"/examples/*.lua; do
