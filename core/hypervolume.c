@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct sweep {
+typedef struct effort {
     size_t steps; /* taken so far */
     bool failed;
-} sweep;
+} effort;
 
 /* Rows of n_costs numbers, sorted by their last one. */
 static int compare_rows(const double *a, const double *b, int32_t n_costs)
@@ -129,23 +129,23 @@ static size_t keep_front(double *rows, size_t n, int32_t n_costs)
 }
 
 /* rows (n of n_costs, all below the reference) are changed. */
-static double volume_of(sweep *sweep, double *rows, size_t n, int32_t n_costs,
+static double volume_of(effort *used, double *rows, size_t n, int32_t n_costs,
                         const double *reference)
 {
     size_t width = (size_t)n_costs, less = width - 1;
     double volume = 0;
 
-    sweep->steps += n;
-    sweep->failed = sweep->failed || sweep->steps > EC_HYPERVOLUME_STEPS;
-    double *work = sweep->failed ? NULL : (double *)malloc(sizeof *work * (n + 2) * (width + 2));
+    used->steps += n;
+    used->failed = used->failed || used->steps > EC_HYPERVOLUME_STEPS;
+    double *work = used->failed ? NULL : (double *)malloc(sizeof *work * (n + 2) * (width + 2));
     if (!work) {
-        sweep->failed = true;
+        used->failed = true;
         return NAN;
     }
     sort_rows(rows, work, n, n_costs);
     if (n_costs == 3)
         volume = volume_3(rows, n, reference, work);
-    for (size_t i = n; n_costs > 3 && i-- > 0 && !sweep->failed;) {
+    for (size_t i = n; n_costs > 3 && i-- > 0 && !used->failed;) {
         const double *row = rows + i * width;
         double box = 1;
         for (size_t k = 0; k < less; k++)
@@ -157,10 +157,10 @@ static double volume_of(sweep *sweep, double *rows, size_t n, int32_t n_costs,
             }
         size_t left = i;
         if (less > 3) {
-            sweep->steps += i * i / 4;
-            left = sweep->steps > EC_HYPERVOLUME_STEPS ? i : keep_front(work, i, n_costs - 1);
+            used->steps += i * i / 4;
+            left = used->steps > EC_HYPERVOLUME_STEPS ? i : keep_front(work, i, n_costs - 1);
         }
-        box -= left > 0 ? volume_of(sweep, work, left, n_costs - 1, reference) : 0;
+        box -= left > 0 ? volume_of(used, work, left, n_costs - 1, reference) : 0;
         volume += box * (reference[less] - row[less]);
     }
     free(work);
@@ -189,8 +189,8 @@ double ec_hypervolume(const double *points, size_t n, int32_t n_costs, const dou
         }
         kept += below ? 1 : 0;
     }
-    sweep sweep = {0, false};
-    double volume = known && kept > 0 ? volume_of(&sweep, rows, kept, wide, limit) : 0;
+    effort used = {0, false};
+    double volume = known && kept > 0 ? volume_of(&used, rows, kept, wide, limit) : 0;
     free(rows);
-    return known && !sweep.failed ? volume : NAN;
+    return known && !used.failed ? volume : NAN;
 }

@@ -37,16 +37,20 @@ static void cross_real(const ec_gene *gene, double eta, double u, double *a, dou
     *b = clamp(0.5 * (low + high + above * gap), gene->min, gene->max);
 }
 
-/* Half of the genes are crossed over; of those, every second pair changes sides. */
-static void cross(const ec_variation *v, const ec_random_stream *stream, uint32_t pair, double *a,
-                  double *b)
+/* Half of the real genes are crossed over; of those, every second pair changes sides. Integral ones
+ * change sides with the probability `rate`. */
+static void cross(const ec_variation *v, const ec_random_stream *stream, uint32_t pair, double rate,
+                  double *a, double *b)
 {
     for (size_t i = 0; i < v->n_free; i++) {
         uint32_t g = v->free_genes[i], words[4];
-        ec_random_words(stream, 2 + g, pair, words);
-        if (!v->genes[g].integral && words[0] >> 31)
+        bool integral = v->genes[g].integral;
+        ec_random_words(stream, 2 + (uint32_t)i, pair, words);
+        if (!integral && words[0] >> 31)
+            continue;
+        if (!integral)
             cross_real(&v->genes[g], v->crossover_eta, ec_uniform(words[1]), &a[g], &b[g]);
-        if (words[2] >> 31 && (v->genes[g].integral || words[0] >> 31)) {
+        if (ec_uniform(words[2]) < (integral ? rate : 0.5)) {
             double swapped = a[g];
             a[g] = b[g];
             b[g] = swapped;
@@ -155,13 +159,14 @@ static void make_pair(const ec_variation *v, uint32_t generation, uint32_t pair,
     memcpy(a, parents[first], v->n_genes * sizeof *a);
     memcpy(b, parents[second], v->n_genes * sizeof *b);
     if (ec_uniform(words[0]) < v->crossover)
-        cross(v, &crossing, pair, a, b);
-    for (int c = 0; c < 2; c++) {
-        mutate(v, &mutation, 2 * pair + (uint32_t)c, child[c]);
+        cross(v, &crossing, pair, 0.5 * ec_uniform(words[1]), a, b);
+    for (uint32_t c = 0; c < 2; c++) {
+        mutate(v, &mutation, 2 * pair + c, child[c]);
         if (v->n_free > 0 &&
             (same_row(v, child[c], parents[first]) || same_row(v, child[c], parents[second]))) {
-            uint32_t g = v->free_genes[ec_uniform_below(words[1 + c], (uint32_t)v->n_free)];
-            mutate_gene(v, g, words[3], child[c]);
+            ec_random_words(&mutation, (uint32_t)v->n_free, 2 * pair + c, words);
+            uint32_t g = v->free_genes[ec_uniform_below(words[0], (uint32_t)v->n_free)];
+            mutate_gene(v, g, words[1], child[c]);
         }
     }
 }

@@ -4,8 +4,9 @@
  * Real genes: simulated binary crossover within bounds (SBX; Deb and Agrawal, Complex Systems 9
  * (1995), 115-148) and polynomial mutation (Deb and Goyal, Computer Science and Informatics 26
  * (1996), 30-45), both in the bounded form of Deb et al. 2002.
- * Integral genes, whose bounds enclose one unit of length a value: uniform crossover, and a mutation
- * that draws another value; genes in 0 .. 1 (binary ones) are mirrored, which flips the bit.
+ * Integral genes, whose bounds enclose one unit of length a value: uniform crossover, of a share that
+ * each pair draws from 0 to 1/2, and a mutation that draws another value; genes in 0 .. 1 (binary
+ * ones) are mirrored, which flips the bit.
  * A child that is equal to one of its parents gets one mutation, so that no design is scored twice
  * for nothing. Every draw is by inversion from a fixed Philox block.
  */
