@@ -15,6 +15,7 @@ typedef struct solve_keys {
     double seconds, target, stagnation_tolerance, spread, polish_seconds;
     double failure_value;
     int on_failure;
+    ec_lua_list reference;
     bool polish, report;
 } solve_keys;
 
@@ -35,10 +36,16 @@ static const ec_key solve_table[] = {
      "stop when the objective is this good, confirmed at final fidelity",
      offsetof(solve_keys, target)},
     {"stagnation", EC_KEY_INTEGER, 0, 0, 1, 4e9, NULL, NULL,
-     "stop after so many generations without a better design", offsetof(solve_keys, stagnation)},
+     "stop after so many generations without a better design (several objectives: without a larger "
+     "hypervolume)",
+     offsetof(solve_keys, stagnation)},
     {"stagnation_tolerance", EC_KEY_NUMBER, 0, 0, 0, INFINITY, NULL, NULL,
      "smallest improvement of the objective that counts as one",
      offsetof(solve_keys, stagnation_tolerance)},
+    {"reference", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+     "several objectives: the corner of the hypervolume, a number for each (default: the worst "
+     "values in the first generation)",
+     offsetof(solve_keys, reference)},
     {"spread", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, 1, NULL, NULL,
      "stop when every variable's spread is below this share of its range",
      offsetof(solve_keys, spread)},
@@ -51,7 +58,8 @@ static const ec_key solve_table[] = {
      "longer); a polish that it ends may fall short of the optimum and differ from run to run",
      offsetof(solve_keys, polish_seconds)},
     {"keep", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
-     "best designs that are evaluated again at final fidelity (default 16)",
+     "best designs that are evaluated again at final fidelity (default 16; several objectives: the "
+     "whole front)",
      offsetof(solve_keys, keep)},
     {"on_failure", EC_KEY_WORD, 0, EC_FAILURE_WORST, 0, 0, NULL, "worst|retry|value|stop",
      "a design that fails: ranks behind all others, is evaluated once more (for models that fail "
@@ -203,6 +211,8 @@ static bool read_solve(lua_State *L, ec_solve_info *info)
     info->target = keys.target;
     info->stagnation = (uint32_t)keys.stagnation;
     info->stagnation_tolerance = keys.stagnation_tolerance;
+    info->reference = keys.reference.v;
+    info->n_reference = keys.reference.n;
     info->spread = keys.spread;
     info->polish = keys.polish;
     info->polish_designs = (int32_t)keys.polish_designs;

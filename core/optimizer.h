@@ -108,7 +108,8 @@ struct ec_optimizer_def {
      * generation: the designs behind it count as not evaluated. */
     int (*take)(ec_optimizer *optimizer, const ec_scores *scores, size_t n);
     /* Best k designs the optimizer holds, best first, host memory: X row a design (n_genes, then
-     * n_group_genes); any pointer may be NULL. *found <= k. Waits for the backend. */
+     * n_group_genes), cost row a design (n_objectives); any pointer may be NULL. *found <= k. Waits
+     * for the backend. */
     int (*elite)(ec_optimizer *optimizer, size_t k, double *X, double *cost, double *violation,
                  uint8_t *status, size_t *found);
     /* Where the statistics of the last take lie: on the backend, written by take. */
@@ -133,7 +134,7 @@ struct ec_optimizer_def {
 
 /* Statistics after a take, plain data on the backend. */
 typedef struct ec_optimizer_stats {
-    double best_cost, best_violation; /* of the best design so far */
+    double best_cost, best_violation; /* of the best design so far; the first objective's best */
     double spread;        /* max over genes of (max - min over the population) / (bound range) */
     uint64_t evaluations; /* designs scored so far */
     uint64_t failed;      /* of those, class 2 */

@@ -71,7 +71,12 @@ static size_t within_budget(const ec_solve_run *run, size_t n)
 int ec_solve_mark_failed(ec_solve_run *run, size_t n)
 {
     const ec_worker *worker = &run->workers[0];
-    ec_score_args args = {worker->cost, worker->violation, worker->status, run->flag};
+    ec_score_args args = {worker->cost,
+                          worker->violation,
+                          worker->status,
+                          run->flag,
+                          ec_executor_output(worker->executor, 0)->ld,
+                          (uint32_t)run->n_objectives};
 
     return run->backend->ops->launch(run->backend, &ec_kernel_score, &args, n, 1);
 }
@@ -311,7 +316,8 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (status == EC_OK)
         status = final_backend(&run, &own, &last);
     if (status == EC_OK)
-        status = ec_solve_choose_winner(&run, last);
+        status = run.n_objectives > 1 ? ec_solve_choose_front(&run, last)
+                                      : ec_solve_choose_winner(&run, last);
     if (status == EC_OK)
         status = ec_solve_failure_values(&run);
     if (status < 0 && run.result && run.result->n_history > 0) {
@@ -345,11 +351,12 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
  * threads. Then come the values of the best one. */
 static int check_final(ec_solve_run *run, ec_check *check)
 {
-    size_t found = 0, designs = run->keep.capacity;
+    size_t found = 0;
+    size_t designs = run->n_objectives > 1 ? run->front.capacity : run->keep.capacity;
     size_t at_once = run->backend->host_memory && run->backend->threads > 0
                          ? (size_t)run->backend->threads
                          : designs;
-    ec_score ignored;
+    uint8_t ignored;
 
     check->final_designs = designs;
     int status = run->def->elite(run->optimizer, 1, run->elite_genes, run->elite_cost,
@@ -358,7 +365,8 @@ static int check_final(ec_solve_run *run, ec_check *check)
         return status;
     ec_solve_begin_end(run);
     double start = ec_wall_seconds();
-    status = ec_solve_score_final(run, run->backend, run->elite_genes, 1, &ignored);
+    status = ec_solve_score_final(run, run->backend, run->elite_genes, 1, run->elite_cost,
+                                  run->elite_violation, &ignored);
     double rounds = ceil((double)designs / (double)at_once);
     check->seconds_final = (ec_wall_seconds() - start) * (rounds + 1);
     return status;

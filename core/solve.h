@@ -3,13 +3,16 @@
  * generation; the host looks every few generations or 0.25 s, mirrors the best and the history,
  * and so keeps them when a device is lost or the run is interrupted.
  *
- * The best k designs are evaluated again at `final` fidelity and the winner is chosen there.
+ * The best k designs are evaluated again at `final` fidelity and the winner is chosen there. With
+ * several objectives that is the whole front of the last generation, of which those stay that no
+ * other dominates there.
  */
 #ifndef EC_SOLVE_H
 #define EC_SOLVE_H
 
 #include "job.h"
 #include "optimizer.h"
+#include "pareto.h"
 
 EC_C_BEGIN
 
@@ -35,6 +38,10 @@ typedef struct ec_history_row {
     double seconds, best, median, spread,
         violation; /* costs keep the sign of the objective (maximised: as the script sees it) */
     uint32_t feasible, population;
+    /* with several objectives, of which best and median are the first one's: what the front dominates
+     * up to the reference point (NaN: too many steps, or one objective), and its members */
+    double hypervolume;
+    uint32_t front;
 } ec_history_row;
 
 /* Distinct designs of a search that are remembered, of which the best can be polished. */
@@ -63,9 +70,16 @@ typedef struct ec_solve_info {
     size_t groups;
     size_t evaluations, generations; /* 0: none */
     double seconds;                  /* wall time; 0: none */
-    double target;       /* objective value (script's sign) that is good enough; NAN: none */
-    uint32_t stagnation; /* stop after so many generations without a better best; 0: none */
+    double
+        target; /* objective value (script's sign) that is good enough; NAN: none; one objective */
+    /* stop after so many generations without a better best; 0: none. Of 2 or 3 objectives: without a
+     * larger hypervolume, as the generations show whose figures the history keeps */
+    uint32_t stagnation;
     double stagnation_tolerance; /* absolute improvement that counts (>= 0) */
+    /* of several objectives, the corner of the hypervolume (script's sign); NULL: the worst value of
+     * each among the designs of the first generation that did not fail */
+    const double *reference;
+    int32_t n_reference; /* one an objective, or 0 */
     double spread; /* stop when every variable's spread is below this share of its range; 0: none */
     bool polish;
     int32_t
@@ -74,7 +88,7 @@ typedef struct ec_solve_info {
     double polish_seconds; /* wall time of the polish, at most; 0: as long as the search took, or
                               10 s when that is longer. A safety net: a polish that it ends
                               depends on timing and may fall short of the optimum. */
-    int32_t keep;          /* k of the final re-scoring; 0: 16 */
+    int32_t keep; /* k of the final re-scoring; 0: 16; of several objectives: the whole front */
     size_t memory_budget, chunk; /* 0: automatic */
     uint64_t seed;               /* used when seed_given, else the job's */
     bool seed_given;
@@ -96,6 +110,20 @@ typedef struct ec_solve_info {
     ec_log *log;
 } ec_solve_info;
 /* evaluations, generations, seconds, target, stagnation and spread all absent is an error. */
+
+/* Feasible designs that no other dominates, at final fidelity, sorted by the first objective from best
+ * to worst; of designs with the same objectives one. Rows are those of the members; values as in
+ * ec_result. */
+typedef struct ec_front {
+    int32_t n;
+    int32_t best;                               /* the member that is the result's design */
+    double *genes;                              /* rows of n_genes */
+    double *objective_final, *objective_search; /* rows of n_objectives, script's sign */
+    double *constraint;                         /* rows of n_constraints */
+    double **variable, **record;                /* one a variable or record: rows of its length */
+    double reference[EC_OBJECTIVES_MAX],
+        hypervolume; /* of the final figures (NaN: see ec_hypervolume) */
+} ec_front;
 
 typedef struct ec_result {
     ec_stop stop;
@@ -128,6 +156,10 @@ typedef struct ec_result {
     int32_t *variable_length;
     double **record;
     int32_t *record_length;
+    /* With several objectives. The result's design is the member nearest to the ideal point, each
+     * objective scaled to its range over the front; without a feasible one front.n is 0 and it is
+     * the one that comes closest. */
+    ec_front front;
     ec_history_row *history;
     size_t n_history;
     ec_failure *failures;   /* at most EC_FAILURES_MAX */
@@ -150,6 +182,8 @@ EC_API int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info,
                     ec_result **result);
 EC_API void ec_result_destroy(ec_result **result);
 EC_API void ec_solve_info_default(ec_solve_info *info);
+/* A result whose design is member i of the front, without a history or a front of its own. */
+EC_API int ec_result_member(const ec_result *result, int32_t i, ec_result **member);
 /* Any real expression of the job's variables at the result's design, at final fidelity; NaN when
  * an evaluator cannot score it. out is malloc'ed. Errors: a variable of another job, or one that
  * was added after the solve. */

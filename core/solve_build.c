@@ -13,13 +13,16 @@ static const double end_seconds = 5;
 
 /* ---- checks before the start ---- */
 
-static void known_methods(char *text, size_t size)
+/* Those that have all the flags. */
+static void known_methods(uint32_t flags, char *text, size_t size)
 {
     size_t used = 0;
 
     text[0] = '\0';
     for (const ec_optimizer_def *const *def = ec_optimizer_table(); *def && used < size; def++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", (*def)->name);
+        if (((*def)->flags & flags) == flags)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", (*def)->name);
 }
 
 int ec_solve_check_numbers(const ec_solve_info *info)
@@ -67,19 +70,21 @@ static int check_job(const ec_job *job, const ec_solve_info *info, const ec_opti
     char known[512];
 
     *def = ec_optimizer_find(method);
-    known_methods(known, sizeof known);
+    known_methods(0, known, sizeof known);
     if (!*def)
         return ec_fail(EC_ERR_ARGUMENT, "solve: unknown method '%s'; known are %s", method, known);
     if (job->n_objectives == 0)
         return ec_fail(EC_ERR_ARGUMENT, "solve: job '%s' has no objective (minimize or maximize)",
                        job->name);
-    if (job->n_objectives > 1)
+    known_methods(EC_OPTIMIZER_FRONT, known, sizeof known);
+    if (job->n_objectives > 1 && !((*def)->flags & EC_OPTIMIZER_FRONT))
         return ec_fail(EC_ERR_UNSUPPORTED,
-                       "solve: job '%s' has %d objectives, method '%s' takes one", job->name,
-                       (int)job->n_objectives, method);
+                       "solve: job '%s' has %d objectives, method '%s' takes one; for several use "
+                       "method = '%s'",
+                       job->name, (int)job->n_objectives, method, known);
     if (job->n_genes + job->n_group_genes == 0)
         return ec_fail(EC_ERR_ARGUMENT, "solve: job '%s' has no design variable", job->name);
-    return EC_OK;
+    return ec_solve_front_check(job, info);
 }
 
 /* ---- building the run ---- */
@@ -157,6 +162,7 @@ static int build_optimizer(ec_solve_run *run)
         .start = start,
         .n_start = (size_t)n_start,
         .options = info->options,
+        .n_objectives = run->n_objectives,
         .log = &run->messages.log,
     };
     status = run->def->create(run->def, run->backend, &optimizer, &run->optimizer);
@@ -220,7 +226,8 @@ static int build_rules(ec_solve_run *run)
     run->rules.flag = run->flag;
     run->rules.evaluations = info->evaluations;
     run->rules.generations = (uint32_t)info->generations;
-    run->rules.stagnation = info->stagnation;
+    /* that of the hypervolume is looked at by the host */
+    run->rules.stagnation = run->n_objectives > 1 ? 0 : info->stagnation;
     run->rules.target = run->maximize ? -info->target : info->target;
     run->rules.tolerance = info->stagnation_tolerance;
     run->rules.spread = info->spread;
@@ -238,7 +245,7 @@ static int build_lists(ec_solve_run *run)
     size_t keep = run->info->keep > 0 ? (size_t)run->info->keep : KEEP_DEFAULT;
     size_t elite = run->max_population < EC_ELITE_MAX ? run->max_population : EC_ELITE_MAX;
 
-    elite = elite > keep ? elite : keep;
+    elite = run->n_objectives > 1 ? run->max_population : elite > keep ? elite : keep;
     int status = ec_design_list_create(&run->keep, keep, run->width, 0);
     if (status == EC_OK)
         status = ec_design_list_create(&run->distinct, EC_POLISH_DESIGNS_MAX, run->width,
@@ -249,12 +256,27 @@ static int build_lists(ec_solve_run *run)
         return status;
     size_t rows = elite > run->max_population ? elite : run->max_population;
     run->elite_genes = (double *)malloc(sizeof(double) * elite * run->width);
-    run->elite_cost = (double *)malloc(sizeof(double) * rows);
+    run->elite_cost = (double *)malloc(sizeof(double) * rows * run->n_objectives);
     run->elite_violation = (double *)malloc(sizeof(double) * rows);
     run->elite_status = (uint8_t *)malloc(rows);
     if (!run->elite_genes || !run->elite_cost || !run->elite_violation || !run->elite_status)
         return ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs", rows);
-    return EC_OK;
+    return run->n_objectives > 1 ? ec_solve_front_create(run) : EC_OK;
+}
+
+/* The costs as one value, which is a list when there are several. */
+static ec_expr join_costs(ec_job *job)
+{
+    ec_expr cost[EC_OBJECTIVES_MAX];
+
+    for (int32_t i = 0; i < job->n_objectives; i++) {
+        cost[i] = ec_job_cost(job, i);
+        if (cost[i] < 0)
+            return cost[i];
+    }
+    return job->n_objectives == 1
+               ? cost[0]
+               : ec_graph_op(job->graph, EC_OP_CONCAT, job->n_objectives, cost, 0, NULL);
 }
 
 int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec_solve_info *info)
@@ -271,7 +293,8 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
     run->maximize = job->objectives[0].maximize;
     run->width = (size_t)job->n_genes + (size_t)job->n_group_genes;
     run->groups = job->n_group_genes > 0 ? info->groups ? info->groups : 10 : 0;
-    run->outputs[0] = ec_job_cost(job, 0);
+    run->n_objectives = (size_t)job->n_objectives;
+    run->outputs[0] = join_costs(job);
     run->outputs[1] = job->n_constraints > 0 ? ec_job_violation(job) : -1;
     run->n_outputs = job->n_constraints > 0 ? 2 : 1;
     for (int32_t i = 0; i < run->n_outputs; i++)
@@ -310,6 +333,7 @@ void ec_solve_release(ec_solve_run *run)
     ec_design_list_release(&run->distinct);
     ec_design_list_release(&run->latest);
     free(run->designs);
+    ec_solve_front_release(run);
     free(run->min);
     free(run->max);
     free(run->elite_genes);

@@ -38,6 +38,7 @@ typedef struct checkpoint_state {
     uint64_t enqueued, n, generation, patched;
     ec_optimizer_stats stats;
     ec_stop_state stop_state;
+    ec_front_progress front;
     uint64_t stop; /* of a search that is over */
     uint64_t n_keep, n_distinct, n_history, n_designs, n_failures, optimizer_bytes;
     double polish_seconds;
@@ -127,6 +128,8 @@ static uint64_t hash_settings(const ec_solve_run *run)
         double value = info->options ? info->options[i] : run->def->options[i].initial;
         hash = hash_bytes(hash, &value, sizeof value);
     }
+    if (info->n_reference > 0)
+        hash = hash_bytes(hash, info->reference, (size_t)info->n_reference * sizeof(double));
     hash = hash_bytes(hash, run->min, run->width * sizeof(double));
     hash = hash_bytes(hash, run->max, run->width * sizeof(double));
     return hash_bytes(hash, job->name, strlen(job->name));
@@ -204,6 +207,7 @@ static void fill_state(const ec_solve_run *run, checkpoint_state *state)
     state->generation = run->generation;
     state->patched = run->patched;
     state->stats = run->stats;
+    state->front = run->front.progress;
     state->stop = r->stop;
     state->n_keep = run->keep.n;
     state->n_distinct = run->distinct.n;
@@ -350,6 +354,7 @@ static void take_state(ec_solve_run *run, const checkpoint_state *state)
     run->generation = run->looked_at = (uint32_t)state->generation;
     run->patched = state->patched;
     run->stats = state->stats;
+    run->front.progress = state->front;
     run->n_designs = state->n_designs;
     r->stop = (ec_stop)state->stop;
     r->n_history = run->history_capacity = state->n_history;

@@ -105,18 +105,18 @@ static int outputs_put(ec_solve_run *run, const outputs *o)
     return status;
 }
 
-/* The failed designs count as ones of a given cost. */
+/* The failed designs count as ones of a given objective. */
 static int give_value(ec_solve_run *run, size_t n, uint8_t *bytes)
 {
-    double cost = run->maximize ? -run->info->failure_value : run->info->failure_value;
+    double value = run->info->failure_value;
     outputs o;
 
     int status = outputs_fetch(run, &o);
     for (size_t c = 0; c < n && status == EC_OK; c++) {
         if (!bytes[c])
             continue;
-        for (size_t k = 0; k < o.rows[0]; k++)
-            o.values[0][k * o.ld + c] = cost;
+        for (size_t k = 0; k < run->n_objectives; k++)
+            o.values[0][k * o.ld + c] = run->job->objectives[k].maximize ? -value : value;
         if (o.n > 1)
             o.values[1][c] = 0;
         bytes[c] = 0;

@@ -6,7 +6,9 @@
  *   solve_look.c     looks of the host: statistics, best designs, history
  *   solve_failures.c designs that fail
  *   solve_checkpoint.c  the state of a search in a file
- *   solve_winner.c   polish, final fidelity, the winner and its values
+ *   solve_front.c    several objectives: the front, its hypervolume, its members' values
+ *   solve_final.c    values of designs at final fidelity
+ *   solve_winner.c   polish, the winner and its values
  *   solve_result.c   the result: what it says, its memory
  *
  * Genes of a design are a row of n_genes, then n_group_genes. Costs are to be minimised; a
@@ -49,6 +51,27 @@ typedef struct ec_design_list {
     double apart;
 } ec_design_list;
 
+/* What the looks at kept generations remember of the hypervolume; plain data. */
+typedef struct ec_front_progress {
+    double reference[EC_OBJECTIVES_MAX]; /* costs; valid when `referenced` */
+    double volume;                       /* of the last look; NaN: unknown */
+    double best_volume;                  /* when it last grew, in generation `grown` */
+    uint32_t grown;
+    bool referenced, compared;
+} ec_front_progress;
+
+/* With several objectives: the feasible designs of the last look that no other dominates, or, while
+ * none is feasible, the one that comes closest. */
+typedef struct ec_front_list {
+    size_t n, capacity;
+    double *genes, *cost, *violation; /* rows of a design; cost: n_objectives */
+    ec_pareto *pareto;                /* for max_population designs */
+    double *work_cost;                /* [objectives], ld max_population */
+    uint32_t *rank, *order;
+    double *crowding;
+    ec_front_progress progress;
+} ec_front_list;
+
 /* One device's share of the work. */
 typedef struct ec_worker {
     ec_backend *backend;
@@ -85,8 +108,9 @@ typedef struct ec_solve_run {
     ec_optimizer *optimizer;
     ec_worker *workers;
     size_t n_workers;
-    ec_expr outputs[2]; /* cost, violation */
+    ec_expr outputs[2]; /* cost (of several objectives a list), violation */
     int32_t n_outputs;
+    size_t n_objectives;
     bool maximize;
     size_t width; /* genes of a design, group genes behind */
     size_t groups, max_population;
@@ -114,6 +138,7 @@ typedef struct ec_solve_run {
     ec_design_list keep;      /* best of the looks at set generations */
     ec_design_list distinct;  /* the same, apart from each other */
     ec_design_list latest;    /* of the last look */
+    ec_front_list front;      /* instead of them, with several objectives */
     double *elite_genes, *elite_cost, *elite_violation;
     uint8_t *elite_status;
     size_t n_last; /* members at the last look, whose status bytes are in elite_status */
@@ -154,7 +179,26 @@ void ec_solve_begin_end(ec_solve_run *run);
 bool ec_solve_is_kept(uint32_t generation);
 bool ec_solve_look_is_due(const ec_solve_run *run);
 int ec_solve_look(ec_solve_run *run, bool kept, bool last, int32_t *flag);
-double ec_solve_seen(const ec_solve_run *run, double cost); /* with the objective's sign */
+double ec_solve_seen(const ec_solve_run *run, double cost); /* with the first objective's sign */
+
+/* solve_front.c */
+int ec_solve_front_check(const ec_job *job, const ec_solve_info *info);
+int ec_solve_front_create(ec_solve_run *run);
+void ec_solve_front_release(ec_solve_run *run);
+/* Takes the front out of the `found` designs in the elite buffers, and describes it in *row; in a kept
+ * generation sets the stop flag (and *flag) when the hypervolume stagnates. */
+int ec_solve_front_look(ec_solve_run *run, size_t found, bool kept, ec_history_row *row,
+                        int32_t *flag);
+int ec_solve_choose_front(ec_solve_run *run, ec_backend *backend);
+
+/* solve_final.c. Values of expressions at n designs (rows of genes, host memory) at final fidelity:
+ * out[i] gets n rows of ec_result_value_length numbers; status (may be NULL) a byte a design. */
+int ec_solve_final_values(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                          int32_t n_exprs, const ec_expr *exprs, double *const *out,
+                          uint8_t *status);
+/* Their costs (rows of n_objectives), violations and status. */
+int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                         double *cost, double *violation, uint8_t *status);
 
 /* solve_failures.c: whether the next generation is looked at for failures, and the look: between
  * its evaluation and take. */
@@ -171,8 +215,10 @@ int ec_solve_resume(ec_solve_run *run);
 
 /* solve_winner.c */
 int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend);
-int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
-                         ec_score *scores);
+/* All values of the design in run->result; `objective` are those of the search, for the case that
+ * they cannot be had, or are `left_out` after a signal. */
+int ec_solve_fill_values(ec_solve_run *run, ec_backend *backend, const double *objective,
+                         bool left_out);
 int32_t ec_result_value_length(const ec_graph *graph, ec_expr expr);
 int ec_result_evaluate(const ec_job *job, const ec_result *result, ec_backend *backend,
                        ec_fidelity fidelity, int32_t n, const ec_expr *exprs, double *const *out,

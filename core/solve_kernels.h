@@ -2,7 +2,7 @@
  * and the executor: `score` marks designs whose cost or violation is no finite number as failed,
  * `stop_rules` sets the stop flag that turns everything enqueued behind it into no-ops.
  *
- * Traffic: score reads 16 bytes and changes 1 a candidate; stop_rules is one thread. Stagnation
+ * Traffic: score reads 16 bytes (8 more for each further cost) and changes 1 a candidate; stop_rules is one thread. Stagnation
  * compares absolute differences, so a cost and the same cost plus a constant stop alike.
  */
 #ifndef EC_SOLVE_KERNELS_H
@@ -14,9 +14,12 @@
 EC_C_BEGIN
 
 typedef struct ec_score_args {
-    const double *cost, *violation; /* violation may be NULL */
+    const double *cost;      /* [costs], ld */
+    const double *violation; /* may be NULL */
     uint8_t *status;
     const int32_t *stop;
+    size_t ld;
+    uint32_t costs;
 } ec_score_args;
 
 /* The best design when it last counted as better. */
@@ -50,8 +53,9 @@ EC_FN void ec_score_body(const ec_score_args *a, size_t lane0, size_t y)
         return;
     for (int l = 0; l < EC_LANES; l++) {
         size_t c = lane0 + (size_t)l;
-        bool good =
-            ec_score_finite(a->cost[c]) && (!a->violation || ec_score_finite(a->violation[c]));
+        bool good = !a->violation || ec_score_finite(a->violation[c]);
+        for (uint32_t k = 0; k < a->costs; k++)
+            good = good && ec_score_finite(a->cost[k * a->ld + c]);
         a->status[c] = (uint8_t)(a->status[c] | (good ? 0 : 1)); /* EC_CANDIDATE_NOT_FINITE */
     }
 }

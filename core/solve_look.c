@@ -25,21 +25,21 @@ double ec_solve_seen(const ec_solve_run *run, double cost)
     return run->maximize ? -cost : cost;
 }
 
-/* Median cost of the designs that did not fail; sorts cost. */
-static double median_cost(double *cost, const uint8_t *status, size_t n)
+/* Median of the first cost of the designs that did not fail; rows of n_costs are sorted away. */
+static double median_cost(double *cost, size_t n_costs, const uint8_t *status, size_t n)
 {
     size_t good = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (!status[i] && isfinite(cost[i]))
-            cost[good++] = cost[i];
+        if (!status[i] && isfinite(cost[i * n_costs]))
+            cost[good++] = cost[i * n_costs];
     if (good == 0)
         return NAN;
     qsort(cost, good, sizeof *cost, ec_compare_doubles);
     return good % 2 ? cost[good / 2] : 0.5 * (cost[good / 2 - 1] + cost[good / 2]);
 }
 
-static void describe_row(const ec_solve_run *run, double median, ec_history_row *row)
+static void describe_row(const ec_solve_run *run, ec_history_row *row)
 {
     const ec_optimizer_stats *stats = &run->stats;
 
@@ -48,11 +48,12 @@ static void describe_row(const ec_solve_run *run, double median, ec_history_row 
     row->failed = stats->failed + run->patched;
     row->seconds = ec_wall_seconds() - run->start;
     row->best = stats->best_class < 2 ? ec_solve_seen(run, stats->best_cost) : NAN;
-    row->median = isnan(median) ? NAN : ec_solve_seen(run, median);
     row->spread = stats->spread;
     row->violation = stats->best_class < 2 ? stats->best_violation : NAN;
     row->feasible = stats->feasible;
     row->population = stats->population;
+    row->hypervolume = NAN;
+    row->front = 0;
 }
 
 static int history_append(ec_solve_run *run, const ec_history_row *row)
@@ -89,6 +90,7 @@ static double seconds_left(const ec_solve_run *run)
     return left < INFINITY ? fmax(left, 0) : NAN;
 }
 
+/* Into the lists of the best, with one objective. */
 static void add_elite(ec_solve_run *run, ec_design_list *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -104,32 +106,39 @@ static int look(ec_solve_run *run, bool kept, bool last, int32_t *flag)
     ec_backend *backend = run->backend;
     size_t found = 0, keep = run->keep.capacity, rows = run->max_population;
     size_t elite = kept ? (rows < EC_ELITE_MAX ? rows : EC_ELITE_MAX) : keep;
+    bool several = run->n_objectives > 1;
     ec_history_row row;
 
     int status = backend->ops->download(backend, flag, run->flag, sizeof *flag);
     if (status == EC_OK)
         status = backend->ops->download(backend, &run->stats, run->rules.stats, sizeof run->stats);
     if (status == EC_OK)
-        status = run->def->elite(run->optimizer, elite > rows ? rows : elite, run->elite_genes,
-                                 run->elite_cost, run->elite_violation, run->elite_status, &found);
+        status = run->def->elite(run->optimizer, several || elite > rows ? rows : elite,
+                                 run->elite_genes, run->elite_cost, run->elite_violation,
+                                 run->elite_status, &found);
     if (status < 0)
         return status;
     for (size_t i = 0; i < found; i++)
         ec_design_sort_spaced(run->job, run->elite_genes + i * run->width);
     run->latest.n = 0;
-    add_elite(run, &run->latest, found < keep ? found : keep);
-    if (kept) {
+    if (!several)
+        add_elite(run, &run->latest, found < keep ? found : keep);
+    if (kept && !several) {
         add_elite(run, &run->keep, found < keep ? found : keep);
         if (run->info->polish)
             add_elite(run, &run->distinct, found);
     }
-    if (found < run->stats.population) /* the elite was cut: read all costs */
+    describe_row(run, &row);
+    if (several)
+        status = ec_solve_front_look(run, found, kept, &row, flag);
+    else if (found < run->stats.population) /* the elite was cut: read all costs */
         status = run->def->elite(run->optimizer, rows, NULL, run->elite_cost, NULL,
                                  run->elite_status, &found);
     if (status < 0)
         return status;
     run->n_last = found;
-    describe_row(run, median_cost(run->elite_cost, run->elite_status, found), &row);
+    double median = median_cost(run->elite_cost, run->n_objectives, run->elite_status, found);
+    row.median = isnan(median) ? NAN : ec_solve_seen(run, median);
     if (kept)
         status = history_append(run, &row);
     if (status == EC_OK && run->info->progress &&

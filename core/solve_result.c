@@ -118,7 +118,10 @@ void ec_solve_write_message(const ec_solve_run *run)
             snprintf(text, size, "the target %.10g was reached", info->target);
         break;
     case EC_STOP_STAGNATION:
-        snprintf(text, size, "no better design was found in %u generations", info->stagnation);
+        snprintf(text, size,
+                 run->n_objectives > 1 ? "the hypervolume did not grow in %u generations"
+                                       : "no better design was found in %u generations",
+                 info->stagnation);
         break;
     case EC_STOP_SPREAD:
         snprintf(text, size, "every variable's spread fell below %g of its range", info->spread);
@@ -140,6 +143,9 @@ void ec_solve_write_message(const ec_solve_run *run)
     }
     if (!r->found)
         write_none(run, text + strlen(text), size - strlen(text));
+    else if (run->n_objectives > 1 && r->front.n > 0)
+        snprintf(text + strlen(text), size - strlen(text), "; the front has %d design%s",
+                 (int)r->front.n, r->front.n == 1 ? "" : "s");
 }
 
 int ec_solve_result_create(const ec_solve_run *run, ec_result **result)
@@ -171,6 +177,22 @@ int ec_solve_result_create(const ec_solve_run *run, ec_result **result)
     return EC_OK;
 }
 
+static void front_release(ec_result *result)
+{
+    ec_front *front = &result->front;
+
+    for (int32_t i = 0; front->variable && i < result->n_variables; i++)
+        free(front->variable[i]);
+    for (int32_t i = 0; front->record && i < result->n_records; i++)
+        free(front->record[i]);
+    free(front->variable);
+    free(front->record);
+    free(front->genes);
+    free(front->objective_final);
+    free(front->objective_search);
+    free(front->constraint);
+}
+
 void ec_result_destroy(ec_result **handle)
 {
     ec_result *result = handle ? *handle : NULL;
@@ -191,6 +213,7 @@ void ec_result_destroy(ec_result **handle)
     free(result->variable_length);
     free(result->record);
     free(result->record_length);
+    front_release(result);
     free(result->history);
     free(result->failures);
     free(result->failure_genes);

@@ -95,108 +95,6 @@ static int polish(ec_solve_run *run, int threads, double *designs, size_t *n)
     return status;
 }
 
-/* ---- final fidelity ---- */
-
-/* Rows of designs to the layout of arrays: gene g of design c at g * ld + c. */
-static void transpose(const double *rows, size_t width, size_t first, size_t count, size_t n,
-                      size_t ld, double *to)
-{
-    for (size_t g = 0; g < count; g++)
-        for (size_t c = 0; c < ld; c++)
-            to[g * ld + c] = rows[(c < n ? c : n - 1) * width + first + g];
-}
-
-static int upload_genes(ec_backend *backend, int axis, const double *rows, size_t width,
-                        size_t first, size_t count, size_t n, ec_array *array)
-{
-    int32_t shape = (int32_t)count;
-    size_t ld = ec_lane_ld(n);
-    double *host = (double *)malloc(sizeof(double) * count * ld);
-
-    if (!host)
-        return ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs", n);
-    transpose(rows, width, first, count, n, ld, host);
-    int status = ec_array_create(backend, array, EC_F64, axis, 1, &shape, n, 1);
-    if (status == EC_OK)
-        status = backend->ops->upload(backend, array->data, host, sizeof(double) * count * ld);
-    free(host);
-    return status;
-}
-
-/* Scores of n designs (rows, on the host) at final fidelity. */
-int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
-                         ec_score *scores)
-{
-    const ec_job *job = run->job;
-    size_t n_genes = (size_t)job->n_genes, n_group = (size_t)job->n_group_genes;
-    size_t ld = ec_lane_ld(n);
-    ec_executor *executor = NULL;
-    ec_array X, XG;
-    uint8_t *device_status = NULL, *status_bytes = (uint8_t *)malloc(ld);
-    int32_t *map = NULL, *identity = (int32_t *)malloc(sizeof(int32_t) * ld);
-    double *cost = (double *)malloc(sizeof(double) * ld);
-    double *violation = (double *)calloc(ld, sizeof(double));
-    ec_executor_info info = {
-        .outputs = run->outputs,
-        .n_outputs = run->n_outputs,
-        .max_candidates = n,
-        .max_groups = n_group > 0 ? n : 0,
-        .fidelity = EC_FINAL,
-        .memory_budget = run->info->memory_budget,
-        .interrupt = &run->at_end,
-        .log = &run->messages.warnings,
-    };
-
-    memset(&X, 0, sizeof X);
-    memset(&XG, 0, sizeof XG);
-    int status = status_bytes && identity && cost && violation
-                     ? EC_OK
-                     : ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs", n);
-    if (status == EC_OK)
-        status = ec_executor_create(job->graph, backend, &info, &executor);
-    if (status == EC_OK)
-        status = upload_genes(backend, EC_AXIS_CANDIDATE, rows, run->width, 0, n_genes, n, &X);
-    if (status == EC_OK && n_group > 0) {
-        /* Every design brings its own group. */
-        for (size_t c = 0; c < ld; c++)
-            identity[c] = (int32_t)(c < n ? c : n - 1);
-        status = upload_genes(backend, EC_AXIS_GROUP, rows, run->width, n_genes, n_group, n, &XG);
-        if (status == EC_OK)
-            status = backend->ops->alloc(backend, sizeof *map * ld, (void **)&map);
-        if (status == EC_OK)
-            status = backend->ops->upload(backend, map, identity, sizeof *map * ld);
-    }
-    if (status == EC_OK)
-        status = backend->ops->alloc(backend, ld, (void **)&device_status);
-    if (status == EC_OK)
-        status = ec_executor_run(executor, &X, n_group > 0 ? &XG : NULL, map, device_status, n,
-                                 n_group > 0 ? n : 0);
-    if (status == EC_OK)
-        status = backend->ops->download(backend, cost, ec_executor_output(executor, 0)->data,
-                                        n * sizeof(double));
-    if (status == EC_OK && run->n_outputs > 1)
-        status = backend->ops->download(backend, violation, ec_executor_output(executor, 1)->data,
-                                        n * sizeof(double));
-    if (status == EC_OK)
-        status = backend->ops->download(backend, status_bytes, device_status, n);
-    for (size_t i = 0; i < n && status == EC_OK; i++) {
-        bool finite = isfinite(cost[i]) && isfinite(violation[i]);
-        scores[i].cost = cost[i];
-        scores[i].violation = violation[i];
-        scores[i].status = (uint8_t)(status_bytes[i] | (finite ? 0 : EC_CANDIDATE_NOT_FINITE));
-    }
-    ec_executor_destroy(&executor);
-    ec_array_release(backend, &X);
-    ec_array_release(backend, &XG);
-    backend->ops->release(backend, map);
-    backend->ops->release(backend, device_status);
-    free(status_bytes);
-    free(identity);
-    free(cost);
-    free(violation);
-    return status;
-}
-
 /* ---- values of the winner ---- */
 
 int32_t ec_result_value_length(const ec_graph *graph, ec_expr expr)
@@ -242,16 +140,18 @@ static int make_buffers(const ec_graph *graph, int32_t n, const ec_expr *exprs, 
     return EC_OK;
 }
 
-/* What needs no evaluator, after an error or a signal: the variables, and the objective of the search. */
-static int fill_from_search(ec_job *job, ec_result *result, ec_backend *backend, double objective)
+/* What needs no evaluator, after an error or a signal: the variables, and the objectives of the search. */
+static int fill_from_search(ec_job *job, ec_result *result, ec_backend *backend,
+                            const double *objective)
 {
     ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)job->n_variables + 1));
 
     if (!exprs)
         return ec_fail(EC_ERR_MEMORY, "solve: no memory for the best design");
-    for (int32_t i = 0; i < job->n_objectives; i++)
-        result->objective_final[i] = result->objective_search[i] = NAN;
-    result->objective_search[0] = objective;
+    for (int32_t i = 0; i < job->n_objectives; i++) {
+        result->objective_final[i] = NAN;
+        result->objective_search[i] = objective[i];
+    }
     for (int32_t i = 0; i < job->n_constraints; i++)
         result->constraint[i] = NAN;
     for (int32_t i = 0; i < job->n_records; i++)
@@ -265,9 +165,8 @@ static int fill_from_search(ec_job *job, ec_result *result, ec_backend *backend,
     return status;
 }
 
-/* All values of the best design; `objective` is that of the search, for the case that they cannot
- * be had, or are `left_out` after a signal. */
-static int fill_values(ec_solve_run *run, ec_backend *backend, double objective, bool left_out)
+int ec_solve_fill_values(ec_solve_run *run, ec_backend *backend, const double *objective,
+                         bool left_out)
 {
     ec_job *job = run->job;
     ec_result *result = run->result;
@@ -371,6 +270,23 @@ static int gather_designs(ec_solve_run *run, double *designs, size_t *n)
     return EC_OK;
 }
 
+/* Scores of n designs with one objective at final fidelity. */
+static int score_final(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                       ec_score *scores)
+{
+    double *cost = (double *)malloc(2 * n * sizeof *cost), *violation = cost ? cost + n : NULL;
+    uint8_t *bytes = (uint8_t *)malloc(n);
+    int status = cost && bytes ? EC_OK : ec_fail(EC_ERR_MEMORY, "solve: no memory for the designs");
+
+    if (status == EC_OK)
+        status = ec_solve_score_final(run, backend, rows, n, cost, violation, bytes);
+    for (size_t i = 0; i < n && status == EC_OK; i++)
+        scores[i] = (ec_score){cost[i], violation[i], bytes[i]};
+    free(cost);
+    free(bytes);
+    return status;
+}
+
 /* Scores the best designs again at final fidelity, polished ones among them, and takes the winner. */
 int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
 {
@@ -386,7 +302,7 @@ int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
         status = gather_designs(run, designs, &n);
     ec_solve_begin_end(run);
     if (status == EC_OK && n > 0)
-        status = ec_solve_score_final(run, backend, designs, n, scores);
+        status = score_final(run, backend, designs, n, scores);
     bool left_out = status == EC_STOPPED;
     if (left_out)
         result->stop = EC_STOP_INTERRUPT;
@@ -408,7 +324,8 @@ int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
         memcpy(result->genes, designs + best * width, (size_t)result->n_genes * sizeof(double));
         memcpy(result->group_genes, designs + best * width + result->n_genes,
                (size_t)result->n_group_genes * sizeof(double));
-        status = fill_values(run, backend, ec_solve_seen(run, scores[best].cost), left_out);
+        double objective = ec_solve_seen(run, scores[best].cost);
+        status = ec_solve_fill_values(run, backend, &objective, left_out);
     }
     free(designs);
     free(scores);
