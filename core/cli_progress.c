@@ -74,19 +74,22 @@ void ec_cli_progress_row(ec_cli_progress *p, const ec_history_row *row, double s
 {
     if (p->quiet || (!p->terminal && row->seconds - p->last < LINE_SECONDS))
         return;
-    char left[32], violation[48] = "";
+    char left[32], violation[48] = "", front[64] = "";
     format_left(seconds_left, left, sizeof left);
     if (p->constrained && row->violation > 0)
         snprintf(violation, sizeof violation, " (infeasible, violation %.3g)", row->violation);
+    if (row->front > 0)
+        snprintf(front, sizeof front, "  front %u  hypervolume %.6g", row->front,
+                 ec_printable(row->hypervolume));
     double span = row->seconds - p->last;
     double rate = span > 0 ? (double)(row->evaluations - p->last_evaluations) / span : 0;
     if (rate <= 0 && row->seconds > 0)
         rate = (double)row->evaluations / row->seconds;
     fprintf(stderr,
-            "%sgeneration %u  evaluations %llu  %.3g/s  best %.6g%s  median %.6g  failed %llu  "
+            "%sgeneration %u  evaluations %llu  %.3g/s  best %.6g%s  median %.6g%s  failed %llu  "
             "left %s%s",
             p->terminal ? "\r\033[K" : "", row->generation, (unsigned long long)row->evaluations,
-            rate, ec_printable(row->best), violation, ec_printable(row->median),
+            rate, ec_printable(row->best), violation, ec_printable(row->median), front,
             (unsigned long long)row->failed, left, p->terminal ? "" : "\n");
     fflush(stderr);
     p->line_open = p->terminal;

@@ -16,6 +16,7 @@
  * lua_weights  ec.optimal                         lua_column     ec.host
  * lua_elements what an array's elements are       lua_patterns   files of elements, S-matrices
  * lua_library  what the modules in scripts/ use   lua_help       eciton help, the reference page
+ * lua_front    the front of several objectives
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H

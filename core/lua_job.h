@@ -28,6 +28,15 @@ ec_lua_result *ec_lua_result_new(lua_State *L, int job);
 /* Counts the memory of a result that was put into it. */
 void ec_lua_result_hold(lua_State *L, ec_lua_result *result);
 
+/* The job of the result at a stack index. */
+ec_job *ec_lua_result_job(lua_State *L, int index);
+/* Gives the table on top of the stack, which is owner.field of the result at index `result`, an error
+ * for names that it does not have. */
+void ec_lua_result_guard(lua_State *L, int result, const char *owner, const char *field);
+/* Pushes the front of the result at a stack index (lua_front.c). */
+void ec_lua_front_push(lua_State *L, int result);
+void ec_lua_front_open(lua_State *L);
+
 extern const ec_noun ec_noun_job, ec_noun_real, ec_noun_integer, ec_noun_binary, ec_noun_choice,
     ec_noun_spaced, ec_noun_subject_to, ec_noun_solve, ec_noun_over, ec_noun_combinations;
 

@@ -1,5 +1,5 @@
 /* What a solve found: best.variables, best.objectives, best.constraints, best.recorded,
- * best.search by name, best:value(expr), best:save(file). */
+ * best.search by name, best.front, best:value(expr), best:save(file). */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ void ec_lua_result_hold(lua_State *L, ec_lua_result *result)
         numbers += (size_t)r->variable_length[i];
     for (int32_t i = 0; r->record && r->record[i]; i++)
         numbers += (size_t)r->record_length[i];
-    numbers += (size_t)r->n_genes + (size_t)r->n_group_genes;
+    numbers += (size_t)r->n_objectives + (size_t)r->n_constraints;
+    numbers = (numbers + (size_t)r->n_genes) * (1 + (size_t)r->front.n) + (size_t)r->n_group_genes;
     size_t bytes = sizeof *r + numbers * sizeof(double) + r->n_history * sizeof *r->history;
     ec_lua_budget_take(L, bytes);
     result->bytes = bytes;
@@ -60,7 +61,7 @@ static const ec_result *result_at(lua_State *L, const char *method)
     return r->result;
 }
 
-static ec_job *job_of(lua_State *L, int index)
+ec_job *ec_lua_result_job(lua_State *L, int index)
 {
     index = lua_absindex(L, index);
     lua_getiuservalue(L, index, JOB);
@@ -101,24 +102,27 @@ static int32_t entry_count(const ec_result *r, const char *field)
     }
 }
 
-/* Upvalues: the field, its names, the result. */
+/* Upvalues: the field, its names, the result, whose field it is. */
 static int missing_name(lua_State *L)
 {
     const char *field = lua_tostring(L, lua_upvalueindex(1));
     const char *name = luaL_tolstring(L, 2, NULL), *names = lua_tostring(L, lua_upvalueindex(2));
-    const ec_job *job = job_of(L, lua_upvalueindex(3));
+    const char *owner = lua_tostring(L, lua_upvalueindex(4));
+    const ec_job *job = ec_lua_result_job(L, lua_upvalueindex(3));
     const char *later = "";
     for (int32_t i = 0; later && strcmp(later, name) != 0; i++)
         later = entry_name(job, field, i);
     if (later)
-        ec_lua_fail(L, "best.%s: '%s' was added to the job after this solve", field, name);
-    ec_lua_fail(L, "best.%s has no '%s'%s%s", field, name, names[0] ? "; it has " : ", it is empty",
-                names);
+        ec_lua_fail(L, "%s.%s: '%s' was added to the job after this solve", owner, field, name);
+    ec_lua_fail(L, "%s.%s has no '%s'%s%s", owner, field, name,
+                names[0] ? "; it has " : ", it is empty", names);
 }
 
-/* Gives the table on top of the stack an error for names it does not have. */
-static void guard_names(lua_State *L, const ec_job *job, const ec_result *r, const char *field)
+void ec_lua_result_guard(lua_State *L, int result, const char *owner, const char *field)
 {
+    result = lua_absindex(L, result);
+    const ec_job *job = ec_lua_result_job(L, result);
+    const ec_result *r = ((ec_lua_result *)luaL_checkudata(L, result, EC_LUA_RESULT))->result;
     lua_newtable(L);
     lua_pushstring(L, field);
     luaL_Buffer names;
@@ -128,8 +132,9 @@ static void guard_names(lua_State *L, const ec_job *job, const ec_result *r, con
         luaL_addstring(&names, entry_name(job, field, i));
     }
     luaL_pushresult(&names);
-    lua_pushvalue(L, 1);
-    lua_pushcclosure(L, missing_name, 3);
+    lua_pushvalue(L, result);
+    lua_pushstring(L, owner);
+    lua_pushcclosure(L, missing_name, 4);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
 }
@@ -171,7 +176,7 @@ static bool push_table(lua_State *L, const char *field, const ec_result *r)
         return false;
     if (!r->found)
         ec_lua_fail(L, "best.%s: no design was found (%s)", field, r->message);
-    const ec_job *job = job_of(L, 1);
+    const ec_job *job = ec_lua_result_job(L, 1);
     lua_getiuservalue(L, 1, FIELDS);
     if (lua_getfield(L, -1, field) != LUA_TNIL)
         return true;
@@ -189,7 +194,7 @@ static bool push_table(lua_State *L, const char *field, const ec_result *r)
     }
     if (which == 4)
         push_recorded(L, job, r);
-    guard_names(L, job, r, field);
+    ec_lua_result_guard(L, 1, "best", field);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, field);
     return true;
@@ -283,7 +288,7 @@ static int result_value(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
     const ec_result *r = result_at(L, "best:value");
-    const ec_job *job = job_of(L, 1);
+    const ec_job *job = ec_lua_result_job(L, 1);
     ec_expr expr = ec_lua_expr_get(L, 2, "best:value");
     if (!r->found)
         ec_lua_fail(L, "best:value: no design was found (%s)", r->message);
@@ -350,7 +355,7 @@ static int save_array(lua_State *L, const ec_job *job, const ec_result *r)
 static int result_save(lua_State *L)
 {
     const ec_result *r = result_at(L, "best:save");
-    const ec_job *job = job_of(L, 1);
+    const ec_job *job = ec_lua_result_job(L, 1);
     if (lua_type(L, 2) != LUA_TSTRING)
         ec_lua_fail(L, "best:save: wants the name of a file, best:save(\"best.csv\")");
     if (!r->found)
@@ -413,6 +418,22 @@ static void push_failures(lua_State *L, const ec_job *job, const ec_result *r)
     }
 }
 
+/* best.front, of the result at index 1. */
+static void push_front(lua_State *L, const ec_result *r)
+{
+    if (r->n_objectives < 2)
+        ec_lua_fail(L, "best.front: the job has one objective; a front is of several");
+    if (!r->found)
+        ec_lua_fail(L, "best.front: no design was found (%s)", r->message);
+    lua_getiuservalue(L, 1, FIELDS);
+    if (lua_getfield(L, -1, "front") != LUA_TNIL)
+        return;
+    lua_pop(L, 1);
+    ec_lua_front_push(L, 1);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "front");
+}
+
 static int result_index(lua_State *L)
 {
     const ec_result *r = result_at(L, "best:value");
@@ -420,7 +441,11 @@ static int result_index(lua_State *L)
     if (push_table(L, field, r) || push_field(L, field, r))
         return 1;
     if (strcmp(field, "failures") == 0) {
-        push_failures(L, job_of(L, 1), r);
+        push_failures(L, ec_lua_result_job(L, 1), r);
+        return 1;
+    }
+    if (strcmp(field, "front") == 0) {
+        push_front(L, r);
         return 1;
     }
     if (strcmp(field, "value") == 0) {
@@ -435,7 +460,7 @@ static int result_index(lua_State *L)
         "variables",   "objectives", "search",  "constraints", "recorded",  "generations",
         "evaluations", "failed",     "seconds", "seed",        "violation", "stop",
         "message",     "method",     "backend", "device",      "status",    "found",
-        "failures",    "value",      "save"};
+        "failures",    "value",      "save",    "front"};
     const char *near = ec_lua_nearest(field, names, (int)(sizeof names / sizeof *names));
     if (near)
         ec_lua_fail(L, "a result has no '%s' (did you mean '%s'?)", field, near);
@@ -443,8 +468,8 @@ static int result_index(lua_State *L)
         L,
         "a result has no '%s'; it has variables, objectives, search, constraints, recorded, "
         "generations, evaluations, failed, failures, seconds, seed, violation, status, stop, "
-        "message, "
-        "method, backend, device, found, value(expr), save(file), save(file, array)",
+        "message, method, backend, device, found, front, value(expr), save(file), save(file, "
+        "array)",
         field);
 }
 
@@ -470,4 +495,5 @@ void ec_lua_result_open(lua_State *L)
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
+    ec_lua_front_open(L);
 }

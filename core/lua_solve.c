@@ -44,7 +44,7 @@ static const ec_key solve_table[] = {
      offsetof(solve_keys, stagnation_tolerance)},
     {"reference", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
      "several objectives: the corner of the hypervolume, a number for each (default: the worst "
-     "values in the first generation)",
+     "values in the first generation and a tenth of their range)",
      offsetof(solve_keys, reference)},
     {"spread", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, 1, NULL, NULL,
      "stop when every variable's spread is below this share of its range",

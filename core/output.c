@@ -158,6 +158,68 @@ static bool json_best(cJSON *root, const ec_job *job, const ec_result *result)
     return ok && part;
 }
 
+/* Columns over the n members of a front: a number each, or a list each where there are more. */
+static bool json_columns(cJSON *object, const char *key, const double *values, int32_t n,
+                         int32_t length)
+{
+    if (length == 1)
+        return json_list(object, key, values, n);
+    cJSON *list = cJSON_AddArrayToObject(object, key);
+    bool ok = list != NULL;
+    for (int32_t i = 0; i < n && ok; i++) {
+        cJSON *item = cJSON_CreateObject();
+        ok = item && json_list(item, "row", values + (size_t)i * (size_t)length, length) &&
+             cJSON_AddItemToArray(list, cJSON_DetachItemFromObject(item, "row"));
+        cJSON_Delete(item);
+    }
+    return ok;
+}
+
+/* Column k of rows of `width`. */
+static bool json_column(cJSON *object, const char *key, const double *rows, int32_t n,
+                        int32_t width, int32_t k)
+{
+    double *column = (double *)malloc(sizeof *column * ((size_t)n + 1));
+
+    for (int32_t i = 0; i < n && column; i++)
+        column[i] = rows[(size_t)i * (size_t)width + (size_t)k];
+    bool ok = column && json_list(object, key, column, n);
+    free(column);
+    return ok;
+}
+
+static bool json_front(cJSON *root, const ec_job *job, const ec_result *result)
+{
+    const ec_front *f = &result->front;
+    cJSON *front = cJSON_AddObjectToObject(root, "front"), *part = NULL;
+    bool ok = front && json_list(front, "reference", f->reference, result->n_objectives) &&
+              json_number(front, "hypervolume", f->hypervolume);
+
+    if (ok && f->n > 0)
+        ok = json_count(front, "best", (uint64_t)f->best);
+    part = ok ? cJSON_AddObjectToObject(front, "objectives") : NULL;
+    for (int32_t i = 0; part && ok && i < result->n_objectives; i++)
+        ok = json_column(part, ec_job_objective(job, i)->name, f->objective_final, f->n,
+                         result->n_objectives, i);
+    part = ok && part ? cJSON_AddObjectToObject(front, "search") : NULL;
+    for (int32_t i = 0; part && ok && i < result->n_objectives; i++)
+        ok = json_column(part, ec_job_objective(job, i)->name, f->objective_search, f->n,
+                         result->n_objectives, i);
+    part = ok && part ? cJSON_AddObjectToObject(front, "constraints") : NULL;
+    for (int32_t i = 0; part && ok && i < result->n_constraints; i++)
+        ok = json_column(part, ec_job_constraint(job, i)->name, f->constraint, f->n,
+                         result->n_constraints, i);
+    part = ok && part ? cJSON_AddObjectToObject(front, "variables") : NULL;
+    for (int32_t i = 0; part && ok && i < result->n_variables; i++)
+        ok = json_columns(part, ec_job_variable(job, i)->name, f->n ? f->variable[i] : NULL, f->n,
+                          f->n ? result->variable_length[i] : 1);
+    part = ok && part ? cJSON_AddObjectToObject(front, "recorded") : NULL;
+    for (int32_t i = 0; part && ok && i < result->n_records; i++)
+        ok = json_columns(part, ec_job_record(job, i)->name, f->n ? f->record[i] : NULL, f->n,
+                          f->n ? result->record_length[i] : 1);
+    return ok && part;
+}
+
 int ec_output_json(const ec_job *job, const ec_result *result, char **text)
 {
     cJSON *root = cJSON_CreateObject();
@@ -171,7 +233,8 @@ int ec_output_json(const ec_job *job, const ec_result *result, char **text)
               json_count(root, "generations", result->generations) &&
               json_count(root, "evaluations", result->evaluations) &&
               json_count(root, "failed", result->failed) &&
-              json_number(root, "seconds", result->seconds) && json_best(root, job, result);
+              json_number(root, "seconds", result->seconds) && json_best(root, job, result) &&
+              (result->n_objectives < 2 || json_front(root, job, result));
     char *printed = ok ? cJSON_PrintUnformatted(root) : NULL;
     cJSON_Delete(root);
     /* cJSON's own allocator may not be free()'s. */
@@ -242,6 +305,34 @@ static void table_best(text_buffer *text, const ec_job *job, const ec_result *re
                    result->record_length[i]);
 }
 
+/* Range of each objective over the front, from best to worst. */
+static void table_front(text_buffer *text, const ec_job *job, const ec_result *result)
+{
+    const ec_front *front = &result->front;
+    int width = name_width(job, result);
+
+    text_add(text, "\n  front of %d design%s, hypervolume %.8g up to the reference (",
+             (int)front->n, front->n == 1 ? "" : "s", ec_printable(front->hypervolume));
+    for (int32_t k = 0; k < result->n_objectives; k++)
+        text_add(text, "%s%.6g", k ? ", " : "", front->reference[k]);
+    text_add(text, ")\n  %-*s %14s %14s\n", width, "objective", "best", "worst");
+    for (int32_t k = 0; k < result->n_objectives; k++) {
+        double low = NAN, high = NAN;
+        bool maximize = ec_job_objective(job, k)->maximize;
+        for (int32_t i = 0; i < front->n; i++) {
+            size_t at = (size_t)i * (size_t)result->n_objectives + (size_t)k;
+            double x = front->objective_final[at];
+            low = fmin(low, x);
+            high = fmax(high, x);
+        }
+        text_add(text, "  %-*s %14.8g %14.8g\n", width, ec_job_objective(job, k)->name,
+                 ec_printable(maximize ? high : low), ec_printable(maximize ? low : high));
+    }
+    text_add(text,
+             "\n  below is member %d of the front, the nearest to the best of all objectives\n",
+             (int)front->best + 1);
+}
+
 int ec_output_table(const ec_job *job, const ec_result *result, char **out)
 {
     text_buffer text = {NULL, 0, 0, false};
@@ -267,7 +358,9 @@ int ec_output_table(const ec_job *job, const ec_result *result, char **out)
                  result->polish_capped ? " (ended by its time limit: it may be inexact)" : "");
     if (!result->found)
         text_add(&text, "\n  no design could be scored\n");
-    else
+    if (result->found && result->front.n > 0)
+        table_front(&text, job, result);
+    if (result->found)
         table_best(&text, job, result);
     return text_finish(&text, out);
 }
@@ -374,15 +467,21 @@ int ec_output_best(const ec_job *job, const ec_result *result, const char *folde
 int ec_output_history(const ec_result *result, const char *folder)
 {
     text_buffer text = {NULL, 0, 0, false};
+    bool several = result->n_objectives > 1;
 
-    text_add(&text, "generation,evaluations,failed,seconds,best,median,spread,violation,feasible,"
-                    "population\n");
+    text_add(&text,
+             "generation,evaluations,failed,seconds,best,median,spread,violation,feasible,"
+             "population%s\n",
+             several ? ",hypervolume,front" : "");
     for (size_t i = 0; i < result->n_history; i++) {
         const ec_history_row *row = &result->history[i];
-        text_add(&text, "%u,%" PRIu64 ",%" PRIu64 ",%.6f,%.17g,%.17g,%.17g,%.17g,%u,%u\n",
+        text_add(&text, "%u,%" PRIu64 ",%" PRIu64 ",%.6f,%.17g,%.17g,%.17g,%.17g,%u,%u",
                  row->generation, row->evaluations, row->failed, row->seconds,
                  ec_printable(row->best), ec_printable(row->median), ec_printable(row->spread),
                  ec_printable(row->violation), row->feasible, row->population);
+        if (several)
+            text_add(&text, ",%.17g,%u", ec_printable(row->hypervolume), row->front);
+        text_add(&text, "\n");
     }
     return text_write(&text, folder, "history.csv");
 }
@@ -433,6 +532,52 @@ int ec_output_failures(const ec_job *job, const ec_result *result, const char *f
         text_add(&text, "\n");
     }
     return text_write(&text, folder, "failures.csv");
+}
+
+/* ---- the front ---- */
+
+static void csv_row(text_buffer *text, const double *rows, int32_t row, int32_t length)
+{
+    for (int32_t k = 0; k < length; k++)
+        text_add(text, ",%.17g", ec_printable(rows[(size_t)row * (size_t)length + (size_t)k]));
+}
+
+int ec_output_front(const ec_job *job, const ec_result *result, const char *folder,
+                    const char *file)
+{
+    const ec_front *front = &result->front;
+    text_buffer text = {NULL, 0, 0, false};
+    char search[300];
+
+    text_add(&text, "member");
+    for (int32_t i = 0; i < result->n_objectives; i++)
+        csv_element(&text, ec_job_objective(job, i)->name, 0, false);
+    for (int32_t i = 0; i < result->n_objectives; i++) {
+        snprintf(search, sizeof search, "search_%.250s", ec_job_objective(job, i)->name);
+        csv_element(&text, search, 0, false);
+    }
+    for (int32_t i = 0; i < result->n_constraints; i++)
+        csv_element(&text, ec_job_constraint(job, i)->name, 0, false);
+    for (int32_t i = 0; front->n > 0 && i < result->n_variables; i++)
+        for (int32_t k = 0; k < result->variable_length[i]; k++)
+            csv_element(&text, ec_job_variable(job, i)->name, k,
+                        ec_job_variable(job, i)->count > 0);
+    for (int32_t i = 0; front->n > 0 && i < result->n_records; i++)
+        for (int32_t k = 0; k < result->record_length[i]; k++)
+            csv_element(&text, ec_job_record(job, i)->name, k, result->record_length[i] > 1);
+    text_add(&text, "\n");
+    for (int32_t m = 0; m < front->n; m++) {
+        text_add(&text, "%d", (int)m + 1);
+        csv_row(&text, front->objective_final, m, result->n_objectives);
+        csv_row(&text, front->objective_search, m, result->n_objectives);
+        csv_row(&text, front->constraint, m, result->n_constraints);
+        for (int32_t i = 0; i < result->n_variables; i++)
+            csv_row(&text, front->variable[i], m, result->variable_length[i]);
+        for (int32_t i = 0; i < result->n_records; i++)
+            csv_row(&text, front->record[i], m, result->record_length[i]);
+        text_add(&text, "\n");
+    }
+    return text_write(&text, folder, file);
 }
 
 /* ---- plots ---- */
@@ -629,9 +774,30 @@ static bool run_gnuplot(const char *folder, const char *file)
     return false;
 }
 
-int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *plotted, ec_log *log)
+/* NAME.png by gnuplot from NAME.gp in the folder; returns whether there is one, the log says why
+ * not. */
+static bool draw(const char *folder, const char *name, ec_log *log)
 {
     char file[512], image[5000];
+
+    snprintf(file, sizeof file, "%.400s.gp", name);
+    if (!find_program("gnuplot")) {
+        ec_log_write(log, EC_LOG_INFO,
+                     "%s/%.400s.png was not drawn: there is no gnuplot on this machine (Debian "
+                     "package gnuplot-nox); `gnuplot %s` draws it later",
+                     folder, name, file);
+        return false;
+    }
+    snprintf(image, sizeof image, "%s/%.400s.png", folder, name);
+    bool drawn = run_gnuplot(folder, file) && access(image, R_OK) == 0;
+    if (!drawn)
+        ec_log_write(log, EC_LOG_WARNING, "%s was not drawn: gnuplot failed on %s", image, file);
+    return drawn;
+}
+
+int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *plotted, ec_log *log)
+{
+    char file[512];
 
     if (plotted)
         *plotted = false;
@@ -646,20 +812,35 @@ int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *p
     status = pattern_gp(pattern, folder, file);
     if (status < 0)
         return status;
-    if (!find_program("gnuplot")) {
-        ec_log_write(log, EC_LOG_INFO,
-                     "%s/%.400s.png was not drawn: there is no gnuplot on this machine (Debian "
-                     "package gnuplot-nox); `gnuplot %s` draws it later",
-                     folder, pattern->name, file);
-        return EC_OK;
-    }
-    snprintf(image, sizeof image, "%s/%.400s.png", folder, pattern->name);
-    bool drawn = run_gnuplot(folder, file) && access(image, R_OK) == 0;
-    if (!drawn)
-        ec_log_write(log, EC_LOG_WARNING, "%s was not drawn: gnuplot failed on %s", image, file);
+    bool drawn = draw(folder, pattern->name, log);
     if (plotted)
         *plotted = drawn;
     return EC_OK;
+}
+
+/* Two objectives of the front in front.csv, and the member that is the result's design. */
+static int front_gp(const ec_job *job, const ec_result *result, const char *folder)
+{
+    text_buffer text = {NULL, 0, 0, false};
+    char label[200];
+
+    text_add(&text, "# gnuplot front.gp\n"
+                    "set terminal pngcairo noenhanced size 900,650 font 'Sans,11'\n"
+                    "set output 'front.png'\n"
+                    "set datafile separator ','\n"
+                    "set key off\nset grid\nset title ");
+    gnuplot_word(&text, ec_job_name(job));
+    for (int32_t k = 0; k < 2; k++) {
+        text_add(&text, k ? "\nset ylabel " : "\nset xlabel ");
+        axis_label(ec_job_objective(job, k)->name, label, sizeof label);
+        gnuplot_word(&text, label);
+    }
+    text_add(&text,
+             "\nset offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
+             "plot 'front.csv' using 2:3 every ::1 with points pointtype 7 pointsize 0.8, \\\n"
+             "     '' using 2:3 every ::%d::%d with points pointtype 6 pointsize 2 linewidth 2\n",
+             (int)result->front.best + 1, (int)result->front.best + 1);
+    return text_write(&text, folder, "front.gp");
 }
 
 int ec_output_all(const ec_job *job, const ec_result *result, const char *folder,
@@ -672,6 +853,13 @@ int ec_output_all(const ec_job *job, const ec_result *result, const char *folder
         status = ec_output_history(result, folder);
     if (status == EC_OK)
         status = ec_output_failures(job, result, folder);
+    if (status == EC_OK && result->n_objectives > 1)
+        status = ec_output_front(job, result, folder, "front.csv");
+    if (status == EC_OK && result->n_objectives == 2 && result->front.n > 0) {
+        status = front_gp(job, result, folder);
+        if (status == EC_OK)
+            draw(folder, "front", log);
+    }
     for (int32_t i = 0; i < n_patterns && status == EC_OK; i++)
         status = ec_output_plot(&patterns[i], folder, NULL, log);
     return status;

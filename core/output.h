@@ -17,7 +17,9 @@ EC_C_BEGIN
  * evaluations, failed, seconds, best { status, objectives, search, constraints, violation,
  * variables, recorded }, and message says what ended the search. best.status is "feasible", "infeasible", "failed" or "none"; a
  * constraint's value is how far its worst element lies beyond its limit (<= 0: met); variables and
- * recorded quantities are lists. */
+ * recorded quantities are lists. With several objectives also front { reference, hypervolume, best
+ * (which member, from 0), objectives, search, constraints, variables, recorded }: a list each over
+ * the members, of lists where the value is one. */
 EC_API int ec_output_json(const ec_job *job, const ec_result *result, char **text);
 /* The same for people, several lines, malloc'ed. */
 EC_API int ec_output_table(const ec_job *job, const ec_result *result, char **text);
@@ -50,11 +52,15 @@ EC_API int ec_output_history(const ec_result *result, const char *folder);
 /* failures.csv: generation, reason and the variables of designs that failed, a row each; without any
  * there is no such file. */
 EC_API int ec_output_failures(const ec_job *job, const ec_result *result, const char *folder);
+/* folder/file: a row a member of the front: objectives, those of the search, constraints, variables,
+ * recorded; elements of lists as name[1], name[2] ... */
+EC_API int ec_output_front(const ec_job *job, const ec_result *result, const char *folder,
+                           const char *file);
 /* NAME.csv and NAME.gp, and NAME.png by gnuplot; `plotted` (may be NULL) says whether there is a
  * plot, the log says why not. */
 EC_API int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *plotted,
                           ec_log *log);
-/* Everything of the above. */
+/* Everything of the above: front.csv with several objectives, and with two front.gp and front.png. */
 EC_API int ec_output_all(const ec_job *job, const ec_result *result, const char *folder,
                          int32_t n_patterns, const ec_output_pattern *patterns, ec_log *log);
 

@@ -77,7 +77,7 @@ typedef struct ec_solve_info {
     uint32_t stagnation;
     double stagnation_tolerance; /* absolute improvement that counts (>= 0) */
     /* of several objectives, the corner of the hypervolume (script's sign); NULL: the worst value of
-     * each among the designs of the first generation that did not fail */
+     * each among the designs of the first generation that did not fail, and a tenth of its range */
     const double *reference;
     int32_t n_reference; /* one an objective, or 0 */
     double spread; /* stop when every variable's spread is below this share of its range; 0: none */

@@ -134,20 +134,26 @@ static bool has_failed(const ec_solve_run *run, const double *cost, double viola
     return failed;
 }
 
-/* The worst of each cost, unless the caller named a point. */
+/* A tenth of its range beyond the worst of each cost, unless the caller named a point. */
 static void set_reference(ec_solve_run *run, size_t n)
 {
     ec_front_progress *progress = &run->front.progress;
+    double low[EC_OBJECTIVES_MAX];
 
     for (size_t i = 0; i < n; i++) {
         const double *cost = run->elite_cost + i * run->n_objectives;
         if (has_failed(run, cost, run->elite_violation[i], run->elite_status[i]))
             continue;
-        for (size_t k = 0; k < run->n_objectives; k++)
-            if (!progress->referenced || cost[k] > progress->reference[k])
-                progress->reference[k] = cost[k];
+        for (size_t k = 0; k < run->n_objectives; k++) {
+            bool first = !progress->referenced;
+            low[k] = first || cost[k] < low[k] ? cost[k] : low[k];
+            progress->reference[k] =
+                first || cost[k] > progress->reference[k] ? cost[k] : progress->reference[k];
+        }
         progress->referenced = true;
     }
+    for (size_t k = 0; k < run->n_objectives && progress->referenced; k++)
+        progress->reference[k] += 0.1 * (progress->reference[k] - low[k]);
 }
 
 static double front_volume(const ec_solve_run *run, const double *cost, size_t n)
@@ -525,7 +531,9 @@ int ec_result_member(const ec_result *result, int32_t i, ec_result **member)
     *r = *result;
     memset(&r->front, 0, sizeof r->front);
     r->history = NULL;
-    r->n_history = 0;
+    r->failures = NULL;
+    r->failure_genes = r->failure_values = NULL;
+    r->n_history = r->n_failures = 0;
     r->status = 0;
     r->violation = 0;
     r->genes = copy_row(front->genes, row, (size_t)r->n_genes);
