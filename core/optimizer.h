@@ -142,6 +142,8 @@ typedef struct ec_optimizer_stats {
     uint32_t best_class;
     uint32_t population; /* current size */
     uint32_t feasible;   /* class 0 in the population */
+    uint32_t restarts;   /* populations that were drawn anew */
+    uint32_t reserved;
 } ec_optimizer_stats;
 
 /* The head of every optimizer's struct. */

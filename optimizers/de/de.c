@@ -10,10 +10,11 @@
 
 EC_KERNEL_DECLARE(de_trial, ec_de_args)
 EC_KERNEL_DECLARE(de_group_trial, ec_de_args)
-EC_KERNEL_DECLARE_FLAGS(de_judge, ec_de_args, EC_KERNEL_SERIAL)
+EC_KERNEL_DECLARE(de_judge, ec_de_args) /* one lane an island */
 EC_KERNEL_DECLARE(de_group_judge, ec_de_args)
 EC_KERNEL_DECLARE(de_select, ec_de_args)
-EC_KERNEL_DECLARE_FLAGS(de_finish, ec_de_args, EC_KERNEL_SERIAL)
+EC_KERNEL_DECLARE(de_finish, ec_de_args) /* one lane an island */
+EC_KERNEL_DECLARE(de_meet, ec_de_args)   /* one lane an island */
 
 typedef struct ec_de {
     ec_optimizer base;
@@ -22,8 +23,8 @@ typedef struct ec_de {
     size_t state_bytes, work_bytes;
     /* mirror of the control block */
     uint64_t generation, evaluations;
-    uint32_t n;
-    uint32_t bucket; /* lanes of the last generation's launches, 0: none yet */
+    uint32_t n;      /* of an island */
+    uint32_t bucket; /* lanes of the last generation's launches for an island, 0: none yet */
     bool whole;      /* the last take was not cut */
 } ec_de;
 
@@ -108,6 +109,25 @@ static int check_groups(const ec_optimizer_def *def, const ec_optimizer_info *in
     return EC_OK;
 }
 
+/* What works on members only. */
+static int check_additions(const ec_optimizer_def *def, const ec_optimizer_info *info,
+                           const ec_de_args *a)
+{
+    const char *key = a->islands > 1                            ? "islands"
+                      : a->restart > 0 || a->restart_spread > 0 ? "restart"
+                      : a->opposition                           ? "opposition"
+                                                                : NULL;
+
+    if (info->n_group_genes > 0 && key)
+        return ec_fail(EC_ERR_UNSUPPORTED, "%s: %s does not work with group variables", def->name,
+                       key);
+    if ((uint64_t)a->islands * a->n_max > EC_DE_POPULATION_MAX)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "%s: %u islands of %u designs are too many; at most %d designs are allowed",
+                       def->name, a->islands, a->n_max, EC_DE_POPULATION_MAX);
+    return EC_OK;
+}
+
 static ec_de_method method_of(const ec_optimizer_def *def)
 {
     const ec_optimizer_def *const table[] = {&ec_de_rand1bin, &ec_de_best1bin, &ec_de_jde,
@@ -161,10 +181,17 @@ static int configure(ec_de *de, const ec_optimizer_def *def, const ec_optimizer_
     a->group_genes = (uint32_t)info->n_group_genes;
     a->group_pitch = (uint32_t)ec_round_up(info->n_group_genes, EC_DE_PAD);
     a->groups = (uint32_t)groups;
-    a->ld = (uint32_t)ec_lane_ld(population);
+    a->islands = (uint32_t)option(def, info, "islands", 1.0);
+    a->migrate = (uint32_t)option(def, info, "migrate", 0.0);
+    a->restart = (uint32_t)option(def, info, "restart", 0.0);
+    a->restart_spread = option(def, info, "restart_spread", 0.0);
+    a->opposition = option(def, info, "opposition", 0.0) != 0.0;
+    a->stride = (uint32_t)ec_lane_ld(population);
+    a->ld = (uint32_t)ec_lane_ld(population * a->islands);
     a->group_ld = (uint32_t)ec_lane_ld(groups);
     a->n_max = (uint32_t)population;
-    a->n_start = (uint32_t)(info->n_start < population ? info->n_start : population);
+    size_t room = population * a->islands;
+    a->n_start = (uint32_t)(info->n_start < room ? info->n_start : room);
     a->bounds = (uint32_t)option(def, info, "bounds", EC_DE_HALFWAY);
     a->F = option(def, info, "F", 0.5);
     a->CR = option(def, info, "CR", 0.9);
@@ -180,8 +207,8 @@ static int configure(ec_de *de, const ec_optimizer_def *def, const ec_optimizer_
     a->archive_max = ec_de_archive_size(a, a->n_max);
     a->evaluations_budget = info->evaluations;
     a->generations_budget = info->generations;
-    a->limit = UINT32_MAX;
-    return EC_OK;
+    a->limit = a->limit_all = UINT32_MAX;
+    return check_additions(def, info, a);
 }
 
 /* ---- memory ---- */
@@ -206,30 +233,34 @@ static size_t lay_out_state(ec_de_args *a, char *base)
 {
     arena memory = {base, 0};
     bool judged = ec_de_has_judge(a->method), jde = a->method == EC_DE_JDE;
+    size_t rows = (size_t)a->islands * a->stride;
 
-    a->control = TAKE(&memory, ec_de_control, 1);
+    a->control = TAKE(&memory, ec_de_control, a->islands);
+    a->total = TAKE(&memory, ec_optimizer_stats, 1);
     for (int i = 0; i < (judged ? 1 : 2); i++) {
-        a->cost[i] = TAKE(&memory, double, a->ld);
-        a->violation[i] = TAKE(&memory, double, a->ld);
-        a->status[i] = TAKE(&memory, uint8_t, a->ld);
-        a->f[i] = TAKE(&memory, double, jde ? a->ld : 0);
-        a->cr[i] = TAKE(&memory, double, jde ? a->ld : 0);
+        a->cost[i] = TAKE(&memory, double, rows);
+        a->violation[i] = TAKE(&memory, double, rows);
+        a->status[i] = TAKE(&memory, uint8_t, rows);
+        a->f[i] = TAKE(&memory, double, jde ? rows : 0);
+        a->cr[i] = TAKE(&memory, double, jde ? rows : 0);
     }
-    a->order = TAKE(&memory, uint32_t, judged ? a->ld : 0);
+    a->order = TAKE(&memory, uint32_t, judged ? rows : 0);
     a->group_X = TAKE(&memory, double, (size_t)a->group_ld * a->group_pitch);
-    a->X = TAKE(&memory, double, (size_t)a->ld * a->pitch);
-    a->archive = TAKE(&memory, double, (size_t)a->archive_max * a->pitch);
+    a->X = TAKE(&memory, double, rows * a->pitch);
+    a->archive = TAKE(&memory, double, (size_t)a->islands * a->archive_max * a->pitch);
+    a->kept = TAKE(&memory, double, (size_t)a->islands * a->pitch);
     return memory.used;
 }
 
 static size_t lay_out_work(ec_de_args *a, char *base)
 {
     arena memory = {base, 0};
-    size_t judged = ec_de_has_judge(a->method) ? a->ld : 0, strips = a->ld / EC_LANE_PAD;
-    size_t power = 1;
+    size_t rows = (size_t)a->islands * a->stride, strips = rows / EC_LANE_PAD;
+    size_t judged = ec_de_has_judge(a->method) ? rows : 0;
 
-    while (power < judged)
-        power *= 2;
+    for (a->sort_size = 1; a->sort_size < a->stride;)
+        a->sort_size *= 2;
+    size_t sorted = judged ? (size_t)a->islands * a->sort_size : 0;
     a->lower = TAKE(&memory, double, a->pitch);
     a->upper = TAKE(&memory, double, a->pitch);
     a->group_lower = TAKE(&memory, double, a->group_pitch);
@@ -241,17 +272,17 @@ static size_t lay_out_work(ec_de_args *a, char *base)
     a->U = TAKE(&memory, double, (size_t)a->ld * a->genes);
     a->group_U = TAKE(&memory, double, (size_t)a->group_ld * a->group_genes);
     a->group_accept = TAKE(&memory, int32_t, a->group_ld);
-    a->trial_f = TAKE(&memory, double, a->ld);
-    a->trial_cr = TAKE(&memory, double, a->ld);
+    a->trial_f = TAKE(&memory, double, rows);
+    a->trial_cr = TAKE(&memory, double, rows);
     a->gain = TAKE(&memory, double, judged);
     a->source = TAKE(&memory, uint32_t, judged);
     a->slot = TAKE(&memory, uint32_t, judged);
     a->accept = TAKE(&memory, uint8_t, judged);
-    a->owner = TAKE(&memory, uint64_t, judged ? a->archive_max : 0);
+    a->owner = TAKE(&memory, uint64_t, judged ? (size_t)a->islands * a->archive_max : 0);
     a->list = TAKE(&memory, uint32_t, judged);
     a->tree = TAKE(&memory, double, 4 * judged);
-    a->sort_key = TAKE(&memory, uint64_t, judged ? 2 * power : 0);
-    a->sort_index = TAKE(&memory, uint32_t, judged ? power : 0);
+    a->sort_key = TAKE(&memory, uint64_t, 2 * sorted);
+    a->sort_index = TAKE(&memory, uint32_t, sorted);
     a->strip_low = TAKE(&memory, double, strips * a->pitch);
     a->strip_high = TAKE(&memory, double, strips * a->pitch);
     a->strip_best = TAKE(&memory, uint32_t, strips);
@@ -352,17 +383,23 @@ static int upload_groups(ec_de *de)
     return status;
 }
 
-/* n doubles of one value. */
+/* Members of all islands, padding included. */
+static size_t all_rows(const ec_de *de)
+{
+    return (size_t)de->args.islands * de->args.stride;
+}
+
+/* One value for every member. */
 static int upload_value(ec_de *de, double *to, double value)
 {
-    double *values = (double *)malloc(de->args.ld * sizeof *values);
+    size_t rows = all_rows(de);
+    double *values = (double *)malloc(rows * sizeof *values);
 
     if (!values)
-        return ec_fail(EC_ERR_MEMORY, "no memory for %u scores", de->args.ld);
-    for (uint32_t c = 0; c < de->args.ld; c++)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %zu scores", rows);
+    for (size_t c = 0; c < rows; c++)
         values[c] = value;
-    int status =
-        de->base.backend->ops->upload(de->base.backend, to, values, de->args.ld * sizeof *values);
+    int status = de->base.backend->ops->upload(de->base.backend, to, values, rows * sizeof *values);
     free(values);
     return status;
 }
@@ -371,7 +408,8 @@ static int upload_value(ec_de *de, double *to, double value)
 static int upload_empty(ec_de *de, int copy)
 {
     const ec_de_args *a = &de->args;
-    int status = de->base.backend->ops->fill(de->base.backend, a->status[copy], EC_DE_EMPTY, a->ld);
+    int status =
+        de->base.backend->ops->fill(de->base.backend, a->status[copy], EC_DE_EMPTY, all_rows(de));
 
     if (status == EC_OK)
         status = upload_value(de, a->cost[copy], INFINITY);
@@ -386,31 +424,42 @@ static int upload_empty(ec_de *de, int copy)
 
 static int upload_control(ec_de *de)
 {
-    ec_de_control control;
+    const ec_de_args *a = &de->args;
+    ec_backend *backend = de->base.backend;
+    ec_de_control *control = (ec_de_control *)calloc(a->islands, sizeof *control);
 
-    memset(&control, 0, sizeof control);
-    control.n = control.n_next = control.stats.population = de->args.n_max;
-    control.stats.best_cost = control.stats.best_violation = INFINITY;
-    control.stats.best_class = 2;
-    for (int i = 0; i < EC_DE_MEMORY_MAX; i++) {
-        control.mean_f[i] = control.mean_cr[i] = 0.5;
-        control.zero_f[i] = ec_de_zero_f(0.5);
+    if (!control)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %u islands", a->islands);
+    for (uint32_t i = 0; i < a->islands; i++) {
+        ec_de_control *c = &control[i];
+
+        c->n = c->n_next = c->stats.population = a->n_max;
+        c->stats.best_cost = c->stats.best_violation = INFINITY;
+        c->stats.best_class = 2;
+        c->now_cost = c->now_violation = c->kept_cost = c->kept_violation = INFINITY;
+        c->kept_status = EC_DE_EMPTY;
+        ec_de_forget(c);
     }
-    return de->base.backend->ops->upload(de->base.backend, de->args.control, &control,
-                                         sizeof control);
+    int status = backend->ops->upload(backend, a->control, control, a->islands * sizeof *control);
+    control[0].stats.population *= a->islands;
+    if (status == EC_OK)
+        status = backend->ops->upload(backend, a->total, &control[0].stats, sizeof *a->total);
+    free(control);
+    return status;
 }
 
 static int upload_order(ec_de *de)
 {
     const ec_de_args *a = &de->args;
-    uint32_t *order = (uint32_t *)malloc(a->ld * sizeof *order);
+    size_t rows = all_rows(de);
+    uint32_t *order = (uint32_t *)malloc(rows * sizeof *order);
 
     if (!order)
-        return ec_fail(EC_ERR_MEMORY, "no memory for the order of %u candidates", a->n_max);
-    for (uint32_t c = 0; c < a->ld; c++)
-        order[c] = c;
+        return ec_fail(EC_ERR_MEMORY, "no memory for the order of %zu candidates", rows);
+    for (size_t c = 0; c < rows; c++)
+        order[c] = (uint32_t)(c % a->stride);
     int status =
-        de->base.backend->ops->upload(de->base.backend, a->order, order, a->ld * sizeof *order);
+        de->base.backend->ops->upload(de->base.backend, a->order, order, rows * sizeof *order);
     free(order);
     return status;
 }
@@ -478,12 +527,16 @@ int ec_de_create(const ec_optimizer_def *def, ec_backend *backend, const ec_opti
 
 size_t ec_de_max_population(const ec_optimizer *optimizer)
 {
-    return self_const(optimizer)->args.n_max;
+    const ec_de_args *a = &self_const(optimizer)->args;
+
+    return (size_t)a->islands * a->n_max;
 }
 
 const ec_optimizer_stats *ec_de_stats(const ec_optimizer *optimizer)
 {
-    return &self_const(optimizer)->args.control->stats;
+    const ec_de_args *a = &self_const(optimizer)->args;
+
+    return a->islands > 1 ? a->total : &a->control->stats;
 }
 
 void ec_de_set_stop_flag(ec_optimizer *optimizer, const int32_t *stop)
@@ -493,9 +546,16 @@ void ec_de_set_stop_flag(ec_optimizer *optimizer, const int32_t *stop)
 
 /* ---- a generation ---- */
 
+/* One launch for all islands. */
 static int launch(ec_de *de, const ec_kernel *kernel, size_t lanes)
 {
-    return de->base.backend->ops->launch(de->base.backend, kernel, &de->args, lanes, 1);
+    return de->base.backend->ops->launch(de->base.backend, kernel, &de->args, lanes,
+                                         de->args.islands);
+}
+
+static size_t candidates(const ec_de *de)
+{
+    return (size_t)de->args.islands * de->n;
 }
 
 /* What the kernels did to the control block, on the host. */
@@ -514,22 +574,22 @@ int ec_de_propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int3
     ec_de_args *a = &de->args;
     int32_t shape = (int32_t)a->genes, group_shape = (int32_t)a->group_genes;
 
-    de->bucket = (uint32_t)ec_lane_ld(de->n);
+    a->bucket = de->bucket = (uint32_t)ec_lane_ld(de->n);
     int status = launch(de, &ec_kernel_de_trial, de->bucket);
     if (status == EC_OK && a->groups > 0)
         status = launch(de, &ec_kernel_de_group_trial, a->groups);
     if (status != EC_OK)
         return status;
-    ec_array_describe(X, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, a->n_max, 1);
+    ec_array_describe(X, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, (size_t)a->islands * a->n_max, 1);
     X->data = a->U;
-    X->lanes = de->n;
+    X->lanes = candidates(de);
     if (a->groups > 0 && XG) {
         ec_array_describe(XG, EC_F64, EC_AXIS_GROUP, 1, &group_shape, a->groups, 1);
         XG->data = a->group_U;
     }
     if (group_map)
         *group_map = a->groups > 0 ? a->group_map : NULL;
-    *n = de->n;
+    *n = candidates(de);
     return EC_OK;
 }
 
@@ -540,24 +600,26 @@ int ec_de_take(ec_optimizer *optimizer, const ec_scores *trials, size_t n)
 
     if (de->bucket == 0)
         return ec_fail(EC_ERR_INTERNAL, "%s: take without propose", de->base.def->name);
-    if (n > de->n)
-        return ec_fail(EC_ERR_ARGUMENT, "%s: %zu scores for %u designs", de->base.def->name, n,
-                       de->n);
-    de->whole = n == de->n;
-    a->limit = de->whole ? UINT32_MAX : (uint32_t)n;
+    if (n > candidates(de))
+        return ec_fail(EC_ERR_ARGUMENT, "%s: %zu scores for %zu designs", de->base.def->name, n,
+                       candidates(de));
+    de->whole = n == candidates(de);
+    a->limit = a->limit_all = de->whole ? UINT32_MAX : (uint32_t)n;
     a->trial_cost = trials->cost;
     a->trial_violation = trials->violation;
     a->trial_status = trials->status;
     int status = EC_OK;
     if (ec_de_has_judge(a->method))
-        status = launch(de, &ec_kernel_de_judge, de->bucket);
+        status = launch(de, &ec_kernel_de_judge, 1);
     else if (a->groups > 0)
         status = launch(de, &ec_kernel_de_group_judge, a->groups);
     if (status == EC_OK)
         status = launch(de, &ec_kernel_de_select, de->bucket);
     if (status == EC_OK)
-        status = launch(de, &ec_kernel_de_finish, de->bucket);
-    a->limit = UINT32_MAX;
+        status = launch(de, &ec_kernel_de_finish, 1);
+    if (status == EC_OK && a->islands > 1)
+        status = launch(de, &ec_kernel_de_meet, 1);
+    a->limit = a->limit_all = UINT32_MAX;
     if (status == EC_OK)
         advance(de, n);
     return status;
@@ -573,7 +635,7 @@ bool ec_de_capturable(const ec_optimizer *optimizer)
 size_t ec_de_replayed(ec_optimizer *optimizer)
 {
     ec_de *de = self(optimizer);
-    size_t n = de->n;
+    size_t n = candidates(de);
 
     advance(de, n);
     return n;
@@ -581,9 +643,11 @@ size_t ec_de_replayed(ec_optimizer *optimizer)
 
 /* ---- results ---- */
 
+/* A member, or a kept design: their rows come behind those of the members. */
 typedef struct member {
     double violation, cost;
-    uint32_t index;
+    uint32_t row;
+    uint8_t status;
 } member;
 
 static int compare_members(const void *x, const void *y)
@@ -594,11 +658,11 @@ static int compare_members(const void *x, const void *y)
         return a->violation < b->violation ? -1 : 1;
     if (a->cost != b->cost)
         return a->cost < b->cost ? -1 : 1;
-    return a->index < b->index ? -1 : a->index > b->index;
+    return a->row < b->row ? -1 : a->row > b->row;
 }
 
 typedef struct scores {
-    ec_de_control control;
+    ec_de_control *control; /* of the islands */
     double *cost, *violation;
     uint8_t *status;
     member *order;
@@ -607,65 +671,94 @@ typedef struct scores {
 
 static void scores_release(scores *s)
 {
+    free(s->control);
     free(s->cost);
     free(s->violation);
     free(s->status);
     free(s->order);
 }
 
-/* Scores of the evaluated members, from best to worst in `order`. */
-static int scores_fetch(ec_de *de, scores *s)
+static int scores_download(ec_de *de, scores *s)
 {
     const ec_de_args *a = &de->args;
     ec_backend *backend = de->base.backend;
 
-    memset(s, 0, sizeof *s);
-    int status = backend->ops->download(backend, &s->control, a->control, sizeof s->control);
+    int status =
+        backend->ops->download(backend, s->control, a->control, a->islands * sizeof *s->control);
     if (status != EC_OK)
         return status;
-    int current = ec_de_current(a, s->control.stats.generation);
-    size_t n = s->control.n;
-    s->cost = (double *)malloc(n * sizeof *s->cost);
-    s->violation = (double *)malloc(n * sizeof *s->violation);
-    s->status = (uint8_t *)malloc(n);
-    s->order = (member *)malloc(n * sizeof *s->order);
-    if (!s->cost || !s->violation || !s->status || !s->order)
-        status = ec_fail(EC_ERR_MEMORY, "no memory for the scores of %zu designs", n);
-    if (status == EC_OK)
-        status = backend->ops->download(backend, s->cost, a->cost[current], n * sizeof(double));
+    int current = ec_de_current(a, s->control->stats.generation);
+    size_t n = (size_t)(a->islands - 1) * a->stride + s->control->n;
+    status = backend->ops->download(backend, s->cost, a->cost[current], n * sizeof(double));
     if (status == EC_OK)
         status = backend->ops->download(backend, s->violation, a->violation[current],
                                         n * sizeof(double));
     if (status == EC_OK)
         status = backend->ops->download(backend, s->status, a->status[current], n);
+    return status;
+}
+
+/* An island's evaluated members, and its kept design unless that one is still among them. */
+static void scores_collect(const ec_de *de, scores *s, uint32_t island)
+{
+    const ec_de_args *a = &de->args;
+    const ec_de_control *control = &s->control[island];
+    uint32_t first = island * a->stride;
+
+    for (uint32_t c = first; c < first + control->n; c++)
+        if (s->status[c] != EC_DE_EMPTY) {
+            member m = {s->violation[c], s->cost[c], c, s->status[c]};
+            s->order[s->found++] = m;
+        }
+    if (control->kept_status != EC_DE_EMPTY && control->kept_at != control->stats.generation) {
+        member m = {control->kept_violation, control->kept_cost, a->islands * a->stride + island,
+                    (uint8_t)control->kept_status};
+        s->order[s->found++] = m;
+    }
+}
+
+/* Scores of everything that the optimizer holds, from best to worst in `order`. */
+static int scores_fetch(ec_de *de, scores *s)
+{
+    size_t rows = all_rows(de), islands = de->args.islands;
+
+    memset(s, 0, sizeof *s);
+    s->control = (ec_de_control *)malloc(islands * sizeof *s->control);
+    s->cost = (double *)malloc(rows * sizeof *s->cost);
+    s->violation = (double *)malloc(rows * sizeof *s->violation);
+    s->status = (uint8_t *)malloc(rows);
+    s->order = (member *)malloc((rows + islands) * sizeof *s->order);
+    int status = EC_OK;
+    if (!s->control || !s->cost || !s->violation || !s->status || !s->order)
+        status = ec_fail(EC_ERR_MEMORY, "no memory for the scores of %zu designs", rows);
+    if (status == EC_OK)
+        status = scores_download(de, s);
     if (status != EC_OK) {
         scores_release(s);
         return status;
     }
-    for (uint32_t c = 0; c < n; c++)
-        if (s->status[c] != EC_DE_EMPTY) {
-            member m = {s->violation[c], s->cost[c], c};
-            s->order[s->found++] = m;
-        }
+    for (uint32_t i = 0; i < islands; i++)
+        scores_collect(de, s, i);
     qsort(s->order, s->found, sizeof *s->order, compare_members);
     return EC_OK;
 }
 
-static int fetch_design(ec_de *de, uint32_t index, uint32_t n, double *row)
+static int fetch_design(ec_de *de, uint32_t row, uint32_t n, double *design)
 {
     const ec_de_args *a = &de->args;
     ec_backend *backend = de->base.backend;
-    uint32_t group = 0;
+    uint32_t group = 0, rows = a->islands * a->stride;
+    const double *from =
+        row < rows ? a->X + (size_t)row * a->pitch : a->kept + (size_t)(row - rows) * a->pitch;
 
-    int status = backend->ops->download(backend, row, a->X + (size_t)index * a->pitch,
-                                        a->genes * sizeof *row);
+    int status = backend->ops->download(backend, design, from, a->genes * sizeof *design);
     if (status != EC_OK || a->groups == 0)
         return status;
-    while (group + 1 < a->groups && ec_de_group_start(a, group + 1, n) <= index)
+    while (group + 1 < a->groups && ec_de_group_start(a, group + 1, n) <= row)
         group++;
-    return backend->ops->download(backend, row + a->genes,
+    return backend->ops->download(backend, design + a->genes,
                                   a->group_X + (size_t)group * a->group_pitch,
-                                  a->group_genes * sizeof *row);
+                                  a->group_genes * sizeof *design);
 }
 
 int ec_de_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost, double *violation,
@@ -686,9 +779,9 @@ int ec_de_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost, doub
         if (violation)
             violation[i] = m->violation;
         if (candidate_status)
-            candidate_status[i] = s.status[m->index];
+            candidate_status[i] = m->status;
         if (X)
-            status = fetch_design(de, m->index, s.control.n, X + i * width);
+            status = fetch_design(de, m->row, s.control->n, X + i * width);
     }
     if (found && status == EC_OK)
         *found = k;
@@ -699,7 +792,7 @@ int ec_de_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost, doub
 /* ---- save and load ---- */
 
 static const char blob_magic[8] = {'E', 'C', 'D', 'E', 'B', 'L', 'O', 'B'};
-enum { BLOB_VERSION = 1 };
+enum { BLOB_VERSION = 2 };
 
 /* Sizes that have to agree before a state fits; all of them also fix its layout. */
 typedef struct blob_head {
@@ -708,6 +801,7 @@ typedef struct blob_head {
     char method[24];
     uint64_t state_bytes;
     uint32_t genes, group_genes, groups, population, population_min, archive, memory, island;
+    uint32_t islands, reserved;
     uint64_t seed;
 } blob_head;
 
@@ -729,6 +823,7 @@ static void describe_blob(const ec_de *de, blob_head *head)
     head->archive = a->archive_max;
     head->memory = a->memory;
     head->island = a->island;
+    head->islands = a->islands;
     head->seed = a->seed;
 }
 
@@ -779,11 +874,32 @@ static int check_blob(const ec_de *de, const void *blob, size_t bytes)
                        "%u (%u) in %u",
                        is.population, is.population_min, is.groups, wanted.population,
                        wanted.population_min, wanted.groups);
+    if (is.islands != wanted.islands)
+        return ec_fail(EC_ERR_FORMAT, "the saved state has %u islands, this search %u", is.islands,
+                       wanted.islands);
     if (is.seed != wanted.seed || is.island != wanted.island)
         return ec_fail(EC_ERR_FORMAT, "the saved state has another seed or island");
     if (memcmp(&is, &wanted, sizeof is) != 0 || bytes != sizeof is + is.state_bytes)
         return ec_fail(EC_ERR_FORMAT, "the saved state has other options or a wrong length");
     return EC_OK;
+}
+
+/* Whether the islands' control blocks at `state` can be what a search has left. */
+static bool control_is_sound(const ec_de *de, const char *state, ec_de_control *first)
+{
+    const ec_de_args *a = &de->args;
+
+    memcpy(first, state, sizeof *first);
+    for (uint32_t i = 0; i < a->islands; i++) {
+        ec_de_control c;
+
+        memcpy(&c, state + i * sizeof c, sizeof c);
+        if (c.n == 0 || c.n > a->n_max || c.n != first->n || c.archive > a->archive_max ||
+            c.memory_at >= a->memory || c.best >= a->n_max || c.send >= a->n_max ||
+            c.stats.generation != first->stats.generation)
+            return false;
+    }
+    return true;
 }
 
 int ec_de_load(ec_optimizer *optimizer, const void *blob, size_t bytes)
@@ -797,14 +913,13 @@ int ec_de_load(ec_optimizer *optimizer, const void *blob, size_t bytes)
     if (status != EC_OK)
         return status;
     const char *state = (const char *)blob + sizeof(blob_head);
-    memcpy(&control, state, sizeof control);
-    if (control.n == 0 || control.n > a->n_max || control.archive > a->archive_max ||
-        control.memory_at >= a->memory || control.best >= a->n_max)
+    if (!control_is_sound(de, state, &control))
         return ec_fail(EC_ERR_FORMAT, "the saved state is damaged");
     status = backend->ops->upload(backend, de->state, state, de->state_bytes);
     /* stamps of generations that this object may have run since */
     if (status == EC_OK && a->archive_max > 0)
-        status = backend->ops->fill(backend, a->owner, 0, a->archive_max * sizeof *a->owner);
+        status = backend->ops->fill(backend, a->owner, 0,
+                                    (size_t)a->islands * a->archive_max * sizeof *a->owner);
     if (status != EC_OK)
         return status;
     de->generation = control.stats.generation;

@@ -2,11 +2,21 @@
  *   rand1bin, best1bin     Storn and Price, J. Global Optimization 11 (1997), 341-359;
  *   jde                    Brest et al., IEEE Trans. Evol. Comput. 10 (2006), 646-657;
  *   current_to_pbest       JADE: Zhang and Sanderson, IEEE Trans. Evol. Comput. 13 (2009), 945-958;
- *   lshade                 Tanabe and Fukunaga, CEC 2014, 1658-1665.
+ *   lshade                 Tanabe and Fukunaga, CEC 2014, 1658-1665;
+ *   opposite points        Rahnamayan, Tizhoosh and Salama, IEEE Trans. Evol. Comput. 12 (2008),
+ *                          64-79; here a point and its opposite are one pair, of which the better
+ *                          one stays, so that the second generation does it in place.
  *
  * Invariants. A generation is propose = de_trial (with groups also de_group_trial) and take =
- * de_judge or de_group_judge if the method has one, de_select, de_finish: always the same launches,
- * since the generation number and the live population n lie in `control` on the backend.
+ * de_judge or de_group_judge if the method has one, de_select, de_finish, and with islands de_meet:
+ * always the same launches, since the generation number and the live population n lie in `control`
+ * on the backend.
+ * Islands are populations of the same size side by side, each with its own Philox stream, control
+ * block and members; one launch serves all of them (its y is the island). Proposed designs lie
+ * without gaps: member c of island i is candidate i * n + c. Everything else lies at i * stride + c.
+ * A kernel's body works on one island and gets it as args whose pointers begin there
+ * (ec_de_island); island i without migrants does what a run with info.island = i does.
+ * A population that starts again draws new members at generation `first`; its best member is kept.
  * Member c's genes are the row X + c * pitch (genes padded to EC_DE_PAD with zeros), so that a
  * difference vector is three runs of memory; the trials U are gene rows over candidates, as the
  * graph reads them. A stored violation is 0 for a feasible member, infinite (as is its cost) for a
@@ -42,12 +52,19 @@ typedef enum ec_de_bounds { EC_DE_HALFWAY, EC_DE_REFLECT, EC_DE_CLAMP } ec_de_bo
 /* What changes from generation to generation besides the population. */
 typedef struct ec_de_control {
     ec_optimizer_stats stats;
-    uint32_t n;         /* live population */
-    uint32_t n_next;    /* after this take */
-    uint32_t archive;   /* rows of the archive in use */
-    uint32_t memory_at; /* slot of the success history that is written next */
-    uint32_t best;      /* member with the best key */
+    uint32_t n;           /* live population */
+    uint32_t n_next;      /* after this take */
+    uint32_t archive;     /* rows of the archive in use */
+    uint32_t memory_at;   /* slot of the success history that is written next */
+    uint32_t best;        /* member with the best key */
+    uint32_t send;        /* the same when the generation ended: what the next island is shown */
+    uint32_t first;       /* generation that drew this population */
+    uint32_t since;       /* generation of its last improvement */
+    uint32_t kept_at;     /* `first` of the population that came after the kept design */
+    uint32_t kept_status; /* EC_DE_EMPTY: nothing is kept */
     uint32_t reserved;
+    double now_cost, now_violation;   /* best member of this population */
+    double kept_cost, kept_violation; /* best design of the populations before it */
     double mean_f[EC_DE_MEMORY_MAX];
     double mean_cr[EC_DE_MEMORY_MAX]; /* negative: locked, CR is 0 */
     double zero_f[EC_DE_MEMORY_MAX];  /* probability that Cauchy(mean_f, 0.1) <= 0 */
@@ -63,9 +80,11 @@ typedef struct ec_de_args {
     double *X, *archive;
     double *cost[2], *violation[2];
     uint8_t *status[2];
-    double *f[2], *cr[2]; /* jde */
-    uint32_t *order;      /* members from best to worst; methods with an archive */
-    double *group_X;      /* group vectors, rows of group_pitch */
+    double *f[2], *cr[2];      /* jde */
+    uint32_t *order;           /* members from best to worst; methods with an archive */
+    double *group_X;           /* group vectors, rows of group_pitch */
+    double *kept;              /* the kept design's genes */
+    ec_optimizer_stats *total; /* of all islands, when there are several */
 
     /* work of one generation */
     double *U;       /* [genes] over candidates, leading dimension ld */
@@ -87,17 +106,26 @@ typedef struct ec_de_args {
     /* constants */
     const double *lower, *upper; /* pitch, zeros behind the genes */
     const double *group_lower, *group_upper;
-    const double *start;                           /* rows of pitch */
+    const double *start; /* rows of pitch, dealt to the islands one by one */
     const uint32_t *free_genes, *group_free_genes; /* those whose bounds differ */
     const int32_t *group_map;
 
     /* scores of the trials, from the caller */
     const double *trial_cost, *trial_violation;
     const uint8_t *trial_status;
-    uint32_t limit; /* trials from this one on were not evaluated */
+    uint32_t limit;     /* trials of the island from this one on were not evaluated */
+    uint32_t limit_all; /* the same of all candidates */
 
     uint64_t seed;
     uint32_t island;
+    uint32_t islands, index; /* index: of the island that the pointers belong to */
+    uint32_t migrate;        /* generations between migrations, 0: never */
+    uint32_t restart;        /* generations without improvement, 0: never */
+    uint32_t opposition;
+    double restart_spread; /* 0: never */
+    uint32_t stride;       /* members of an island, padded */
+    uint32_t sort_size;    /* power of two */
+    uint32_t bucket;       /* lanes of this generation's launches */
     uint32_t genes, pitch, n_free;
     uint32_t group_genes, group_pitch, group_n_free, groups;
     uint32_t ld, group_ld;
@@ -137,8 +165,55 @@ EC_FN bool ec_de_has_judge(uint32_t method)
     return method == EC_DE_PBEST || method == EC_DE_LSHADE;
 }
 
+/* The args of island i: what lies on the backend begins there. */
+EC_FN void ec_de_island(const ec_de_args *all, uint32_t i, ec_de_args *a)
+{
+    size_t at = (size_t)i * all->stride, strips = (size_t)i * (all->stride / EC_LANE_PAD);
+    size_t candidate = (size_t)i * all->control[i].n;
+
+    *a = *all;
+    a->index = i;
+    a->island += i;
+    a->control += i;
+    a->X += at * a->pitch;
+    a->archive += (size_t)i * a->archive_max * a->pitch;
+    a->kept += (size_t)i * a->pitch;
+    for (int copy = 0; copy < (ec_de_has_judge(a->method) ? 1 : 2); copy++) {
+        a->cost[copy] += at;
+        a->violation[copy] += at;
+        a->status[copy] += at;
+        a->f[copy] += at;
+        a->cr[copy] += at;
+    }
+    a->trial_f += at;
+    a->trial_cr += at;
+    a->order += at;
+    a->gain += at;
+    a->source += at;
+    a->slot += at;
+    a->accept += at;
+    a->owner += (size_t)i * a->archive_max;
+    a->list += at;
+    a->tree += 4 * at;
+    a->sort_key += 2 * (size_t)i * a->sort_size;
+    a->sort_index += (size_t)i * a->sort_size;
+    a->strip_low += strips * a->pitch;
+    a->strip_high += strips * a->pitch;
+    a->strip_best += strips;
+    a->strip_feasible += strips;
+    a->strip_failed += strips;
+    a->U += candidate;
+    if (a->trial_cost) {
+        a->trial_cost += candidate;
+        a->trial_status += candidate;
+    }
+    if (a->trial_violation)
+        a->trial_violation += candidate;
+    a->limit = a->limit_all > candidate ? a->limit_all - (uint32_t)candidate : 0;
+}
+
 extern const ec_kernel ec_kernel_de_trial, ec_kernel_de_group_trial, ec_kernel_de_judge,
-    ec_kernel_de_group_judge, ec_kernel_de_select, ec_kernel_de_finish;
+    ec_kernel_de_group_judge, ec_kernel_de_select, ec_kernel_de_finish, ec_kernel_de_meet;
 
 /* de.c: the entries of ec_optimizer_def; de_methods.c has the table of the methods. */
 int ec_de_create(const ec_optimizer_def *def, ec_backend *backend, const ec_optimizer_info *info,

@@ -13,11 +13,13 @@ enum { TILE = 32 };
 
 /* ---- trials ---- */
 
-static void start_strip(const ec_de_args *a, size_t lane0)
+static void start_strip(const ec_de_args *a, size_t lane0, uint32_t generation)
 {
-    ec_random_stream stream = ec_de_stream(a, 0, EC_DE_DRAW_START);
+    ec_random_stream stream = ec_de_stream(a, generation, EC_DE_DRAW_START);
+    size_t end = lane0 + ec_de_strip_count(a, lane0);
 
-    for (size_t lane = lane0; lane < lane0 + EC_LANES; lane++) {
+    for (size_t lane = lane0; lane < end; lane++) {
+        const double *given = ec_de_given(a, lane, generation);
         uint32_t out[4] = {0, 0, 0, 0};
 
         a->trial_f[lane] = a->F;
@@ -26,9 +28,23 @@ static void start_strip(const ec_de_args *a, size_t lane0)
             if (g % 2 == 0)
                 ec_random_words(&stream, g / 2, (uint32_t)lane, out);
             a->U[(size_t)g * a->ld + lane] =
-                lane < a->n_start ? a->start[lane * a->pitch + g]
-                                  : ec_de_start_gene(a->lower[g], a->upper[g], out, g);
+                given ? given[g] : ec_de_start_gene(a->lower[g], a->upper[g], out, g);
         }
+    }
+}
+
+/* The members' opposite points. */
+static void oppose_strip(const ec_de_args *a, size_t lane0, uint32_t generation)
+{
+    size_t end = lane0 + ec_de_strip_count(a, lane0);
+    int current = ec_de_current(a, generation);
+
+    for (size_t lane = lane0; lane < end; lane++) {
+        a->trial_f[lane] = a->method == EC_DE_JDE ? a->f[current][lane] : a->F;
+        a->trial_cr[lane] = a->method == EC_DE_JDE ? a->cr[current][lane] : a->CR;
+        for (uint32_t g = 0; g < a->genes; g++)
+            a->U[(size_t)g * a->ld + lane] =
+                ec_de_opposite(a->X[lane * a->pitch + g], a->lower[g], a->upper[g]);
     }
 }
 
@@ -107,7 +123,7 @@ static void mix_tile(const ec_de_args *a, const ec_de_strip *s, uint32_t n, size
 
 static void trial_strip(const ec_de_args *a, size_t lane0, uint32_t generation)
 {
-    uint32_t draw[EC_LANES * TILE], n = a->control->n;
+    uint32_t draw[EC_LANES * TILE], n = a->control->n, lanes = ec_de_strip_count(a, lane0);
     double tile[EC_LANES * TILE];
     ec_random_stream stream = ec_de_stream(a, generation, EC_DE_DRAW_CROSS);
     ec_de_strip s;
@@ -124,21 +140,33 @@ static void trial_strip(const ec_de_args *a, size_t lane0, uint32_t generation)
         mix_tile(a, &s, n, lane0, gene, count, draw, tile);
         for (uint32_t k = 0; k < used; k++) {
             double *u = a->U + (size_t)(gene + k) * a->ld + lane0;
-            for (uint32_t l = 0; l < EC_LANES; l++)
+            for (uint32_t l = 0; l < lanes; l++)
                 u[l] = tile[l * TILE + k];
         }
     }
 }
 
-static void trial_body(const ec_de_args *a, size_t lane0, size_t y)
+/* The args of island y; those of a single one are themselves. */
+static const ec_de_args *island_args(const ec_de_args *all, size_t y, ec_de_args *own)
 {
-    uint32_t generation = a->control->stats.generation;
+    if (all->islands == 1)
+        return all;
+    ec_de_island(all, (uint32_t)y, own);
+    return own;
+}
 
-    (void)y;
-    if (ec_de_stopped(a))
+static void trial_body(const ec_de_args *all, size_t lane0, size_t y)
+{
+    ec_de_args own;
+
+    if (ec_de_stopped(all))
         return;
-    if (generation == 0)
-        start_strip(a, lane0);
+    const ec_de_args *a = island_args(all, y, &own);
+    uint32_t generation = a->control->stats.generation;
+    if (ec_de_starts(a, generation))
+        start_strip(a, lane0, generation);
+    else if (ec_de_opposes(a, generation))
+        oppose_strip(a, lane0, generation);
     else if (ec_de_group_turn(a, generation))
         copy_strip(a, lane0);
     else
@@ -228,7 +256,7 @@ static void strip_scores(const ec_de_args *a, size_t lane0, size_t end, int next
     a->strip_feasible[lane0 / EC_LANE_PAD] = feasible;
 }
 
-static void select_body(const ec_de_args *a, size_t lane0, size_t y)
+static void select_strip(const ec_de_args *a, size_t lane0)
 {
     uint32_t generation = a->control->stats.generation, n = a->control->n, failed = 0;
     bool judged = ec_de_has_judge(a->method);
@@ -236,9 +264,6 @@ static void select_body(const ec_de_args *a, size_t lane0, size_t y)
     size_t end = n < lane0 + EC_LANES ? n : lane0 + EC_LANES;
     size_t next_end = n_next < lane0 + EC_LANES ? n_next : lane0 + EC_LANES;
 
-    (void)y;
-    if (ec_de_stopped(a))
-        return;
     for (size_t c = lane0; c < end; c++) {
         ec_de_score trial = ec_de_trial_score(a, c);
         failed += c < a->limit && trial.status != 0;
@@ -250,6 +275,14 @@ static void select_body(const ec_de_args *a, size_t lane0, size_t y)
     a->strip_failed[lane0 / EC_LANE_PAD] = failed;
     strip_range(a, lane0, next_end);
     strip_scores(a, lane0, next_end, judged ? 0 : 1 - ec_de_current(a, generation));
+}
+
+static void select_body(const ec_de_args *all, size_t lane0, size_t y)
+{
+    ec_de_args own;
+
+    if (!ec_de_stopped(all))
+        select_strip(island_args(all, y, &own), lane0);
 }
 
 /* ---- the judge of the methods with an archive: who succeeds, what is learnt, who stays ---- */
@@ -275,8 +308,8 @@ static uint32_t accept_trials(const ec_de_args *a, uint32_t generation, uint32_t
     *largest_gain = 0.0;
     for (uint32_t c = 0; c < n; c++) {
         ec_de_score parent = ec_de_member_score(a, 0, c), trial = ec_de_trial_score(a, c);
-        bool accept = c < a->limit && !ec_de_better(parent, trial);
-        bool success = accept && ec_de_better(trial, parent) && parent.status == 0;
+        bool accept = ec_de_accepts(a, c, generation, parent, trial);
+        bool success = accept && ec_de_succeeds(a, generation, parent, trial);
 
         a->accept[c] = accept;
         a->source[c] = c;
@@ -315,12 +348,9 @@ static void learn(const ec_de_args *a, uint32_t n, uint32_t successes, double la
     ec_de_learn(a, a->control, sum, successes);
 }
 
-/* Whole order of members, the index last. */
 static bool before(const ec_de_args *a, uint32_t x, uint32_t y)
 {
-    ec_de_score s = ec_de_member_score(a, 0, x), t = ec_de_member_score(a, 0, y);
-
-    return ec_de_better(s, t) || (!ec_de_better(t, s) && x < y);
+    return ec_de_before(a, 0, x, y);
 }
 
 /* Bottom-up merge sort; spare has room for count. */
@@ -385,22 +415,17 @@ static void shrink(const ec_de_args *a, uint32_t n, uint32_t n_next)
         order[r] = order[r] >= n_next ? target[order[r]] : order[r];
 }
 
-static void judge_body(const ec_de_args *a, size_t lane0, size_t y)
+static void judge_island(const ec_de_args *a)
 {
     ec_de_control *control = a->control;
     uint32_t generation = control->stats.generation, n = control->n;
     double largest_gain;
 
-    (void)lane0;
-    (void)y;
-    if (ec_de_stopped(a))
-        return;
     uint32_t successes = accept_trials(a, generation, n, &largest_gain);
     learn(a, n, successes, largest_gain);
     sort_order(a, n);
-    uint32_t evaluated = n < a->limit ? n : a->limit;
-    uint32_t n_next =
-        ec_de_schedule(a, control->stats.evaluations + evaluated, (uint64_t)generation + 1);
+    uint32_t n_next = ec_de_schedule(a, control->stats.evaluations + ec_de_evaluated(a, n),
+                                     (uint64_t)generation + 1);
     n_next = n_next < n ? n_next : n;
     if (n_next < n)
         shrink(a, n, n_next);
@@ -409,6 +434,15 @@ static void judge_body(const ec_de_args *a, size_t lane0, size_t y)
     uint32_t used = control->archive + successes;
     used = used < size ? used : size;
     control->archive = used < size_next ? used : size_next;
+}
+
+static void judge_body(const ec_de_args *all, size_t lane0, size_t y)
+{
+    ec_de_args own;
+
+    (void)lane0;
+    if (!ec_de_stopped(all))
+        judge_island(island_args(all, y, &own));
 }
 
 /* ---- statistics ---- */
@@ -450,16 +484,12 @@ static double groups_spread(const ec_de_args *a)
     return spread;
 }
 
-static void finish_body(const ec_de_args *a, size_t lane0, size_t y)
+static void finish_island(const ec_de_args *a)
 {
     ec_de_control *control = a->control;
     int next = ec_de_has_judge(a->method) ? 0 : 1 - ec_de_current(a, control->stats.generation);
     uint32_t best = 0, failed = 0, feasible = 0;
 
-    (void)lane0;
-    (void)y;
-    if (ec_de_stopped(a))
-        return;
     for (uint32_t s = 0; s * EC_LANE_PAD < control->n; s++) {
         failed += a->strip_failed[s];
         feasible += a->strip_feasible[s];
@@ -473,9 +503,64 @@ static void finish_body(const ec_de_args *a, size_t lane0, size_t y)
     ec_de_finish_control(a, control, failed, feasible, best, other > spread ? other : spread);
 }
 
+static void finish_body(const ec_de_args *all, size_t lane0, size_t y)
+{
+    ec_de_args own;
+
+    (void)lane0;
+    if (!ec_de_stopped(all))
+        finish_island(island_args(all, y, &own));
+}
+
+/* ---- migration ---- */
+
+/* Takes the worst member out of the order and puts it, with its new score, where it belongs. */
+static void reorder_last(const ec_de_args *a, uint32_t n)
+{
+    uint32_t *order = a->order, worst = order[n - 1], r = n - 1;
+
+    for (; r > 0 && before(a, worst, order[r - 1]); r--)
+        order[r] = order[r - 1];
+    order[r] = worst;
+}
+
+static uint32_t worst_member(const ec_de_args *a, int current, uint32_t n)
+{
+    uint32_t worst = 0;
+
+    for (uint32_t c = 1; c < n; c++)
+        if (ec_de_before(a, current, worst, c))
+            worst = c;
+    return worst;
+}
+
+static void meet_body(const ec_de_args *all, size_t lane0, size_t y)
+{
+    ec_de_args a, from;
+
+    (void)lane0;
+    if (ec_de_stopped(all))
+        return;
+    if (y == 0)
+        ec_de_total(all);
+    ec_de_island(all, (uint32_t)y, &a);
+    ec_de_island(all, ec_de_neighbour(all, (uint32_t)y), &from);
+    if (!ec_de_immigrates(all, &a, &from))
+        return;
+    uint32_t n = a.control->n;
+    if (ec_de_has_judge(a.method)) {
+        ec_de_immigrate(&a, &from, a.order[n - 1]);
+        reorder_last(&a, n);
+    } else {
+        int current = ec_de_current(&a, a.control->stats.generation);
+        ec_de_immigrate(&a, &from, worst_member(&a, current, n));
+    }
+}
+
 EC_KERNEL_CPU(de_trial, ec_de_args, trial_body)
 EC_KERNEL_CPU(de_group_trial, ec_de_args, ec_de_group_trial_body)
 EC_KERNEL_CPU(de_judge, ec_de_args, judge_body)
 EC_KERNEL_CPU(de_group_judge, ec_de_args, ec_de_group_judge_body)
 EC_KERNEL_CPU(de_select, ec_de_args, select_body)
 EC_KERNEL_CPU(de_finish, ec_de_args, finish_body)
+EC_KERNEL_CPU(de_meet, ec_de_args, meet_body)

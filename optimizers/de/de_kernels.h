@@ -37,6 +37,35 @@ EC_FN int ec_de_current(const ec_de_args *a, uint32_t generation)
     return ec_de_has_judge(a->method) ? 0 : (int)(generation & 1u);
 }
 
+/* The generation that draws the population, and the one after it that tries the opposite points. */
+EC_FN bool ec_de_starts(const ec_de_args *a, uint32_t generation)
+{
+    return generation == a->control->first;
+}
+
+EC_FN bool ec_de_opposes(const ec_de_args *a, uint32_t generation)
+{
+    return a->opposition && generation == a->control->first + 1;
+}
+
+/* Designs of a generation that were scored, of all islands. */
+EC_FN uint64_t ec_de_evaluated(const ec_de_args *a, uint32_t n)
+{
+    uint64_t all = (uint64_t)a->islands * n;
+
+    return all < a->limit_all ? all : a->limit_all;
+}
+
+/* Members of a strip whose trials are written: all 32 when nothing lies behind them. */
+EC_FN uint32_t ec_de_strip_count(const ec_de_args *a, size_t lane0)
+{
+    uint32_t n = a->control->n;
+
+    if (a->islands == 1 || lane0 + EC_LANES <= n)
+        return EC_LANES;
+    return lane0 < n ? n - (uint32_t)lane0 : 0;
+}
+
 /* Members and group vectors take turns: the even generations after the first are the groups'. */
 EC_FN bool ec_de_group_turn(const ec_de_args *a, uint32_t generation)
 {
@@ -83,6 +112,14 @@ EC_FN ec_de_score ec_de_member_score(const ec_de_args *a, int current, size_t la
 EC_FN bool ec_de_better(ec_de_score x, ec_de_score y)
 {
     return x.violation < y.violation || (x.violation == y.violation && x.cost < y.cost);
+}
+
+/* Whole order of members, the index last. */
+EC_FN bool ec_de_before(const ec_de_args *a, int current, uint32_t x, uint32_t y)
+{
+    ec_de_score s = ec_de_member_score(a, current, x), t = ec_de_member_score(a, current, y);
+
+    return ec_de_better(s, t) || (!ec_de_better(t, s) && x < y);
 }
 
 /* How much better a trial is than its parent, which has not failed. */
@@ -271,6 +308,22 @@ EC_FN double ec_de_mutant(double x, double base, double plus, double minus, doub
     return pull ? x + f * (base - x) + f * (plus - minus) : base + f * (plus - minus);
 }
 
+/* The given start design of a member, NULL: none. */
+EC_FN const double *ec_de_given(const ec_de_args *a, size_t lane, uint32_t generation)
+{
+    size_t row = lane * a->islands + a->index;
+
+    return generation == 0 && row < a->n_start ? a->start + row * a->pitch : NULL;
+}
+
+/* Mirror image in the middle of the bounds, within them in spite of rounding. */
+EC_FN double ec_de_opposite(double x, double lo, double hi)
+{
+    double v = lo + (hi - x);
+
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
 /* Uniform start: gene g takes the words 2 (g mod 2) and the next of block g / 2. */
 EC_FN double ec_de_start_gene(double lo, double hi, const uint32_t out[4], uint32_t gene)
 {
@@ -372,7 +425,15 @@ EC_FN bool ec_de_accepts(const ec_de_args *a, size_t lane, uint32_t generation, 
 {
     if (ec_de_group_turn(a, generation))
         return a->group_accept[a->group_map[lane]] != 0;
-    return lane < a->limit && !ec_de_better(parent, trial);
+    return lane < a->limit && (ec_de_starts(a, generation) || !ec_de_better(parent, trial));
+}
+
+/* Whether an accepted trial is a success of its F and CR: a drawn one owes them nothing. */
+EC_FN bool ec_de_succeeds(const ec_de_args *a, uint32_t generation, ec_de_score parent,
+                          ec_de_score trial)
+{
+    return ec_de_better(trial, parent) && parent.status == 0 && !ec_de_starts(a, generation) &&
+           !ec_de_opposes(a, generation);
 }
 
 /* Copies the scores of the member to the other half, or those of its accepted trial. */
@@ -430,25 +491,137 @@ EC_FN void ec_de_learn(const ec_de_args *a, ec_de_control *control, const double
     control->memory_at = (slot + 1) % a->memory;
 }
 
-/* Counters after a take; the caller has written best, feasible, failed and spread. */
+/* The success history as it is before the first success. */
+EC_FN void ec_de_forget(ec_de_control *control)
+{
+    for (int i = 0; i < EC_DE_MEMORY_MAX; i++) {
+        control->mean_f[i] = control->mean_cr[i] = 0.5;
+        control->zero_f[i] = ec_de_zero_f(0.5);
+    }
+    control->memory_at = 0;
+    control->archive = 0;
+}
+
+/* A population that has not improved for `restart` generations, or whose members lie closer than
+ * restart_spread, is drawn anew by the next generation. Its best member is kept when it is better
+ * than what is kept; `now` and `kept` are their scores. */
+EC_FN void ec_de_restart(const ec_de_args *a, ec_de_control *control, uint32_t generation,
+                         ec_de_score now, ec_de_score kept)
+{
+    bool stagnates = a->restart > 0 && generation - control->since >= a->restart;
+    bool narrow = generation > control->first && control->stats.spread < a->restart_spread;
+
+    if (!stagnates && !narrow)
+        return;
+    control->first = generation + 1;
+    control->stats.restarts++;
+    ec_de_forget(control);
+    if (now.status == EC_DE_EMPTY ||
+        (control->kept_status != EC_DE_EMPTY && !ec_de_better(now, kept)))
+        return;
+    control->kept_cost = now.cost;
+    control->kept_violation = now.violation;
+    control->kept_status = now.status;
+    control->kept_at = control->first;
+    for (uint32_t g = 0; g < a->genes; g++)
+        a->kept[g] = a->X[(size_t)control->best * a->pitch + g];
+}
+
+EC_FN uint32_t ec_de_class(ec_de_score s)
+{
+    return s.status ? 2 : s.violation > 0.0 ? 1 : 0;
+}
+
+/* Counters after a take; the caller has found best, feasible, failed and spread. */
 EC_FN void ec_de_finish_control(const ec_de_args *a, ec_de_control *control, uint32_t failed,
                                 uint32_t feasible, uint32_t best, double spread)
 {
     ec_optimizer_stats *stats = &control->stats;
-    int next = ec_de_has_judge(a->method) ? 0 : (int)(~stats->generation & 1u);
-    uint8_t status = a->status[next][best];
+    uint32_t generation = stats->generation;
+    int next = ec_de_has_judge(a->method) ? 0 : (int)(~generation & 1u);
+    ec_de_score now = ec_de_member_score(a, next, best);
+    ec_de_score before = {control->now_violation, control->now_cost, 0};
+    ec_de_score kept = {control->kept_violation, control->kept_cost, control->kept_status};
+    ec_de_score top = ec_de_better(kept, now) ? kept : now;
 
-    stats->best_cost = a->cost[next][best];
-    stats->best_violation = a->violation[next][best];
-    stats->best_class = status ? 2 : a->violation[next][best] > 0.0 ? 1 : 0;
+    stats->best_cost = top.cost;
+    stats->best_violation = top.violation;
+    stats->best_class = ec_de_class(top);
     stats->spread = spread;
-    stats->evaluations += control->n < a->limit ? control->n : a->limit;
+    stats->evaluations += ec_de_evaluated(a, control->n);
     stats->failed += failed;
     stats->feasible = feasible;
-    control->best = best;
+    control->best = control->send = best;
+    if (ec_de_starts(a, generation) || ec_de_better(now, before))
+        control->since = generation;
+    control->now_cost = now.cost;
+    control->now_violation = now.violation;
     control->n = control->n_next;
     stats->population = control->n;
+    ec_de_restart(a, control, generation, now, kept);
     stats->generation += 1;
+}
+
+/* ---- islands ---- */
+
+/* Statistics of all islands. Their spread is the largest one's: they may lie apart. */
+EC_FN void ec_de_total(const ec_de_args *all)
+{
+    const ec_de_control *control = all->control;
+    ec_optimizer_stats total = control[0].stats;
+    ec_de_score best = {total.best_violation, total.best_cost, total.best_class};
+
+    for (uint32_t i = 1; i < all->islands; i++) {
+        const ec_optimizer_stats *stats = &control[i].stats;
+        ec_de_score s = {stats->best_violation, stats->best_cost, stats->best_class};
+
+        best = ec_de_better(s, best) ? s : best;
+        total.spread = stats->spread > total.spread ? stats->spread : total.spread;
+        total.failed += stats->failed;
+        total.feasible += stats->feasible;
+        total.restarts += stats->restarts;
+        total.population += stats->population;
+    }
+    total.best_cost = best.cost;
+    total.best_violation = best.violation;
+    total.best_class = best.status;
+    *all->total = total;
+}
+
+/* Migration after every `migrate` generations, around a ring: each island is shown the best member
+ * that the one before it had at the end of the generation, and takes it in place of its worst
+ * member when it is better than its own best. Islands that start again take nothing. Only `send`,
+ * never `best`, is read of another island, so that all of them can do this at once. */
+EC_FN uint32_t ec_de_neighbour(const ec_de_args *all, uint32_t i)
+{
+    return i > 0 ? i - 1 : all->islands - 1;
+}
+
+EC_FN bool ec_de_immigrates(const ec_de_args *all, const ec_de_args *a, const ec_de_args *from)
+{
+    const ec_de_control *control = a->control;
+    uint32_t generation = control->stats.generation;
+    int current = ec_de_current(a, generation);
+
+    return all->migrate > 0 && generation % all->migrate == 0 && control->first != generation &&
+           ec_de_better(ec_de_member_score(from, current, from->control->send),
+                        ec_de_member_score(a, current, control->best));
+}
+
+/* The neighbour's best member in the place of member c; the order of members is the caller's. */
+EC_FN void ec_de_immigrate(const ec_de_args *a, const ec_de_args *from, uint32_t c)
+{
+    int current = ec_de_current(a, a->control->stats.generation);
+    uint32_t best = from->control->send;
+
+    ec_de_store(a, c, current, ec_de_member_score(from, current, best));
+    if (a->method == EC_DE_JDE) {
+        a->f[current][c] = from->f[current][best];
+        a->cr[current][c] = from->cr[current][best];
+    }
+    for (uint32_t g = 0; g < a->genes; g++)
+        a->X[(size_t)c * a->pitch + g] = from->X[(size_t)best * a->pitch + g];
+    a->control->best = c;
 }
 
 #endif

@@ -8,10 +8,30 @@
             "the bound"                                                                            \
     }
 
+/* clang-format off */
+/* Of all methods; see de.h. */
+#define POPULATIONS                                                                                \
+    {"islands", EC_OPTION_INTEGER, 1, 1, 4096, NULL,                                               \
+     "populations that evolve side by side, each of `population` designs"},                        \
+    {"migrate", EC_OPTION_INTEGER, 20, 0, 4e9, NULL,                                               \
+     "generations between migrations: an island's best design replaces the worst one of the next " \
+     "island when it is better than that one's best; 0: never"},                                   \
+    {"restart", EC_OPTION_INTEGER, 0, 0, 4e9, NULL,                                                \
+     "generations without a better design after which a population is drawn anew; its best "       \
+     "design is kept; 0: never"},                                                                  \
+    {"restart_spread", EC_OPTION_NUMBER, 0, 0, 1, NULL,                                            \
+     "a population is also drawn anew when every variable's spread is below this share of its "    \
+     "range; 0: never"},                                                                           \
+    {"opposition", EC_OPTION_FLAG, 0, 0, 1, NULL,                                                  \
+     "the second generation tries the opposite point of each design of the first one, and the "    \
+     "better of the two stays (Rahnamayan et al. 2008)"}
+/* clang-format on */
+
 static const ec_option_def rand1bin_options[] = {
     {"F", EC_OPTION_NUMBER, 0.5, 0, 2, NULL, "factor of the difference vector"},
     {"CR", EC_OPTION_NUMBER, 0.9, 0, 1, NULL, "probability that a gene is crossed over"},
     BOUNDS,
+    POPULATIONS,
 };
 
 /* With F = 0.5 all members collapse onto the best one long before it is an optimum. */
@@ -19,6 +39,7 @@ static const ec_option_def best1bin_options[] = {
     {"F", EC_OPTION_NUMBER, 0.7, 0, 2, NULL, "factor of the difference vector"},
     {"CR", EC_OPTION_NUMBER, 0.9, 0, 1, NULL, "probability that a gene is crossed over"},
     BOUNDS,
+    POPULATIONS,
 };
 
 static const ec_option_def jde_options[] = {
@@ -27,6 +48,7 @@ static const ec_option_def jde_options[] = {
     {"tau_F", EC_OPTION_NUMBER, 0.1, 0, 1, NULL, "probability that a trial draws a new F"},
     {"tau_CR", EC_OPTION_NUMBER, 0.1, 0, 1, NULL, "probability that a trial draws a new CR"},
     BOUNDS,
+    POPULATIONS,
 };
 
 static const ec_option_def pbest_options[] = {
@@ -37,6 +59,7 @@ static const ec_option_def pbest_options[] = {
     {"F", EC_OPTION_NUMBER, 0.5, 0, 2, NULL, "factor of the difference vectors without adapt"},
     {"CR", EC_OPTION_NUMBER, 0.9, 0, 1, NULL, "probability of crossover without adapt"},
     BOUNDS,
+    POPULATIONS,
 };
 
 static const ec_option_def lshade_options[] = {
@@ -46,6 +69,7 @@ static const ec_option_def lshade_options[] = {
     {"population_min", EC_OPTION_INTEGER, 4, 4, EC_DE_POPULATION_MAX, NULL,
      "population at the end of the budget"},
     BOUNDS,
+    POPULATIONS,
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,6 +1,6 @@
 /* test_de.c: differential evolution on the CPU: it solves what it should, and the traps of other
  * tools (reference page "Rules of the methods" and "What breaks other tools"). */
-#include "optimizer.h"
+#include "method_options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,13 +30,17 @@ typedef struct run_info {
     int threads; /* 0: 1 */
     const char *isa;
     size_t save_at; /* generation after which the state goes through save and load */
+    const ec_method_setting *settings; /* options other than the defaults */
 } run_info;
+
+enum { ISLANDS_MAX = 4 };
 
 typedef struct run_result {
     ec_optimizer_stats stats;
-    uint64_t path; /* hash over every proposed design and its order */
+    uint64_t path;                     /* hash over every proposed design and its order */
+    uint64_t island_path[ISLANDS_MAX]; /* of the designs of each island */
     double best[GENES_MAX];
-    double cost;
+    double cost, least; /* least: of all feasible designs that were proposed */
     size_t largest, last_n;
 } run_result;
 
@@ -54,9 +58,18 @@ typedef struct pool {
     uint8_t *status;
 } pool;
 
-static void evaluate(const run_info *r, const ec_array *X, const ec_array *XG, const int32_t *map,
-                     pool *p, size_t n, uint64_t *path)
+static size_t islands_of(const run_info *r)
 {
+    for (const ec_method_setting *s = r->settings; s && s->key; s++)
+        if (strcmp(s->key, "islands") == 0)
+            return (size_t)s->value;
+    return 1;
+}
+
+static void evaluate(const run_info *r, const ec_array *X, const ec_array *XG, const int32_t *map,
+                     pool *p, size_t n, size_t proposed, run_result *result)
+{
+    size_t island = proposed / islands_of(r);
     const double *x = X->data, *xg = XG ? XG->data : NULL;
 
     for (size_t c = 0; c < n; c++) {
@@ -70,6 +83,8 @@ static void evaluate(const run_info *r, const ec_array *X, const ec_array *XG, c
         p->cost[c] = s.cost;
         p->violation[c] = s.violation;
         p->status[c] = s.status;
+        result->path = hash_bytes(result->path, row, width * sizeof *row);
+        uint64_t *path = &result->island_path[c / island];
         *path = hash_bytes(*path, row, width * sizeof *row);
     }
 }
@@ -88,6 +103,29 @@ static void reload(const ec_optimizer_def *def, ec_backend *backend, const ec_op
     free(blob);
 }
 
+/* Lowest cost of a feasible design. */
+static void note_best(run_result *result, const pool *p, size_t n)
+{
+    for (size_t c = 0; c < n; c++)
+        if (p->status[c] == 0 && p->violation[c] == 0 && isfinite(p->cost[c]))
+            result->least = fmin(result->least, p->cost[c]);
+}
+
+/* The best design of all generations is in the statistics and in the elite. */
+static void check_best(const ec_optimizer_def *def, ec_optimizer *optimizer,
+                       const run_result *result)
+{
+    const ec_optimizer_stats *stats = def->stats(optimizer);
+    double elite;
+    size_t found;
+
+    assert_int_equal(def->elite(optimizer, 1, NULL, &elite, NULL, NULL, &found), EC_OK);
+    assert_int_equal(found, 1);
+    assert_true(elite == stats->best_cost);
+    assert_true(stats->best_class == (isinf(result->least) ? stats->best_class : 0));
+    assert_true(isinf(result->least) || elite == result->least);
+}
+
 /* Runs until the budget of evaluations or generations in r->info. */
 static run_result run(const run_info *r)
 {
@@ -97,12 +135,15 @@ static run_result run(const run_info *r)
     ec_gene genes[GENES_MAX];
     ec_backend *backend;
     ec_optimizer *optimizer;
-    run_result result = {.path = 0xcbf29ce484222325u};
+    run_result result = {.path = 0xcbf29ce484222325u, .least = INFINITY};
+    double options[EC_METHOD_OPTIONS_MAX];
 
     assert_non_null(def);
     for (size_t i = 0; i < info.n_genes; i++)
         genes[i] = (ec_gene){r->lower, r->upper, false};
     info.genes = info.genes ? info.genes : genes;
+    assert_true(ec_method_options(def, r->settings, options));
+    info.options = options;
     assert_int_equal(ec_backend_create(&backend_info, &backend), EC_OK);
     assert_int_equal(def->create(def, backend, &info, &optimizer), EC_OK);
     size_t room = ec_lane_ld(def->max_population(optimizer)), done = 0;
@@ -112,19 +153,23 @@ static run_result run(const run_info *r)
          generation++) {
         ec_array X, XG;
         const int32_t *map = NULL;
-        size_t n;
+        size_t n, proposed;
         if (r->save_at && generation == r->save_at)
             reload(def, backend, &info, &optimizer);
         assert_int_equal(def->propose(optimizer, &X, &XG, &map, &n), EC_OK);
         assert_true(n <= def->max_population(optimizer));
+        assert_true(n % islands_of(r) == 0);
+        proposed = n;
         if (info.evaluations && n > info.evaluations - done)
             n = info.evaluations - done;
-        evaluate(r, &X, info.n_group_genes ? &XG : NULL, map, &p, n, &result.path);
+        evaluate(r, &X, info.n_group_genes ? &XG : NULL, map, &p, n, proposed, &result);
         assert_int_equal(
             def->take(optimizer,
                       &(ec_scores){.cost = p.cost, .violation = p.violation, .status = p.status},
                       n),
             EC_OK);
+        note_best(&result, &p, n);
+        check_best(def, optimizer, &result);
         done += n;
         result.largest = n > result.largest ? n : result.largest;
         result.last_n = n;
@@ -250,10 +295,11 @@ static void test_bounds_rules(void **state)
 {
     (void)state;
     for (int rule = 0; rule < 3; rule++) {
-        double options[] = {0.9, 0.9, rule};
+        const ec_method_setting settings[] = {{"F", 0.9}, {"bounds", rule}, {NULL, 0}};
         run_info r = {.method = "rand1bin", .f = sphere, .lower = 0.5, .upper = 4};
-        r.info = (ec_optimizer_info){
-            .n_genes = 5, .seed = 1, .evaluations = 20000, .population = 50, .options = options};
+        r.settings = settings;
+        r.info =
+            (ec_optimizer_info){.n_genes = 5, .seed = 1, .evaluations = 20000, .population = 50};
         /* the optimum lies in a corner of the box: all rules reach it and none leaves the box */
         run_result a = run(&r);
         assert_true(a.cost < 1e-3);
@@ -516,8 +562,8 @@ static void test_shrinking(void **state)
     assert_int_equal(a.largest, 90);
     assert_int_equal(a.stats.population, 4);
     assert_int_equal(a.stats.generation, 200);
-    double options[] = {0.11, 2.6, 6, 30, 0};
-    r.info.options = options;
+    const ec_method_setting settings[] = {{"population_min", 30}, {NULL, 0}};
+    r.settings = settings;
     assert_int_equal(run(&r).stats.population, 30);
     /* a budget that is no multiple of the population */
     for (int m = 0; m < METHODS; m++) {
@@ -579,6 +625,184 @@ static void test_save_and_load(void **state)
         assert_int_equal(def->load(optimizer, blob, bytes), EC_ERR_FORMAT);
         def->destroy(&optimizer);
         free(blob);
+    }
+    ec_backend_destroy(&backend);
+}
+
+/* ---- islands, restarts, opposite points ---- */
+
+/* Without migrants an island is a search of its own with its own stream. */
+static void test_islands_alone(void **state)
+{
+    static const ec_method_setting three[] = {{"islands", 3}, {"migrate", 0}, {NULL, 0}};
+
+    (void)state;
+    for (int m = 0; m < METHODS; m++) {
+        run_info r = {.method = methods[m], .f = rosenbrock, .lower = -2, .upper = 2};
+        r.info = (ec_optimizer_info){.n_genes = 7, .population = 45, .seed = 5, .generations = 70};
+        r.settings = three;
+        run_result together = run(&r);
+        double best = INFINITY;
+        uint32_t population = 0;
+        r.settings = NULL;
+        for (uint32_t i = 0; i < 3; i++) {
+            r.info.island = i;
+            run_result alone = run(&r);
+            assert_true(alone.island_path[0] == together.island_path[i]);
+            best = fmin(best, alone.cost);
+            population += alone.stats.population;
+        }
+        assert_true(together.cost == best && together.stats.best_cost == best);
+        assert_int_equal(together.stats.population, population);
+    }
+}
+
+/* Scores by hand: with migrate = 2 the second generation ends with migrants. */
+static void test_migration(void **state)
+{
+    enum { N = 6, K = 3 };
+    const ec_method_setting settings[] = {{"islands", K}, {"migrate", 2}, {NULL, 0}};
+    ec_gene genes[2] = {{0, 1, false}, {0, 1, false}};
+    ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
+    ec_backend *backend;
+
+    (void)state;
+    assert_int_equal(ec_backend_create(&backend_info, &backend), EC_OK);
+    for (int m = 0; m < METHODS; m++) {
+        const ec_optimizer_def *def = ec_optimizer_find(methods[m]);
+        double options[EC_METHOD_OPTIONS_MAX], cost[K * N], X[2 * K * N], c[K * N];
+        uint8_t status[K * N] = {0};
+        ec_optimizer_info info = {
+            .genes = genes, .n_genes = 2, .population = N, .seed = 4, .options = options};
+        ec_optimizer *optimizer;
+        ec_array A;
+        size_t n, found;
+        assert_true(ec_method_options(def, settings, options));
+        assert_int_equal(def->create(def, backend, &info, &optimizer), EC_OK);
+        assert_int_equal(def->max_population(optimizer), K * N);
+        for (int generation = 0; generation < 3; generation++) {
+            assert_int_equal(def->propose(optimizer, &A, NULL, NULL, &n), EC_OK);
+            assert_int_equal(n, K * N);
+            /* island 0 holds -5 .. 0, island 1 holds 10 .. 15, island 2 holds 4 .. 9; later trials
+             * are worse, but for one of generation 1 */
+            for (int i = 0; i < K * N; i++)
+                cost[i] = generation > 0 ? 100 : i / N == 0 ? i - 5 : i / N == 1 ? i + 4 : i - 8;
+            if (generation == 1)
+                cost[2] = -6;
+            assert_int_equal(def->take(optimizer, &(ec_scores){.cost = cost, .status = status}, n),
+                             EC_OK);
+            assert_int_equal(def->elite(optimizer, K * N, X, c, NULL, NULL, &found), EC_OK);
+            assert_int_equal(found, K * N);
+            /* Only island 1 takes a migrant: the design of -6 instead of its 15. Its own best, 10,
+             * is none for island 2, nor is the 4 of that one for island 0. */
+            assert_true(c[0] == (generation == 0 ? -5 : -6));
+            assert_true((c[1] == -6) == (generation > 0));
+            if (generation > 0)
+                assert_memory_equal(X, X + 2, 2 * sizeof *X);
+            assert_true(c[K * N - 1] == (generation == 0 ? 15 : 14));
+            assert_int_equal(def->stats(optimizer)->evaluations, K * N * (generation + 1));
+            assert_true(def->stats(optimizer)->best_cost == c[0]);
+        }
+        def->destroy(&optimizer);
+    }
+    ec_backend_destroy(&backend);
+}
+
+/* Two valleys, of which the wider one is no optimum; both are flat at the bottom. */
+static score valleys(const double *x, size_t n)
+{
+    double wide = 0, narrow = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        wide = fmax(wide, fabs(x[i] + 1));
+        narrow = fmax(narrow, fabs(x[i] - 3.6));
+    }
+    score s = {fmin(fmax(1 + wide, 1.001), fmax(4 * narrow, 0.125)), 0, 0};
+    return s;
+}
+
+static void test_restarts(void **state)
+{
+    static const ec_method_setting none[] = {{NULL, 0}};
+    static const ec_method_setting still[] = {{"restart", 25}, {NULL, 0}};
+    static const ec_method_setting narrow[] = {{"restart_spread", 0.02}, {NULL, 0}};
+    static const ec_method_setting both[] = {
+        {"restart", 25}, {"restart_spread", 0.02}, {"islands", 2}, {"opposition", 1}, {NULL, 0}};
+    static const ec_method_setting *const settings[] = {none, still, narrow, both};
+
+    (void)state;
+    for (int m = 0; m < METHODS; m++) {
+        run_info r = {.method = methods[m], .f = valleys, .lower = -5, .upper = 5};
+        r.info = (ec_optimizer_info){.n_genes = 3, .population = 24, .seed = 2, .generations = 500};
+        double once = INFINITY;
+        for (int k = 0; k < 4; k++) {
+            r.settings = settings[k];
+            run_result a = run(&r);
+            assert_true(k == 0 ? a.stats.restarts == 0 : a.stats.restarts > 1);
+            /* run() compares every elite and all statistics with the best design seen */
+            if (k == 0)
+                once = a.cost;
+            else if (k < 3)
+                assert_true(a.cost <= once);
+            if (strcmp(methods[m], "best1bin") == 0)
+                assert_true(a.cost == (k == 0 ? 1.001 : 0.125));
+            for (int t = 2; t <= 7; t += 5) {
+                r.threads = t;
+                assert_true(run(&r).path == a.path);
+            }
+            r.threads = 0;
+            for (r.save_at = 20; r.save_at < 60; r.save_at += 7) {
+                run_result b = run(&r);
+                assert_true(a.path == b.path);
+                assert_true(memcmp(&a.stats, &b.stats, sizeof a.stats) == 0);
+            }
+            r.save_at = 0;
+        }
+    }
+}
+
+static void test_opposition(void **state)
+{
+    enum { N = 40 };
+    const ec_method_setting settings[] = {{"opposition", 1}, {NULL, 0}};
+    ec_gene genes[3] = {{-3, 5, false}, {0, 0.3, false}, {2, 2, false}};
+    ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
+    ec_backend *backend;
+
+    (void)state;
+    assert_int_equal(ec_backend_create(&backend_info, &backend), EC_OK);
+    for (int m = 0; m < METHODS; m++) {
+        const ec_optimizer_def *def = ec_optimizer_find(methods[m]);
+        double options[EC_METHOD_OPTIONS_MAX], x[2][3][N], cost[N], X[3 * N], c[N];
+        uint8_t status[N] = {0};
+        ec_optimizer_info info = {
+            .genes = genes, .n_genes = 3, .population = N, .seed = 4, .options = options};
+        ec_optimizer *optimizer;
+        ec_array A;
+        size_t n, found;
+        assert_true(ec_method_options(def, settings, options));
+        assert_int_equal(def->create(def, backend, &info, &optimizer), EC_OK);
+        for (int generation = 0; generation < 2; generation++) {
+            assert_int_equal(def->propose(optimizer, &A, NULL, NULL, &n), EC_OK);
+            for (int i = 0; i < N; i++) {
+                for (int g = 0; g < 3; g++)
+                    x[generation][g][i] = ((double *)A.data)[(size_t)g * A.ld + (size_t)i];
+                cost[i] = i + (i % 3 == 0 ? -0.5 : 0.5) * generation;
+            }
+            assert_int_equal(def->take(optimizer, &(ec_scores){.cost = cost, .status = status}, n),
+                             EC_OK);
+        }
+        assert_int_equal(def->elite(optimizer, N, X, c, NULL, NULL, &found), EC_OK);
+        for (int i = 0; i < N; i++) {
+            for (int g = 0; g < 3; g++) {
+                double sum = x[0][g][i] + x[1][g][i];
+                assert_true(fabs(sum - genes[g].min - genes[g].max) < 1e-14);
+                assert_true(x[1][g][i] >= genes[g].min && x[1][g][i] <= genes[g].max);
+                assert_true(X[3 * i + g] == x[i % 3 == 0][g][i]);
+            }
+            assert_true(c[i] == (i % 3 == 0 ? i - 0.5 : i));
+        }
+        def->destroy(&optimizer);
     }
     ec_backend_destroy(&backend);
 }
@@ -918,6 +1142,8 @@ int main(void)
         cmocka_unit_test(test_elite_order),     cmocka_unit_test(test_start_and_fixed_genes),
         cmocka_unit_test(test_bad_input),       cmocka_unit_test(test_shrinking),
         cmocka_unit_test(test_save_and_load),   cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_islands_alone),   cmocka_unit_test(test_migration),
+        cmocka_unit_test(test_restarts),        cmocka_unit_test(test_opposition),
         cmocka_unit_test(test_group_rule),      cmocka_unit_test(test_stop_flag),
         cmocka_unit_test(test_fm_sound),        cmocka_unit_test(test_circular_array),
     };
