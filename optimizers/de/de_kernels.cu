@@ -6,6 +6,9 @@
  * genes), 8 D written. Population-wide steps are one block, since in a generation of a few hundred
  * members the launches count; only the sort of more than 2048 members takes several launches.
  *
+ * Islands are the grid's z, or the blocks of what is one block. Their kernels work on args of their
+ * own in shared memory and are otherwise the same; those of a single island read the launch's.
+ *
  * Sums are trees over neighbours in index order (warp shuffles by xor 1, 2, 4, ... are that tree),
  * keys have a total order, and an atomic maximum does not depend on the order of its callers. */
 #include "de_kernels.h"
@@ -33,7 +36,15 @@ static dim3 quad_grid(const ec_de_args *a, size_t lanes, dim3 *block)
     unsigned quads = a->pitch / 4;
 
     *block = dim3(32, quads < QUADS ? quads : QUADS);
-    return dim3((unsigned)((lanes + 31) / 32), (quads + block->y - 1) / block->y);
+    return dim3((unsigned)((lanes + 31) / 32), (quads + block->y - 1) / block->y, a->islands);
+}
+
+/* Fills the block's args of an island; all threads call it. */
+static __device__ void share_island(const ec_de_args *all, uint32_t island, ec_de_args *own)
+{
+    if (threadIdx.x == 0 && threadIdx.y == 0)
+        ec_de_island(all, island, own);
+    __syncthreads();
 }
 
 /* ---- trials ---- */
@@ -54,18 +65,28 @@ static __device__ void store_quad(double *row, const double x[4])
     ((double2 *)row)[1] = make_double2(x[2], x[3]);
 }
 
-static __device__ void start_quad(const ec_de_args *a, uint32_t lane, uint32_t gene, double u[4])
+static __device__ void start_quad(const ec_de_args *a, uint32_t generation, uint32_t lane,
+                                  uint32_t gene, double u[4])
 {
-    ec_random_stream stream = ec_de_stream(a, 0, EC_DE_DRAW_START);
+    ec_random_stream stream = ec_de_stream(a, generation, EC_DE_DRAW_START);
+    const double *given = ec_de_given(a, lane, generation);
     uint32_t out[4];
 
     for (uint32_t j = 0; j < 4; j++) {
         uint32_t g = gene + j;
         if (j % 2 == 0)
             ec_random_words(&stream, g / 2, lane, out);
-        u[j] = lane < a->n_start ? a->start[(size_t)lane * a->pitch + g]
-                                 : ec_de_start_gene(a->lower[g], a->upper[g], out, g);
+        u[j] = given ? given[g] : ec_de_start_gene(a->lower[g], a->upper[g], out, g);
     }
+}
+
+static __device__ void oppose_quad(const ec_de_args *a, uint32_t lane, uint32_t gene, double u[4])
+{
+    double x[4];
+
+    load_quad(x, a->X + (size_t)lane * a->pitch + gene);
+    for (uint32_t j = 0; j < 4; j++)
+        u[j] = ec_de_opposite(x[j], a->lower[gene + j], a->upper[gene + j]);
 }
 
 struct trial_lane {
@@ -120,34 +141,63 @@ static __device__ void draw_lane(const ec_de_args *a, uint32_t generation, uint3
     }
 }
 
-__global__ void __launch_bounds__(32 * QUADS) de_trial_global(const __grid_constant__ ec_de_args a)
+/* What the first quad's warp stores for the take of a drawn or opposite population. */
+static __device__ void keep_parameters(const ec_de_args *a, uint32_t generation, uint32_t lane)
 {
-    __shared__ trial_lane strip[32];
+    int current = ec_de_current(a, generation);
+    bool own = a->method == EC_DE_JDE && !ec_de_starts(a, generation);
+
+    a->trial_f[lane] = own ? a->f[current][lane] : a->F;
+    a->trial_cr[lane] = own ? a->cr[current][lane] : a->CR;
+}
+
+static __device__ void trial_block(const ec_de_args *a, trial_lane *strip)
+{
     uint32_t lane = blockIdx.x * 32 + threadIdx.x;
     uint32_t gene = 4 * (blockIdx.y * blockDim.y + threadIdx.y);
+    uint32_t generation = a->control->stats.generation, n = a->control->n;
+    bool starts = ec_de_starts(a, generation), opposes = ec_de_opposes(a, generation);
+    bool mixing = !starts && !opposes && !ec_de_group_turn(a, generation);
 
-    if (ec_de_stopped(&a))
-        return;
-    uint32_t generation = a.control->stats.generation, n = a.control->n;
-    bool mixing = generation > 0 && !ec_de_group_turn(&a, generation);
     if (threadIdx.y == 0 && mixing)
-        draw_lane(&a, generation, n, lane, &strip[threadIdx.x]);
-    if (threadIdx.y == 0 && generation == 0 && blockIdx.y == 0) {
-        a.trial_f[lane] = a.F;
-        a.trial_cr[lane] = a.CR;
-    }
+        draw_lane(a, generation, n, lane, &strip[threadIdx.x]);
+    if (threadIdx.y == 0 && (starts || opposes) && blockIdx.y == 0)
+        keep_parameters(a, generation, lane);
     __syncthreads();
-    if (gene >= a.genes)
+    /* behind an island's last member lie the candidates of the next one */
+    if (gene >= a->genes || (a->islands > 1 && lane >= n))
         return;
     double u[4];
     if (mixing)
-        mix_quad(&a, &strip[threadIdx.x], generation, n, lane, gene, u);
-    else if (generation == 0)
-        start_quad(&a, lane, gene, u);
+        mix_quad(a, &strip[threadIdx.x], generation, n, lane, gene, u);
+    else if (starts)
+        start_quad(a, generation, lane, gene, u);
+    else if (opposes)
+        oppose_quad(a, lane, gene, u);
     else
-        load_quad(u, a.X + (size_t)lane * a.pitch + gene);
-    for (uint32_t j = 0; j < 4 && gene + j < a.genes; j++)
-        a.U[(size_t)(gene + j) * a.ld + lane] = u[j];
+        load_quad(u, a->X + (size_t)lane * a->pitch + gene);
+    for (uint32_t j = 0; j < 4 && gene + j < a->genes; j++)
+        a->U[(size_t)(gene + j) * a->ld + lane] = u[j];
+}
+
+__global__ void __launch_bounds__(32 * QUADS) de_trial_global(const __grid_constant__ ec_de_args a)
+{
+    __shared__ trial_lane strip[32];
+
+    if (!ec_de_stopped(&a))
+        trial_block(&a, strip);
+}
+
+__global__ void __launch_bounds__(32 * QUADS)
+    de_trial_islands(const __grid_constant__ ec_de_args all)
+{
+    __shared__ trial_lane strip[32];
+    __shared__ ec_de_args a;
+
+    if (ec_de_stopped(&all))
+        return;
+    share_island(&all, blockIdx.z, &a);
+    trial_block(&a, strip);
 }
 
 extern "C" int ec_cuda_de_trial(void *stream, const void *args, size_t lanes, size_t ny)
@@ -156,7 +206,10 @@ extern "C" int ec_cuda_de_trial(void *stream, const void *args, size_t lanes, si
     dim3 block, grid = quad_grid(a, lanes, &block);
 
     (void)ny;
-    de_trial_global<<<grid, block, 0, (cudaStream_t)stream>>>(*a);
+    if (a->islands > 1)
+        de_trial_islands<<<grid, block, 0, (cudaStream_t)stream>>>(*a);
+    else
+        de_trial_global<<<grid, block, 0, (cudaStream_t)stream>>>(*a);
     return (int)cudaPeekAtLastError();
 }
 
@@ -279,28 +332,45 @@ static __device__ void strip_scores(const ec_de_args *a, uint32_t c, bool stays,
     }
 }
 
-__global__ void __launch_bounds__(32 * QUADS) de_select_global(const __grid_constant__ ec_de_args a)
+static __device__ void select_block(const ec_de_args *a)
 {
     uint32_t c = blockIdx.x * 32 + threadIdx.x;
     uint32_t gene = 4 * (blockIdx.y * blockDim.y + threadIdx.y);
 
-    if (ec_de_stopped(&a) || gene >= a.pitch)
+    if (gene >= a->pitch)
         return;
-    uint32_t generation = a.control->stats.generation, n = a.control->n;
-    bool judged = ec_de_has_judge(a.method), failed = false;
-    uint32_t n_next = judged ? a.control->n_next : n;
+    uint32_t generation = a->control->stats.generation, n = a->control->n;
+    bool judged = ec_de_has_judge(a->method), failed = false;
+    uint32_t n_next = judged ? a->control->n_next : n;
     double x[4] = {0, 0, 0, 0};
     if (c < n) {
-        ec_de_score trial = ec_de_trial_score(&a, c);
-        failed = c < a.limit && trial.status != 0;
+        ec_de_score trial = ec_de_trial_score(a, c);
+        failed = c < a->limit && trial.status != 0;
         if (judged)
-            move_quad(&a, c, gene, generation, n_next, x);
+            move_quad(a, c, gene, generation, n_next, x);
         else
-            select_quad(&a, c, gene, generation, trial, x);
+            select_quad(a, c, gene, generation, trial, x);
     }
-    strip_range(&a, gene, c < n_next, x);
+    strip_range(a, gene, c < n_next, x);
     if (gene == 0)
-        strip_scores(&a, c, c < n_next, failed, judged ? 0 : 1 - ec_de_current(&a, generation));
+        strip_scores(a, c, c < n_next, failed, judged ? 0 : 1 - ec_de_current(a, generation));
+}
+
+__global__ void __launch_bounds__(32 * QUADS) de_select_global(const __grid_constant__ ec_de_args a)
+{
+    if (!ec_de_stopped(&a))
+        select_block(&a);
+}
+
+__global__ void __launch_bounds__(32 * QUADS)
+    de_select_islands(const __grid_constant__ ec_de_args all)
+{
+    __shared__ ec_de_args a;
+
+    if (ec_de_stopped(&all))
+        return;
+    share_island(&all, blockIdx.z, &a);
+    select_block(&a);
 }
 
 extern "C" int ec_cuda_de_select(void *stream, const void *args, size_t lanes, size_t ny)
@@ -309,7 +379,10 @@ extern "C" int ec_cuda_de_select(void *stream, const void *args, size_t lanes, s
     dim3 block, grid = quad_grid(a, lanes, &block);
 
     (void)ny;
-    de_select_global<<<grid, block, 0, (cudaStream_t)stream>>>(*a);
+    if (a->islands > 1)
+        de_select_islands<<<grid, block, 0, (cudaStream_t)stream>>>(*a);
+    else
+        de_select_global<<<grid, block, 0, (cudaStream_t)stream>>>(*a);
     return (int)cudaPeekAtLastError();
 }
 
@@ -395,8 +468,8 @@ static __device__ uint32_t accept_trials(const ec_de_args *a, uint32_t generatio
 
         if (c < n) {
             ec_de_score parent = ec_de_member_score(a, 0, c), trial = ec_de_trial_score(a, c);
-            bool accept = c < a->limit && !ec_de_better(parent, trial);
-            success = accept && ec_de_better(trial, parent) && parent.status == 0;
+            bool accept = ec_de_accepts(a, c, generation, parent, trial);
+            success = accept && ec_de_succeeds(a, generation, parent, trial);
             gain = success ? ec_de_gain(parent, trial) : 0.0;
             a->accept[c] = accept;
             a->source[c] = c;
@@ -457,8 +530,8 @@ static __device__ void learn_sums(const ec_de_args *a, uint32_t n, double larges
 static __device__ uint32_t next_population(const ec_de_args *a)
 {
     const ec_de_control *control = a->control;
-    uint32_t n = control->n, evaluated = n < a->limit ? n : a->limit;
-    uint32_t n_next = ec_de_schedule(a, control->stats.evaluations + evaluated,
+    uint32_t n = control->n;
+    uint32_t n_next = ec_de_schedule(a, control->stats.evaluations + ec_de_evaluated(a, n),
                                      (uint64_t)control->stats.generation + 1);
 
     return n_next < n ? n_next : n;
@@ -587,55 +660,84 @@ static __device__ void sort_shared(uint64_t *major, uint64_t *minor, uint32_t *i
 }
 
 /* Everything for a population of at most ONE_BLOCK; size is a power of two. */
+static __device__ void judge_block(const ec_de_args *a, uint32_t size, uint64_t *shared,
+                                   block_scratch *scratch)
+{
+    uint64_t *major = shared, *minor = shared + size;
+    uint32_t *index = (uint32_t *)(shared + 2 * size);
+    uint32_t n = a->control->n;
+
+    judge_trials(a, scratch);
+    __syncthreads();
+    uint32_t n_next = a->control->n_next;
+    for (uint32_t c = threadIdx.x; c < size; c += blockDim.x)
+        member_key(a, c, n, &major[c], &minor[c], &index[c]);
+    sort_shared(major, minor, index, size, 0);
+    __syncthreads();
+    place_members(a, index, n, n_next, scratch);
+}
+
 __global__ void __launch_bounds__(THREADS_MAX)
     de_judge_one_block(const __grid_constant__ ec_de_args a, uint32_t size)
 {
     extern __shared__ uint64_t shared[];
     __shared__ block_scratch scratch;
-    uint64_t *major = shared, *minor = shared + size;
-    uint32_t *index = (uint32_t *)(shared + 2 * size);
 
-    if (ec_de_stopped(&a))
+    if (!ec_de_stopped(&a))
+        judge_block(&a, size, shared, &scratch);
+}
+
+__global__ void __launch_bounds__(THREADS_MAX)
+    de_judge_islands(const __grid_constant__ ec_de_args all, uint32_t size)
+{
+    extern __shared__ uint64_t shared[];
+    __shared__ block_scratch scratch;
+    __shared__ ec_de_args a;
+
+    if (ec_de_stopped(&all))
         return;
-    uint32_t n = a.control->n;
+    share_island(&all, blockIdx.x, &a);
+    judge_block(&a, size, shared, &scratch);
+}
+
+/* The steps of larger populations; the grid's y is the island. */
+
+__global__ void __launch_bounds__(THREADS_MAX)
+    de_judge_trials_global(const __grid_constant__ ec_de_args all)
+{
+    __shared__ block_scratch scratch;
+    __shared__ ec_de_args a;
+
+    if (ec_de_stopped(&all))
+        return;
+    share_island(&all, blockIdx.y, &a);
     judge_trials(&a, &scratch);
-    __syncthreads();
-    uint32_t n_next = a.control->n_next;
-    for (uint32_t c = threadIdx.x; c < size; c += blockDim.x)
-        member_key(&a, c, n, &major[c], &minor[c], &index[c]);
-    sort_shared(major, minor, index, size, 0);
-    __syncthreads();
-    place_members(&a, index, n, n_next, &scratch);
 }
 
 __global__ void __launch_bounds__(THREADS_MAX)
-    de_judge_trials_global(const __grid_constant__ ec_de_args a)
+    de_judge_place_global(const __grid_constant__ ec_de_args all)
 {
     __shared__ block_scratch scratch;
+    __shared__ ec_de_args a;
 
-    if (!ec_de_stopped(&a))
-        judge_trials(&a, &scratch);
-}
-
-__global__ void __launch_bounds__(THREADS_MAX)
-    de_judge_place_global(const __grid_constant__ ec_de_args a)
-{
-    __shared__ block_scratch scratch;
-
-    if (!ec_de_stopped(&a))
-        place_members(&a, a.sort_index, a.control->n, a.control->n_next, &scratch);
+    if (ec_de_stopped(&all))
+        return;
+    share_island(&all, blockIdx.y, &a);
+    place_members(&a, a.sort_index, a.control->n, a.control->n_next, &scratch);
 }
 
 /* Chunks of ONE_BLOCK: sorted whole (run 0, keys made here) or the low strides of one merge. */
 __global__ void __launch_bounds__(THREADS_MAX)
-    de_judge_sort_chunk(const __grid_constant__ ec_de_args a, uint32_t size, uint32_t run)
+    de_judge_sort_chunk(const __grid_constant__ ec_de_args all, uint32_t size, uint32_t run)
 {
     __shared__ uint64_t major[ONE_BLOCK], minor[ONE_BLOCK];
     __shared__ uint32_t index[ONE_BLOCK];
+    __shared__ ec_de_args a;
     uint32_t first = blockIdx.x * ONE_BLOCK;
 
-    if (ec_de_stopped(&a))
+    if (ec_de_stopped(&all))
         return;
+    share_island(&all, blockIdx.y, &a);
     for (uint32_t i = threadIdx.x; i < ONE_BLOCK; i += blockDim.x) {
         uint32_t c = first + i;
         if (run == 0) {
@@ -664,33 +766,39 @@ __global__ void __launch_bounds__(256)
 {
     uint32_t pair = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t x = 2 * pair - pair % stride;
+    uint64_t *key = a.sort_key + 2 * (size_t)blockIdx.y * a.sort_size;
+    uint32_t *index = a.sort_index + (size_t)blockIdx.y * a.sort_size;
 
     if (!ec_de_stopped(&a) && pair < size / 2)
-        compare_exchange(a.sort_key, a.sort_key + size, a.sort_index, x, x + stride,
-                         (x & run) == 0);
+        compare_exchange(key, key + size, index, x, x + stride, (x & run) == 0);
 }
 
 extern "C" int ec_cuda_de_judge(void *stream, const void *args, size_t lanes, size_t ny)
 {
     const ec_de_args *a = (const ec_de_args *)args;
     cudaStream_t s = (cudaStream_t)stream;
-    uint32_t size = power_of_two((uint32_t)lanes);
+    uint32_t size = power_of_two(a->bucket), islands = a->islands;
 
+    (void)lanes;
     (void)ny;
     if (size <= ONE_BLOCK) {
         size_t bytes = size * (2 * sizeof(uint64_t) + sizeof(uint32_t));
         uint32_t threads = size < THREADS_MAX ? size : THREADS_MAX;
-        de_judge_one_block<<<1, threads, bytes, s>>>(*a, size);
+        if (islands > 1)
+            de_judge_islands<<<islands, threads, bytes, s>>>(*a, size);
+        else
+            de_judge_one_block<<<1, threads, bytes, s>>>(*a, size);
         return (int)cudaPeekAtLastError();
     }
-    de_judge_trials_global<<<1, THREADS_MAX, 0, s>>>(*a);
-    de_judge_sort_chunk<<<size / ONE_BLOCK, THREADS_MAX, 0, s>>>(*a, size, 0);
+    dim3 chunks(size / ONE_BLOCK, islands), pairs(size / 2 / 256, islands), one(1, islands);
+    de_judge_trials_global<<<one, THREADS_MAX, 0, s>>>(*a);
+    de_judge_sort_chunk<<<chunks, THREADS_MAX, 0, s>>>(*a, size, 0);
     for (uint32_t run = 2 * ONE_BLOCK; run <= size; run *= 2) {
         for (uint32_t stride = run / 2; stride >= ONE_BLOCK; stride /= 2)
-            de_judge_sort_step<<<size / 2 / 256, 256, 0, s>>>(*a, size, run, stride);
-        de_judge_sort_chunk<<<size / ONE_BLOCK, THREADS_MAX, 0, s>>>(*a, size, run);
+            de_judge_sort_step<<<pairs, 256, 0, s>>>(*a, size, run, stride);
+        de_judge_sort_chunk<<<chunks, THREADS_MAX, 0, s>>>(*a, size, run);
     }
-    de_judge_place_global<<<1, THREADS_MAX, 0, s>>>(*a);
+    de_judge_place_global<<<one, THREADS_MAX, 0, s>>>(*a);
     return (int)cudaPeekAtLastError();
 }
 
@@ -740,56 +848,193 @@ static __device__ double rows_spread(const double *low, const double *high, uint
     return spread;
 }
 
-__global__ void __launch_bounds__(THREADS_MAX)
-    de_finish_global(const __grid_constant__ ec_de_args a)
+static __device__ void finish_block(const ec_de_args *a, finish_scratch *scratch)
 {
-    __shared__ finish_scratch scratch;
     uint32_t t = threadIdx.x, failed = 0, feasible = 0;
-
-    if (ec_de_stopped(&a))
-        return;
-    ec_de_control *control = a.control;
-    int next = ec_de_has_judge(a.method) ? 0 : 1 - ec_de_current(&a, control->stats.generation);
-    ranked best = {ec_de_member_score(&a, next, 0), 0};
+    ec_de_control *control = a->control;
+    int next = ec_de_has_judge(a->method) ? 0 : 1 - ec_de_current(a, control->stats.generation);
+    ranked best = {ec_de_member_score(a, next, 0), 0};
     uint32_t strips = (control->n + 31) / 32, strips_next = (control->n_next + 31) / 32;
 
     if (t == 0)
-        scratch.failed = scratch.feasible = 0;
+        scratch->failed = scratch->feasible = 0;
     for (uint32_t s = t; s < strips; s += blockDim.x) {
-        failed += a.strip_failed[s];
-        feasible += a.strip_feasible[s];
+        failed += a->strip_failed[s];
+        feasible += a->strip_feasible[s];
         if (s < strips_next) {
-            ranked other = {ec_de_member_score(&a, next, a.strip_best[s]), a.strip_best[s]};
+            ranked other = {ec_de_member_score(a, next, a->strip_best[s]), a->strip_best[s]};
             best = better_of(best, other);
         }
     }
-    double spread = rows_spread(a.strip_low, a.strip_high, strips_next, a.genes, a.pitch, a.lower,
-                                a.upper, &scratch);
-    if (a.groups) {
-        double other = rows_spread(a.group_X, a.group_X, a.groups, a.group_genes, a.group_pitch,
-                                   a.group_lower, a.group_upper, &scratch);
+    double spread = rows_spread(a->strip_low, a->strip_high, strips_next, a->genes, a->pitch,
+                                a->lower, a->upper, scratch);
+    if (a->groups) {
+        double other = rows_spread(a->group_X, a->group_X, a->groups, a->group_genes,
+                                   a->group_pitch, a->group_lower, a->group_upper, scratch);
         spread = other > spread ? other : spread;
     }
-    spread = block_max(spread, scratch.number);
+    spread = block_max(spread, scratch->number);
     best = warp_best(best);
     if (t % 32 == 0)
-        scratch.best[t / 32] = best;
-    atomicAdd(&scratch.failed, failed);
-    atomicAdd(&scratch.feasible, feasible);
+        scratch->best[t / 32] = best;
+    atomicAdd(&scratch->failed, failed);
+    atomicAdd(&scratch->feasible, feasible);
     __syncthreads();
     if (t != 0)
         return;
     for (uint32_t w = 1; w < blockDim.x / 32; w++)
-        best = better_of(best, scratch.best[w]);
-    ec_de_finish_control(&a, control, scratch.failed, scratch.feasible, best.index, spread);
+        best = better_of(best, scratch->best[w]);
+    ec_de_finish_control(a, control, scratch->failed, scratch->feasible, best.index, spread);
+}
+
+__global__ void __launch_bounds__(THREADS_MAX)
+    de_finish_global(const __grid_constant__ ec_de_args a)
+{
+    __shared__ finish_scratch scratch;
+
+    if (!ec_de_stopped(&a))
+        finish_block(&a, &scratch);
+}
+
+__global__ void __launch_bounds__(THREADS_MAX)
+    de_finish_islands(const __grid_constant__ ec_de_args all)
+{
+    __shared__ finish_scratch scratch;
+    __shared__ ec_de_args a;
+
+    if (ec_de_stopped(&all))
+        return;
+    share_island(&all, blockIdx.x, &a);
+    finish_block(&a, &scratch);
 }
 
 extern "C" int ec_cuda_de_finish(void *stream, const void *args, size_t lanes, size_t ny)
 {
     const ec_de_args *a = (const ec_de_args *)args;
-    unsigned threads = lanes / 32 * a->pitch <= 4096 ? 256 : THREADS_MAX;
+    unsigned threads = a->bucket / 32 * a->pitch <= 4096 ? 256 : THREADS_MAX;
 
+    (void)lanes;
     (void)ny;
-    de_finish_global<<<1, threads, 0, (cudaStream_t)stream>>>(*a);
+    if (a->islands > 1)
+        de_finish_islands<<<a->islands, threads, 0, (cudaStream_t)stream>>>(*a);
+    else
+        de_finish_global<<<1, threads, 0, (cudaStream_t)stream>>>(*a);
+    return (int)cudaPeekAtLastError();
+}
+
+/* ---- migration: one block an island ---- */
+
+enum { MEET_THREADS = 256 };
+
+struct meet_scratch {
+    ec_de_args own, from;
+    ranked worst[MEET_THREADS / 32];
+    bool moves;
+    uint32_t place;
+};
+
+/* The member with the worst key. */
+static __device__ uint32_t worst_member(const ec_de_args *a, int current, uint32_t n,
+                                        meet_scratch *scratch)
+{
+    ranked worst = {ec_de_member_score(a, current, 0), 0};
+
+    for (uint32_t c = threadIdx.x; c < n; c += blockDim.x) {
+        ranked other = {ec_de_member_score(a, current, c), c};
+        if (better_of(worst, other).index == worst.index)
+            worst = other;
+    }
+    for (int offset = 16; offset > 0; offset /= 2) {
+        ranked other = worst;
+        other.score.violation = __shfl_xor_sync(ALL_LANES, worst.score.violation, offset);
+        other.score.cost = __shfl_xor_sync(ALL_LANES, worst.score.cost, offset);
+        other.index = __shfl_xor_sync(ALL_LANES, worst.index, offset);
+        if (better_of(worst, other).index == worst.index)
+            worst = other;
+    }
+    if (threadIdx.x % 32 == 0)
+        scratch->worst[threadIdx.x / 32] = worst;
+    __syncthreads();
+    for (uint32_t w = 0; w < blockDim.x / 32; w++)
+        if (better_of(worst, scratch->worst[w]).index == worst.index)
+            worst = scratch->worst[w];
+    return worst.index;
+}
+
+/* Where the last member of the order belongs now, by halving; one thread. */
+static __device__ uint32_t place_of_last(const ec_de_args *a, uint32_t n)
+{
+    uint32_t low = 0, high = n - 1, moved = a->order[n - 1];
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (ec_de_before(a, 0, moved, a->order[middle]))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Moves the last member of the order to `place` and those from there on back, from behind. */
+static __device__ void reorder_last(const ec_de_args *a, uint32_t n, uint32_t place)
+{
+    uint32_t moved = a->order[n - 1];
+
+    __syncthreads();
+    for (uint32_t end = n - 1; end > place;) {
+        uint32_t count = end - place < blockDim.x ? end - place : blockDim.x, first = end - count;
+        uint32_t member = threadIdx.x < count ? a->order[first + threadIdx.x] : 0;
+        __syncthreads();
+        if (threadIdx.x < count)
+            a->order[first + threadIdx.x + 1] = member;
+        __syncthreads();
+        end = first;
+    }
+    if (threadIdx.x == 0)
+        a->order[place] = moved;
+}
+
+__global__ void __launch_bounds__(MEET_THREADS)
+    de_meet_global(const __grid_constant__ ec_de_args all)
+{
+    __shared__ meet_scratch scratch;
+    uint32_t island = blockIdx.x;
+    const ec_de_args *a = &scratch.own, *from = &scratch.from;
+
+    if (ec_de_stopped(&all))
+        return;
+    if (threadIdx.x == 0) {
+        if (island == 0)
+            ec_de_total(&all);
+        ec_de_island(&all, island, &scratch.own);
+        ec_de_island(&all, ec_de_neighbour(&all, island), &scratch.from);
+        scratch.moves = ec_de_immigrates(&all, a, from);
+    }
+    __syncthreads();
+    if (!scratch.moves)
+        return;
+    uint32_t n = a->control->n;
+    bool judged = ec_de_has_judge(a->method);
+    uint32_t member =
+        judged ? a->order[n - 1]
+               : worst_member(a, ec_de_current(a, a->control->stats.generation), n, &scratch);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        ec_de_immigrate(a, from, member);
+        scratch.place = judged ? place_of_last(a, n) : 0;
+    }
+    __syncthreads();
+    if (judged)
+        reorder_last(a, n, scratch.place);
+}
+
+extern "C" int ec_cuda_de_meet(void *stream, const void *args, size_t lanes, size_t ny)
+{
+    const ec_de_args *a = (const ec_de_args *)args;
+
+    (void)lanes;
+    (void)ny;
+    de_meet_global<<<a->islands, MEET_THREADS, 0, (cudaStream_t)stream>>>(*a);
     return (int)cudaPeekAtLastError();
 }
