@@ -275,6 +275,9 @@ static void fill_bounds(ec_job_entry *entry, const ec_variable_info *info)
     if (info->kind == EC_VARIABLE_SPACED)
         s = spacing_of(info);
     entry->slack = s.slack;
+    entry->aperture = info->aperture;
+    entry->min_gap = info->min_gap;
+    entry->symmetric = info->symmetric;
     for (int32_t i = 0; i < value_elements(info); i++) {
         bool bounded = info->kind == EC_VARIABLE_REAL || info->kind == EC_VARIABLE_INTEGER;
         bool spaced = info->kind == EC_VARIABLE_SPACED;
@@ -479,9 +482,15 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int encode_spaced(const ec_job_entry *entry, const ec_variable_info *info,
-                         const double *value, double *gene)
+static int encode_spaced(const ec_job_entry *entry, const double *value, double *gene)
 {
+    const ec_variable_info of = {.name = entry->variable.name,
+                                 .kind = EC_VARIABLE_SPACED,
+                                 .count = entry->variable.count,
+                                 .aperture = entry->aperture,
+                                 .min_gap = entry->min_gap,
+                                 .symmetric = entry->symmetric};
+    const ec_variable_info *info = &of;
     spacing s = spacing_of(info);
     double tolerance = 1e-9 * info->aperture;
     int status = EC_OK;
@@ -528,30 +537,44 @@ static int encode_spaced(const ec_job_entry *entry, const ec_variable_info *info
     return status;
 }
 
-static int encode(const ec_job_entry *entry, const ec_variable_info *info, const double *value,
-                  double *gene)
+static int encode_number(const ec_job_entry *entry, int32_t n, const double *value, double *gene,
+                         ec_job_moved *moved)
 {
-    int32_t n = value_elements(info);
+    bool integer = entry->variable.kind == EC_VARIABLE_INTEGER;
 
-    switch (info->kind) {
+    for (int32_t i = 0; i < n; i++) {
+        double min = entry->value_min[i], max = entry->value_max[i];
+
+        if (!isfinite(value[i]) || (integer && value[i] != floor(value[i])))
+            return ec_fail(EC_ERR_RANGE, "variable '%s': start value %g is not a %s",
+                           entry->variable.name, value[i], integer ? "whole number" : "number");
+        gene[i] = value[i] < min ? min : value[i] > max ? max : value[i];
+        if (gene[i] == value[i])
+            continue;
+        if (moved->count == 0) {
+            moved->element = i;
+            moved->value = value[i];
+            moved->to = gene[i];
+        }
+        moved->count++;
+    }
+    return EC_OK;
+}
+
+int ec_job_encode(const ec_job_entry *entry, const double *value, double *gene, ec_job_moved *moved)
+{
+    int32_t n = entry->variable.count > 0 ? entry->variable.count : 1;
+
+    switch (entry->variable.kind) {
     case EC_VARIABLE_REAL:
     case EC_VARIABLE_INTEGER:
-        for (int32_t i = 0; i < n; i++) {
-            bool whole = info->kind == EC_VARIABLE_REAL || value[i] == floor(value[i]);
-            if (!(value[i] >= info->min[i] && value[i] <= info->max[i]) || !whole)
-                return ec_fail(EC_ERR_RANGE,
-                               "variable '%s': start value %g is not %s between %g and %g",
-                               info->name, value[i], whole ? "a number" : "a whole number",
-                               info->min[i], info->max[i]);
-            gene[i] = value[i];
-        }
-        return EC_OK;
+        return encode_number(entry, n, value, gene, moved);
     case EC_VARIABLE_BINARY:
         return encode_binary(entry, n, value, gene);
     case EC_VARIABLE_CHOICE:
         return encode_choice(entry, n, value, gene);
     case EC_VARIABLE_SPACED:
-        return entry->variable.n_genes > 0 ? encode_spaced(entry, info, value, gene) : EC_OK;
+        return entry->variable.n_genes > 0 ? encode_spaced(entry, value, gene) : EC_OK;
     }
     return EC_OK;
 }
@@ -610,8 +633,9 @@ static int entry_build(ec_graph *graph, int32_t owner, ec_job_entry *entry,
     if (variable->value < 0)
         return variable->value;
     for (int32_t i = 0; i < info->n_start; i++) {
-        int status = encode(entry, info, info->start + (size_t)i * (size_t)value_elements(info),
-                            entry->start + (size_t)i * (size_t)variable->n_genes);
+        int status =
+            ec_job_encode(entry, info->start + (size_t)i * (size_t)value_elements(info),
+                          entry->start + (size_t)i * (size_t)variable->n_genes, &entry->moved);
         if (status < 0)
             return status;
     }

@@ -31,7 +31,8 @@ typedef struct ec_variable_info {
     ec_variable_kind kind;
     int32_t count;           /* elements; 0 makes a scalar */
     const double *min, *max; /* one an element (one for a scalar) */
-    const double *start;     /* n_start rows of values (an element each), or NULL */
+    const double *start;     /* n_start rows of values (an element each), or NULL; real and integer
+                                ones outside of min and max are moved onto them */
     int32_t n_start;
     int32_t sum;    /* binary: number of ones; < 0: free */
     int32_t n_from; /* choice: number of items */
@@ -109,6 +110,19 @@ EC_API void ec_job_gene_bounds(const ec_job *job, bool group, double *min, doubl
  * one, of a variable without any the middle of its bounds. genes: n_genes values. */
 EC_API int32_t ec_job_start_count(const ec_job *job);
 EC_API void ec_job_start_genes(const ec_job *job, int32_t i, double *genes);
+
+/* Designs out of the text of a CSV file, as rows of ec_job_gene_count genes; genes NULL: only their
+ * number *n. The first line names the columns. Three layouts are read:
+ *   a row a design, with the columns x of a single variable and x[1], x[2], ... of a list
+ *     (tables of sweeps, fronts);
+ *   a row an element, with a column x of each variable: one design (best:save);
+ *   name,index,value,kind: one design (best.csv).
+ * Columns of objectives, constraints, records and group variables are passed over. Values outside of
+ * a variable's bounds are moved onto them; the log gets one warning with their number. Errors name
+ * `file` and the column or line: a column that is missing or unknown, a field that is no number, a
+ * value that the variable cannot have. */
+EC_API int ec_job_read_designs(const ec_job *job, const char *text, const char *file, ec_log *log,
+                               double *genes, size_t *n);
 
 /* Cost of the i-th objective to minimise (negated when maximised) and the violation (sum of scaled excesses
  * over tolerance; -1 expr when there are no constraints), as graph nodes. */

@@ -12,6 +12,14 @@
 
 EC_C_BEGIN
 
+/* Start values that lay outside of their bounds and were moved onto them. */
+typedef struct ec_job_moved {
+    int32_t count;
+    /* the first of them */
+    int32_t element;
+    double value, to;
+} ec_job_moved;
+
 typedef struct ec_job_entry {
     ec_variable variable;
     double *min, *max;             /* bounds of the genes */
@@ -21,7 +29,9 @@ typedef struct ec_job_entry {
     int32_t sum, n_from; /* of binary and choice variables */
     bool distinct;
     /* spaced: element i of the moving half is base[i] + slack * sorted_i */
-    double slack;
+    double slack, aperture, min_gap;
+    bool symmetric;
+    ec_job_moved moved; /* of its start values */
 } ec_job_entry;
 
 struct ec_job {
@@ -36,6 +46,12 @@ struct ec_job {
     int32_t owner;  /* of its variables' nodes in the graph */
     bool searching; /* a search of it runs: nothing may be added */
 };
+
+/* Genes of a variable's value, an element each. Real and integer values outside of their bounds are
+ * moved onto them and counted in *moved, which the caller has cleared. Errors: what is no number, no
+ * whole number where one is needed, or no value that the variable can have. */
+int ec_job_encode(const ec_job_entry *entry, const double *value, double *genes,
+                  ec_job_moved *moved);
 
 /* expr, on the candidate axis also where it depends on group variables only. */
 ec_expr ec_job_on_candidates(ec_job *job, ec_expr expr);

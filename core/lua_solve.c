@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "lua_expr.h"
+#include "lua_files.h"
 #include "lua_job.h"
 #include "lua_values.h"
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 typedef struct solve_keys {
-    const char *method;
+    const char *method, *start;
     int64_t population, groups, evaluations, generations, stagnation, polish_designs, keep, chunk;
     double seconds, target, stagnation_tolerance, spread, polish_seconds;
     double failure_value;
@@ -24,6 +25,10 @@ static const ec_key solve_table[] = {
      "the search, \"lshade\" when absent; see below", offsetof(solve_keys, method)},
     {"population", EC_KEY_INTEGER, 0, 0, 1, 1e8, NULL, NULL,
      "designs in a generation (default: the method's own)", offsetof(solve_keys, population)},
+    {"start", EC_KEY_STRING, 0, NAN, 0, 0, NULL, NULL,
+     "CSV file of designs to begin with, below the script's folder or --data: a row each, columns "
+     "x of a number and x[1], x[2], ... of a list; a best.csv and what best:save writes too",
+     offsetof(solve_keys, start)},
     {"groups", EC_KEY_INTEGER, 0, 0, 1, 1e6, NULL, NULL,
      "groups of candidates for variables with group = true", offsetof(solve_keys, groups)},
     {"evaluations", EC_KEY_INTEGER, 0, 0, 1, 9e15, NULL, NULL, "stop after so many designs",
@@ -183,6 +188,23 @@ static void make_quick(ec_solve_info *info, size_t least_population, bool groupe
     info->polish_evaluations = POLISH_EVALUATIONS;
 }
 
+/* Designs of the file; pushes memory. */
+static void read_start(lua_State *L, const char *name, ec_log *log, ec_solve_info *info)
+{
+    char real[PATH_MAX];
+    size_t size;
+    const ec_job *job = ec_lua_job_at(L, "job:solve");
+    const char *text = NULL;
+    if (ec_lua_files_resolve(L, name, real, sizeof real) == EC_OK)
+        text = ec_lua_files_slurp(L, real, &size);
+    if (!text || ec_job_read_designs(job, text, name, NULL, NULL, &info->n_start) != EC_OK)
+        ec_lua_fail_core(L, "job:solve: key 'start'");
+    double *genes = ec_lua_values_new(L, (int64_t)info->n_start * (ec_job_gene_count(job) + 1));
+    if (ec_job_read_designs(job, text, name, log, genes, &info->n_start) != EC_OK)
+        ec_lua_fail_core(L, "job:solve: key 'start'");
+    info->start = genes;
+}
+
 /* Fills info; returns whether the search is reported. */
 static bool read_solve(lua_State *L, ec_solve_info *info)
 {
@@ -227,6 +249,8 @@ static bool read_solve(lua_State *L, ec_solve_info *info)
                           "the objective that a failed design gets"
                         : "job:solve: key 'failure_value' is for on_failure = \"value\" only");
     info->failure_value = keys.on_failure == EC_FAILURE_VALUE ? keys.failure_value : 0;
+    if (keys.start)
+        read_start(L, keys.start, keys.report ? host->settings.log : NULL, info);
     if (info->population && info->population < m.def->min_population)
         ec_lua_fail(L,
                     "job:solve: key 'population': %zu is too small, method '%s' needs at least %zu",

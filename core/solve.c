@@ -235,6 +235,9 @@ static int search(ec_solve_run *run)
         ec_solve_save(run);
     if (status == EC_OK && run->generation > 0)
         status = ec_solve_look(run, true, true, &flag);
+    if (run->stats.restarts > 0)
+        ec_log_write(&run->messages.log, EC_LOG_INFO, "%s: %u restarts with a new population",
+                     run->def->name, run->stats.restarts);
     run->result->stop = flag ? (ec_stop)flag : stop;
     run->phase = EC_PHASE_SEARCHED;
     if (status == EC_OK && run->result->stop != EC_STOP_INTERRUPT)

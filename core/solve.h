@@ -103,6 +103,9 @@ typedef struct ec_solve_info {
     uint64_t identity;     /* of everything outside the library that defines the job (a hash of the
                           script): a checkpoint of another one is refused */
     const double *options; /* of the method, in its table's order; NULL: defaults */
+    const double *start; /* n_start further start designs, rows of the job's genes, behind those of
+                            the variables; may be NULL */
+    size_t n_start;
     volatile const int *interrupt; /* set by a signal handler; may be NULL */
     /* Called at each look on the calling thread; may be NULL. */
     void (*progress)(void *user, const ec_history_row *row, double seconds_left);

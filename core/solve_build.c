@@ -123,15 +123,62 @@ void ec_solve_begin_end(ec_solve_run *run)
     run->wait_until = interrupted ? ec_wall_seconds() + end_seconds : 0;
 }
 
+/* "x", or "x[3]" of a list. */
+static void element_name(const ec_variable *variable, int32_t element, char *text, size_t size)
+{
+    if (variable->count > 0)
+        snprintf(text, size, "%.200s[%d]", variable->name, (int)element + 1);
+    else
+        snprintf(text, size, "%.200s", variable->name);
+}
+
+/* What a search makes of variables that cannot move, and of starts outside of the bounds. */
+static void tell_variables(ec_solve_run *run)
+{
+    ec_log *log = &run->messages.log;
+    char name[256];
+
+    for (int32_t v = 0; v < run->job->n_variables; v++) {
+        const ec_job_entry *entry = run->job->variables[v];
+        const ec_variable *variable = &entry->variable;
+        const ec_job_moved *moved = &entry->moved;
+        int32_t n = variable->count > 0 ? variable->count : 1, fixed = 0, first = -1;
+
+        if (variable->kind != EC_VARIABLE_REAL && variable->kind != EC_VARIABLE_INTEGER)
+            continue;
+        for (int32_t i = 0; i < n; i++)
+            if (entry->value_min[i] == entry->value_max[i]) {
+                fixed++;
+                first = first < 0 ? i : first;
+            }
+        element_name(variable, fixed > 0 ? first : 0, name, sizeof name);
+        if (fixed > 1)
+            ec_log_write(log, EC_LOG_INFO,
+                         "variable '%s': %d of %d elements are fixed, their min is their max",
+                         variable->name, (int)fixed, (int)n);
+        else if (fixed == 1)
+            ec_log_write(log, EC_LOG_INFO, "variable '%s' is fixed at %g, its min and max", name,
+                         entry->value_min[first]);
+        if (moved->count == 0)
+            continue;
+        element_name(variable, moved->element, name, sizeof name);
+        ec_log_write(log, EC_LOG_WARNING,
+                     "start: %s = %g lies outside its bounds, %g to %g, and is moved to %g%s", name,
+                     moved->value, entry->value_min[moved->element],
+                     entry->value_max[moved->element], moved->to,
+                     moved->count > 1 ? "; so are other values of the variable" : "");
+    }
+}
+
 static int build_optimizer(ec_solve_run *run)
 {
     const ec_solve_info *info = run->info;
     const ec_job *job = run->job;
-    int32_t n_start = ec_job_start_count(job);
+    size_t n_own = (size_t)ec_job_start_count(job), n_start = n_own + info->n_start;
     size_t n_genes = (size_t)job->n_genes, n_group = (size_t)job->n_group_genes;
     ec_gene *genes = (ec_gene *)calloc(run->width + 1, sizeof *genes);
     bool *integral = (bool *)calloc(run->width + 1, sizeof *integral);
-    double *start = (double *)malloc(sizeof *start * ((size_t)n_start * n_genes + 1));
+    double *start = (double *)malloc(sizeof *start * (n_start * n_genes + 1));
     int status = EC_ERR_MEMORY;
 
     run->min = (double *)malloc(sizeof(double) * (run->width + 1));
@@ -147,8 +194,10 @@ static int build_optimizer(ec_solve_run *run)
         genes[i].max = run->max[i];
         genes[i].integral = integral[i];
     }
-    for (int32_t i = 0; i < n_start; i++)
-        ec_job_start_genes(job, i, start + (size_t)i * n_genes);
+    for (size_t i = 0; i < n_own; i++)
+        ec_job_start_genes(job, (int32_t)i, start + i * n_genes);
+    if (info->n_start > 0)
+        memcpy(start + n_own * n_genes, info->start, sizeof *start * info->n_start * n_genes);
     ec_optimizer_info optimizer = {
         .genes = genes,
         .n_genes = n_genes,
@@ -160,7 +209,7 @@ static int build_optimizer(ec_solve_run *run)
         .evaluations = info->evaluations,
         .generations = info->generations,
         .start = start,
-        .n_start = (size_t)n_start,
+        .n_start = n_start,
         .options = info->options,
         .n_objectives = run->n_objectives,
         .log = &run->messages.log,
@@ -168,6 +217,11 @@ static int build_optimizer(ec_solve_run *run)
     status = run->def->create(run->def, run->backend, &optimizer, &run->optimizer);
     if (status == EC_OK)
         run->max_population = run->def->max_population(run->optimizer);
+    if (status == EC_OK && n_start > run->max_population)
+        ec_log_write(&run->messages.log, EC_LOG_WARNING,
+                     "start: %zu designs are given, more than the population of %zu: the first %zu "
+                     "are taken",
+                     n_start, run->max_population, run->max_population);
 done:
     free(genes);
     free(integral);
@@ -300,6 +354,7 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
     for (int32_t i = 0; i < run->n_outputs; i++)
         if (run->outputs[i] < 0)
             return run->outputs[i];
+    tell_variables(run);
     status = build_optimizer(run);
     if (status == EC_OK)
         status = build_rules(run);

@@ -7,7 +7,7 @@
 #include "backends.h"
 
 #include "core/detmath.h"
-#include "core/optimizer.h"
+#include "method_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,18 @@ enum { GENERATIONS = 50, GROUP_GENES = 3 };
 typedef struct de_setup {
     const char *method;
     size_t genes, population, groups, evaluations, generations;
-    const double *options;
+    const ec_method_setting *settings;
     size_t n_start;
     int n_generations; /* to run */
 } de_setup;
+
+static bool asks_for(const de_setup *setup, const char *key)
+{
+    for (const ec_method_setting *s = setup->settings; s && s->key; s++)
+        if (strcmp(s->key, key) == 0)
+            return true;
+    return false;
+}
 
 /* ---- given scores ---- */
 
@@ -34,14 +42,14 @@ static uint32_t mix(uint32_t x)
     return x ^ x >> 16;
 }
 
-/* Costs fall slowly, so that trials go on to succeed, and tie now and then. */
-static void given_scores(uint32_t generation, size_t n, double *cost, double *violation,
-                         uint8_t *status)
+/* Costs fall by `slope` a generation, so that trials go on to succeed, and tie now and then. */
+static void given_scores(uint32_t generation, size_t n, double slope, double *cost,
+                         double *violation, uint8_t *status)
 {
     for (uint32_t c = 0; c < n; c++) {
         uint32_t h = mix(generation * 0x9e3779b9u + mix(c + 1));
         uint32_t kind = h & 31u, value = mix(h);
-        cost[c] = (double)(value >> 20) / 64.0 - 2.0 * generation;
+        cost[c] = (double)(value >> 20) / 64.0 - slope * generation;
         violation[c] = kind >= 6 && kind < 14 ? (double)(value & 0xffu) / 16.0 : 0.0;
         status[c] = kind == 0 ? EC_CANDIDATE_EVALUATOR : 0;
         if (kind == 1)
@@ -69,6 +77,7 @@ typedef struct de_run {
     double *host_cost, *host_violation;
     uint8_t *host_status;
     size_t room;
+    double slope;
     ec_array X, XG;
     size_t n;
 } de_run;
@@ -90,10 +99,12 @@ static void de_run_close(de_run *run)
 static int de_run_open(de_run *run, const de_setup *setup, ec_backend *backend)
 {
     size_t genes = setup->genes + GROUP_GENES;
+    double options[EC_METHOD_OPTIONS_MAX];
 
     memset(run, 0, sizeof *run);
     run->backend = backend;
     run->def = ec_optimizer_find(setup->method);
+    run->slope = asks_for(setup, "restart") ? 0.1 : 2; /* or some generations find nothing better */
     EC_CHECK(run->def != NULL, "no method %s", setup->method);
     run->genes = (ec_gene *)calloc(genes, sizeof *run->genes);
     run->start = (double *)calloc(setup->n_start * setup->genes + 1, sizeof *run->start);
@@ -116,7 +127,8 @@ static int de_run_open(de_run *run, const de_setup *setup, ec_backend *backend)
     info.island = 3;
     info.evaluations = setup->evaluations;
     info.generations = setup->generations;
-    info.options = setup->options;
+    EC_CHECK(ec_method_options(run->def, setup->settings, options), "options of %s", setup->method);
+    info.options = options;
     info.start = run->start;
     info.n_start = setup->n_start;
     EC_CHECK_CALL(run->def->create(run->def, backend, &info, &run->optimizer));
@@ -136,7 +148,8 @@ static int de_run_scores(de_run *run, uint32_t generation)
 {
     const ec_backend_ops *ops = run->backend->ops;
 
-    given_scores(generation, run->room, run->host_cost, run->host_violation, run->host_status);
+    given_scores(generation, run->room, run->slope, run->host_cost, run->host_violation,
+                 run->host_status);
     EC_CHECK_CALL(ops->upload(run->backend, run->cost, run->host_cost, run->room * sizeof(double)));
     EC_CHECK_CALL(
         ops->upload(run->backend, run->violation, run->host_violation, run->room * sizeof(double)));
@@ -282,6 +295,9 @@ static int run_generations(const de_setup *setup, de_run *run, de_run *plain, re
     /* a population that loses more than a bucket each generation is never replayed */
     EC_CHECK(!r || r->replays > 0 || setup->population > 5000, "%s: no generation was replayed",
              run->def->name);
+    uint32_t restarts = plain->def->stats(plain->optimizer)->restarts;
+    EC_CHECK(restarts > 0 || !asks_for(setup, "restart"), "%s: no population was drawn anew",
+             setup->method);
     return compare_states(run, plain);
 }
 
@@ -372,20 +388,21 @@ static int case_pbest_large(ec_backend *backend)
 /* An archive that overflows at once, and one that is absent. */
 static int case_archive_sizes(ec_backend *backend)
 {
-    const double small[] = {0.2, 0.1, 1, 0.1, 0.5, 0.9, 1}, none[] = {0.2, 0, 1, 0.1, 0.5, 0.9, 2};
+    const ec_method_setting small[] = {{"p", 0.2}, {"archive", 0.1}, {"bounds", 1}, {NULL, 0}};
+    const ec_method_setting none[] = {{"p", 0.2}, {"archive", 0}, {"bounds", 2}, {NULL, 0}};
     de_setup setup = {"current_to_pbest", 9, 200, 0, 0, 0, small, 0, GENERATIONS};
 
     if (same_bits(backend, &setup))
         return 1;
-    setup.options = none;
+    setup.settings = none;
     return same_bits(backend, &setup);
 }
 
 static int case_bounds(ec_backend *backend)
 {
     for (int rule = 0; rule < 3; rule++) {
-        const double options[] = {1.3, 0.8, rule};
-        de_setup setup = {"rand1bin", 10, 64, 0, 0, 0, options, 0, GENERATIONS};
+        const ec_method_setting settings[] = {{"F", 1.3}, {"CR", 0.8}, {"bounds", rule}, {NULL, 0}};
+        de_setup setup = {"rand1bin", 10, 64, 0, 0, 0, settings, 0, GENERATIONS};
         if (same_bits(backend, &setup))
             return 1;
     }
@@ -395,6 +412,37 @@ static int case_bounds(ec_backend *backend)
 static int case_groups(ec_backend *backend)
 {
     de_setup setup = {"rand1bin", 4, 205, 10, 0, 0, NULL, 3, GENERATIONS};
+    return same_bits(backend, &setup);
+}
+
+/* Everything at once: migrants, populations drawn anew, opposite points, start designs. */
+static int islands_of(ec_backend *backend, const char *method, size_t genes, size_t population,
+                      size_t evaluations, double islands)
+{
+    const ec_method_setting settings[] = {{"islands", islands}, {"migrate", 3},
+                                          {"restart", 2},       {"restart_spread", 0.3},
+                                          {"opposition", 1},    {NULL, 0}};
+    de_setup setup = {method, genes, population, 0, evaluations, 0, settings, 50, GENERATIONS};
+
+    return same_bits(backend, &setup);
+}
+
+static int case_islands(ec_backend *backend)
+{
+    return islands_of(backend, "rand1bin", 9, 21, 0, 5) ||
+           islands_of(backend, "best1bin", 6, 77, 0, 3) ||
+           islands_of(backend, "jde", 40, 33, 0, 2) ||
+           islands_of(backend, "current_to_pbest", 5, 40, 0, 7) ||
+           islands_of(backend, "lshade", 11, 60, 5000, 3) ||
+           islands_of(backend, "lshade", 4, 24, 0, 1);
+}
+
+/* More members than one block sorts, on each of them. */
+static int case_islands_large(ec_backend *backend)
+{
+    const ec_method_setting settings[] = {{"islands", 3}, {"migrate", 2}, {NULL, 0}};
+    de_setup setup = {"lshade", 3, 5003, 0, 0, 9, settings, 0, 8};
+
     return same_bits(backend, &setup);
 }
 
@@ -417,6 +465,8 @@ const ec_case ec_cases_de[] = {
     {"de/archive_sizes", case_archive_sizes},
     {"de/bounds", case_bounds},
     {"de/groups", case_groups},
+    {"de/islands", case_islands},
+    {"de/islands_large", case_islands_large},
     {"de/many_genes", case_many_genes},
     {NULL, NULL},
 };
