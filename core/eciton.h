@@ -1,9 +1,9 @@
 /* eciton.h: the public C API in one include, for programs that link the library.
  *
- * In the order one calls them: a backend (backend.h), a graph and a job on it (graph.h, job.h),
- * ec_solve (solve.h), the result's JSON line and files (output.h). Errors are negative statuses
- * with a sentence in ec_error_text (status.h). Evaluators have headers of their own, such as
- * array_pattern.h.
+ * In the order one calls them: a backend (backend.h), a graph and a job on it (graph.h, job.h), a C
+ * function as its model where that is not made of expressions (callback.h), ec_solve (solve.h), the
+ * result's JSON line and files (output.h). Errors are negative statuses with a sentence in
+ * ec_error_text (status.h). Evaluators have headers of their own, such as array_pattern.h.
  */
 #ifndef EC_ECITON_H
 #define EC_ECITON_H
@@ -14,6 +14,7 @@
 #include "array.h"
 #include "graph.h"
 #include "job.h"
+#include "callback.h"
 #include "solve.h"
 #include "output.h"
 

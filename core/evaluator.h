@@ -20,7 +20,9 @@ EC_C_BEGIN
 typedef struct ec_evaluator ec_evaluator;
 typedef struct ec_evaluator_def ec_evaluator_def;
 
-typedef enum ec_fidelity { EC_SEARCH, EC_FINAL } ec_fidelity;
+/* EC_REFINE is EC_FINAL with the samples of the search: what a polish works on, so that a design is
+ * not tuned to the samples that judge it. Evaluators see EC_FINAL. */
+typedef enum ec_fidelity { EC_SEARCH, EC_FINAL, EC_REFINE } ec_fidelity;
 
 enum {
     EC_EVALUATOR_CAPTURABLE = 1,    /* fixed launches, no host round trip: may be captured */
@@ -117,6 +119,8 @@ struct ec_call {
     ec_expr *in;
     int32_t n_out, cap_out;
     ec_call_output *out;
+    int32_t n_borrowed; /* a copy with other inputs: the first outputs' specs and the config belong to
+                           the call that it was copied from */
     ec_mode mode;
     ec_call *primal; /* EC_MODE_VJP: the call it differentiates; config is borrowed */
     int32_t index;   /* of the call in its graph */

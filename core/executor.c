@@ -121,7 +121,7 @@ static void describe_value(const ec_executor *x, ec_array *a, int32_t v, size_t 
                                                : EC_AXIS_CANDIDATE;
     if (val->sampled)
         axes |= EC_AXIS_SAMPLE;
-    ec_array_describe(a, root->dtype, axes, n->rank, n->shape, lanes, (size_t)x->graph->samples);
+    ec_array_describe(a, root->dtype, axes, n->rank, n->shape, lanes, (size_t)x->samples);
     if (root->ld == -1)
         return;
     a->ld = region_ld(x, root);
@@ -200,9 +200,11 @@ static int upload_constants(ec_executor *x)
         if (!leaf || !val->stored)
             continue;
         size_t bytes = ec_dtype_size(val->dtype) * (size_t)val->elements *
-                       (val->sampled ? (size_t)x->graph->samples : 1);
+                       (val->sampled ? (size_t)x->samples : 1);
+        const double *data =
+            n->op == EC_OP_SAMPLES ? ec_node_samples(n, x->final_samples) : n->data;
         int status = x->backend->ops->upload(
-            x->backend, (char *)x->memory[EC_REGION_CONSTANT] + val->lane_offset, n->data, bytes);
+            x->backend, (char *)x->memory[EC_REGION_CONSTANT] + val->lane_offset, data, bytes);
         if (status != EC_OK)
             return status;
     }
@@ -442,7 +444,9 @@ static int create(ec_executor *x, const ec_executor_info *info)
     x->max_groups = info->max_groups ? info->max_groups : 1;
     x->ld_population = ec_lane_ld(x->max_candidates);
     x->ld_group = ec_lane_ld(x->max_groups);
-    x->fidelity = info->fidelity;
+    x->fidelity = info->fidelity == EC_SEARCH ? EC_SEARCH : EC_FINAL;
+    x->final_samples = info->fidelity == EC_FINAL;
+    x->samples = ec_graph_sample_count(x->graph, x->final_samples);
     x->stop = info->stop;
     x->interrupt = info->interrupt;
     x->pace = (size_t)EC_LANE_PAD * (size_t)(be->threads > 0 ? be->threads : 1);

@@ -56,7 +56,8 @@ EC_API void ec_executor_describe(const ec_executor *executor, ec_executor_stats 
 EC_API void ec_executor_path(const ec_executor *executor, int32_t i, char *text, size_t size);
 
 /* Convenience: values of outputs at one design (host memory in and out, f64; complex as pairs), at a fidelity,
- * on a backend; out[i] has elements x samples values, sample-major. status may be NULL. */
+ * on a backend; out[i] has elements x samples values (of the
+ * fidelity), sample-major. status may be NULL. */
 EC_API int ec_evaluate_once(ec_graph *graph, ec_backend *backend, ec_fidelity fidelity,
                             int32_t n_outputs, const ec_expr *outputs, const double *genes,
                             size_t n_genes, const double *group_genes, size_t n_group_genes,

@@ -66,6 +66,8 @@ struct ec_executor {
     ec_fidelity fidelity;
     const int32_t *stop;
     const ec_interrupt *interrupt;
+    bool final_samples; /* those of final fidelity */
+    int32_t samples;    /* length of the sample axis */
     size_t max_candidates, max_groups, chunk;
     size_t pace; /* candidates between two looks at the interrupt, follows the pace */
     size_t ld_population, ld_group;

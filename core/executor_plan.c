@@ -251,8 +251,8 @@ static int add_step(ec_executor *x, int32_t v, int32_t copy_from)
     st->n_in = copy ? 1 : n->n_in;
     st->elements = val->elements;
     st->complex = val->dtype == EC_C128;
-    st->samples = val->sampled ? x->graph->samples : 1;
-    st->reduce_samples = x->graph->samples;
+    st->samples = val->sampled ? x->samples : 1;
+    st->reduce_samples = x->samples;
     memcpy(st->par, n->par, sizeof st->par);
     st->first_operand = x->n_operands;
     for (int32_t i = 0; i < st->n_in; i++) {
@@ -524,7 +524,7 @@ static int32_t emit_pass(fused *f, int32_t *position, int32_t from, int32_t sum_
     it->step = step;
     st->op = EC_OP_ELEMENTWISE_END;
     st->elements = head->elements;
-    st->samples = head->sampled ? x->graph->samples : 1;
+    st->samples = head->sampled ? x->samples : 1;
     st->first_operand = x->n_operands;
     st->first_instr = x->n_instr;
     memset(f->used, 0, sizeof f->used);
@@ -952,7 +952,7 @@ static int program(ec_executor *x, int32_t sum_limit)
 
 static int64_t value_bytes(const ec_executor *x, const ec_value *v)
 {
-    return (int64_t)ec_dtype_size(v->dtype) * v->elements * (v->sampled ? x->graph->samples : 1);
+    return (int64_t)ec_dtype_size(v->dtype) * v->elements * (v->sampled ? x->samples : 1);
 }
 
 typedef struct free_block {

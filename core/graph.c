@@ -69,17 +69,17 @@ int ec_graph_create(ec_graph **graph)
     ec_graph *g = calloc(1, sizeof *g);
     if (!g)
         return ec_fail(EC_ERR_MEMORY, "no memory for an expression graph");
-    g->samples = 1;
+    g->samples = g->final_samples = 1;
     *graph = g;
     return EC_OK;
 }
 
 static void call_destroy(ec_call *call)
 {
-    for (int32_t i = 0; i < call->n_out; i++)
+    for (int32_t i = call->n_borrowed; i < call->n_out; i++)
         if (call->out[i].spec && call->mode == EC_MODE_RUN && call->def->spec_destroy)
             call->def->spec_destroy(call->out[i].spec);
-    if (call->config && call->mode == EC_MODE_RUN && call->def->config_destroy)
+    if (call->config && call->mode == EC_MODE_RUN && !call->n_borrowed && call->def->config_destroy)
         call->def->config_destroy(call->config);
     free(call->in);
     free(call->out);
@@ -92,7 +92,7 @@ void ec_graph_destroy(ec_graph **graph)
     ec_graph *g = *graph;
     if (!g)
         return;
-    /* adjoint calls borrow from their primal, which is older: destroy the youngest first */
+    /* adjoint calls and copies borrow from others, which are older: destroy the youngest first */
     for (int32_t i = g->n_calls; i-- > 0;)
         call_destroy(g->call[i]);
     for (ec_block *b = g->blocks, *next; b; b = next) {
@@ -121,9 +121,9 @@ void ec_graph_set_line(ec_graph *graph, int32_t line)
     graph->line = line;
 }
 
-int32_t ec_graph_sample_count(const ec_graph *graph)
+int32_t ec_graph_sample_count(const ec_graph *graph, bool final)
 {
-    return graph->samples;
+    return final ? graph->final_samples : graph->samples;
 }
 
 /* ---- hash consing ------------------------------------------------------------------------ */
@@ -566,36 +566,74 @@ ec_expr ec_graph_owned_variable(ec_graph *graph, int32_t owner, bool group, int3
     return e;
 }
 
-ec_expr ec_graph_samples(ec_graph *graph, int32_t samples, int rank, const int32_t *shape,
-                         const double *data)
+/* Adds the range of n numbers to *range; `what` names them. */
+static int sample_range(const double *data, size_t n, const char *what, ec_interval *range)
 {
-    ec_node n = {.op = EC_OP_SAMPLES, .dtype = EC_F64, .axes = EC_AXIS_SAMPLE, .data = data};
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(data[i]))
+            return ec_fail(EC_ERR_RANGE, "%s %zu is %g, a finite number is needed", what, i + 1,
+                           data[i]);
+        *range = hull(*range, interval(data[i], data[i]));
+    }
+    return EC_OK;
+}
+
+static int fits_samples(const ec_graph *graph, int32_t samples, int32_t final_samples)
+{
+    if (samples < 1 || final_samples < 1)
+        return ec_fail(EC_ERR_RANGE, "a sample axis has %d samples, at least 1 is needed",
+                       samples < 1 ? samples : final_samples);
+    if (!graph->sampled || (samples == graph->samples && final_samples == graph->final_samples))
+        return EC_OK;
+    bool search = samples != graph->samples;
+    return ec_fail(EC_ERR_SHAPE,
+                   "a list of %d samples%s does not fit the %d samples that are there already: "
+                   "sample i of one list goes with sample i of the others, so all have one length; "
+                   "one ec.over, or ec.combinations, makes every combination of several",
+                   search ? samples : final_samples, search ? "" : " at final fidelity",
+                   search ? graph->samples : graph->final_samples);
+}
+
+ec_expr ec_graph_draws(ec_graph *graph, int32_t samples, int32_t final_samples, int rank,
+                       const int32_t *shape, const double *data, const double *final_data)
+{
+    ec_node n = {.op = EC_OP_SAMPLES, .dtype = EC_F64, .axes = EC_AXIS_SAMPLE};
     int status = set_shape(&n, rank, shape);
+    if (status == EC_OK)
+        status = fits_samples(graph, samples, final_samples);
     if (status != EC_OK)
         return status;
-    if (samples < 1)
-        return ec_fail(EC_ERR_RANGE, "a sample axis has %d samples, at least 1 is needed", samples);
-    if (graph->sampled && samples != graph->samples)
-        return ec_fail(
-            EC_ERR_SHAPE,
-            "a list of %d samples does not fit the %d samples that are there already: "
-            "sample i of one list goes with sample i of the others, so all have one length; "
-            "ec.combinations makes every combination of several",
-            samples, graph->samples);
-    n.par[2] = (double)samples * n.elements;
+    size_t count = (size_t)samples * (size_t)n.elements;
+    size_t final_count = final_data ? (size_t)final_samples * (size_t)n.elements : 0;
     n.range = (ec_interval){INFINITY, -INFINITY};
-    for (int32_t i = 0; i < samples * n.elements; i++) {
-        if (!isfinite(data[i]))
-            return ec_fail(EC_ERR_RANGE, "sample value %d is %g, a finite number is needed", i + 1,
-                           data[i]);
-        n.range = hull(n.range, interval(data[i], data[i]));
-    }
+    status = sample_range(data, count, "sample value", &n.range);
+    if (status == EC_OK && final_data)
+        status = sample_range(final_data, final_count, "final sample value", &n.range);
+    if (status != EC_OK)
+        return status;
+    double *both = malloc((count + final_count) * sizeof *both);
+    if (!both)
+        return no_memory();
+    memcpy(both, data, count * sizeof *both);
+    if (final_data)
+        memcpy(both + count, final_data, final_count * sizeof *both);
+    n.data = both;
+    n.par[2] = (double)(count + final_count);
+    n.par[3] = final_data ? (double)count : 0;
     ec_expr e = add_node(graph, &n);
+    free(both);
     if (e >= 0) {
         graph->samples = samples;
+        graph->final_samples = final_samples;
         graph->sampled = true;
     }
     return e;
+}
+
+ec_expr ec_graph_samples(ec_graph *graph, int32_t samples, int rank, const int32_t *shape,
+                         const double *data)
+{
+    return ec_graph_draws(graph, samples, samples, rank, shape, data, NULL);
 }
 
 /* ---- operations ---------------------------------------------------------------------------- */
@@ -825,12 +863,18 @@ static int structural(ec_graph *graph, ec_node *n, const ec_node *const *in)
         return set_shape(n, a->rank, a->shape);
     case EC_OP_SAMPLE_SUM:
         n->range = range_mul(a->range, interval(graph->samples, graph->samples));
+        n->range = hull(n->range,
+                        range_mul(a->range, interval(graph->final_samples, graph->final_samples)));
         break;
     case EC_OP_SAMPLE_PERCENTILE:
         if (!(n->par[0] >= 0 && n->par[0] <= 100))
             return ec_fail(EC_ERR_ARGUMENT,
                            "ec.sample_percentile: percentile is %g, allowed are 0 to 100",
                            n->par[0]);
+        if (!(n->par[1] >= EC_PERCENTILE_LINEAR && n->par[1] <= EC_PERCENTILE_QUANTILE &&
+              n->par[1] == floor(n->par[1])))
+            return ec_fail(EC_ERR_ARGUMENT, "ec.sample_percentile: %g is no kind of percentile",
+                           n->par[1]);
         break;
     default:
         break;
@@ -1269,5 +1313,80 @@ int ec_graph_substitute(ec_graph *graph, int32_t n, const ec_expr *from, const e
         copies[i] = map[outputs[i]];
     free(needed);
     free(map);
+    return status;
+}
+
+/* ---- one sample -------------------------------------------------------------------------------- */
+
+/* The output of a call with other inputs; copies[call] is the call that was copied already. */
+static ec_expr copy_output(ec_graph *graph, const ec_node *n, const ec_expr *in, ec_call **copies)
+{
+    ec_call *call = n->call, **copy = &copies[call->index];
+    if (call->mode != EC_MODE_RUN)
+        return ec_fail(EC_ERR_UNSUPPORTED, "an adjoint of %s cannot be copied", call->def->name);
+    if (!*copy) {
+        int status = ec_graph_call(graph, call->def, NULL, n->n_in, in, copy);
+        if (status != EC_OK)
+            return status;
+        (*copy)->config = call->config;
+    }
+    ec_call_output output = call->out[n->output];
+    output.spec = NULL; /* a failure would take it */
+    ec_expr e = ec_graph_call_output(graph, *copy, &output);
+    if (e < 0)
+        return e;
+    (*copy)->out[(*copy)->n_borrowed++].spec = call->out[n->output].spec;
+    return e;
+}
+
+static ec_expr sample_constant(ec_graph *graph, const ec_node *n, int32_t sample)
+{
+    return ec_graph_constant(graph, n->rank, n->shape,
+                             n->data + (size_t)sample * (size_t)n->elements);
+}
+
+int ec_graph_at_sample(ec_graph *graph, int32_t sample, int32_t n_outputs, const ec_expr *outputs,
+                       ec_expr *copies)
+{
+    int32_t count = graph->count;
+    bool *needed = calloc((size_t)count + 1, sizeof *needed);
+    ec_expr *map = malloc(((size_t)count + 1) * sizeof *map);
+    ec_call **calls = calloc((size_t)graph->n_calls + 1, sizeof *calls);
+    ec_expr *in = NULL;
+    int status = needed && map && calls ? EC_OK : (int)no_memory();
+    if (status == EC_OK && (sample < 0 || sample >= graph->samples))
+        status = ec_fail(EC_ERR_RANGE, "sample %d of %d", sample, graph->samples);
+    for (int32_t i = 0; i < n_outputs && status == EC_OK; i++)
+        needed[outputs[i]] = true;
+    /* what does not vary over samples stays as it is, whatever it is made of */
+    for (int32_t e = count; e-- > 0 && status == EC_OK;) {
+        const ec_node *n = graph->node[e];
+        map[e] = e;
+        for (int32_t i = 0; needed[e] && n->axes & EC_AXIS_SAMPLE && i < n->n_in; i++)
+            needed[n->in[i]] = true;
+    }
+    for (int32_t e = 0; e < count && status == EC_OK; e++) {
+        const ec_node *n = graph->node[e];
+        if (!needed[e] || !(n->axes & EC_AXIS_SAMPLE))
+            continue;
+        ec_expr *more = realloc(in, ((size_t)n->n_in + 1) * sizeof *in);
+        if (!more) {
+            status = no_memory();
+            break;
+        }
+        in = more;
+        for (int32_t i = 0; i < n->n_in; i++)
+            in[i] = map[n->in[i]];
+        map[e] = n->op == EC_OP_SAMPLES       ? sample_constant(graph, n, sample)
+                 : n->op == EC_OP_CALL_OUTPUT ? copy_output(graph, n, in, calls)
+                                              : rebuild(graph, n, in);
+        status = map[e] < 0 ? map[e] : EC_OK;
+    }
+    for (int32_t i = 0; i < n_outputs && status == EC_OK; i++)
+        copies[i] = map[outputs[i]];
+    free(needed);
+    free(map);
+    free(calls);
+    free(in);
     return status;
 }

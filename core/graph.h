@@ -55,8 +55,9 @@ typedef struct ec_call ec_call;
  *   distinct(x): k codes, code i in [0, n - i), to k distinct indices below n (n a parameter).
  *   top_k(x; k): 1 for the k largest elements, 0 elsewhere (ties: lower index first).
  *   unsort(g, perm): r[perm[i]] = g[i] (the adjoint of sort). spread: copies to more axes (internal).
- *   sample_*: reductions over the sample axis, element by element; percentile's parameter is 0..100,
- *     linear between order statistics. */
+ *   sample_*: reductions over the sample axis, element by element; percentile's first
+ *     parameter is 0..100, linear between order statistics; its second one takes one of these instead:
+ *     ec_percentile. */
 #define EC_STRUCTURAL_LIST(X)                                                                      \
     X(SUM, "sum", 1, 1) X(MEAN, "mean", 1, 1) X(NORM, "norm", 1, 1) X(RMIN, "rmin", 1, 1)          \
     X(RMAX, "rmax", 1, 1) X(ARGMIN, "argmin", 1, 1) X(ARGMAX, "argmax", 1, 1)                      \
@@ -68,8 +69,12 @@ typedef struct ec_call ec_call;
     X(TOP_K, "top_k", 1, 1) X(UNSORT, "unsort", 2, 0) X(SPREAD, "spread", 1, 0)                    \
     X(SAMPLE_MEAN, "sample_mean", 1, 0) X(SAMPLE_MIN, "sample_min", 1, 0)                          \
     X(SAMPLE_MAX, "sample_max", 1, 0) X(SAMPLE_SUM, "sample_sum", 1, 0)                            \
-    X(SAMPLE_PERCENTILE, "sample_percentile", 1, 1)
+    X(SAMPLE_PERCENTILE, "sample_percentile", 1, 2)
 /* clang-format on */
+
+/* A percentile p of n samples: at p/100 (n - 1) between order statistics (from 0), the one below that
+ * place, the one above it, or the smallest value that at least p % of the samples do not exceed. */
+enum { EC_PERCENTILE_LINEAR, EC_PERCENTILE_BELOW, EC_PERCENTILE_ABOVE, EC_PERCENTILE_QUANTILE };
 
 typedef enum ec_op {
 #define EC_OP_ENUM(name, lua, inputs) EC_OP_##name,
@@ -103,7 +108,9 @@ typedef struct ec_node {
     const ec_expr *in;
     double par[4];
     const double *data;   /* constants, matrices: f64 (complex constants: re, im pairs); variables
-                             whose elements have bounds of their own: each min, then each max */
+                             whose elements have bounds of their own: each min, then each max;
+                             samples: those of the search, then those of final fidelity, which begin
+                             at par[3] (0: they are the same) */
     const int32_t *index; /* gather: element indices; gather_sum: row offsets, then indices */
     ec_interval range;
     ec_call *call;  /* EC_OP_CALL_OUTPUT */
@@ -143,7 +150,13 @@ EC_API int32_t ec_node_owner(const ec_node *variable); /* of an EC_OP_VARIABLE *
  * the same length. */
 EC_API ec_expr ec_graph_samples(ec_graph *graph, int32_t samples, int rank, const int32_t *shape,
                                 const double *data);
-EC_API int32_t ec_graph_sample_count(const ec_graph *graph); /* 1 without a sample axis */
+/* The same with other samples at final fidelity, in another number: final_data is
+ * [final_samples][elements]. A design that was tuned to the samples of the search is judged by
+ * these. Both numbers are those of all the graph's sample axes. */
+EC_API ec_expr ec_graph_draws(ec_graph *graph, int32_t samples, int32_t final_samples, int rank,
+                              const int32_t *shape, const double *data, const double *final_data);
+/* Length of the sample axis in the search, or at final fidelity; 1 without one. */
+EC_API int32_t ec_graph_sample_count(const ec_graph *graph, bool final);
 
 /* Any op of the two lists. */
 EC_API ec_expr ec_graph_op(ec_graph *graph, ec_op op, int32_t n_in, const ec_expr *in,
@@ -180,6 +193,10 @@ EC_API int ec_graph_vjp(ec_graph *graph, ec_expr y, ec_expr seed, int32_t n_with
 /* Copies of outputs in which every use of from[i] reads to[i] instead (for the epigraph form). */
 EC_API int ec_graph_substitute(ec_graph *graph, int32_t n, const ec_expr *from, const ec_expr *to,
                                int32_t n_outputs, const ec_expr *outputs, ec_expr *copies);
+/* Copies of outputs at one sample of the search: constants in place of its samples, evaluators
+ * called for it alone. */
+EC_API int ec_graph_at_sample(ec_graph *graph, int32_t sample, int32_t n_outputs,
+                              const ec_expr *outputs, ec_expr *copies);
 /* Marks (bool per node, length ec_graph_count) everything that the outputs need. */
 EC_API void ec_graph_reach(const ec_graph *graph, int32_t n_outputs, const ec_expr *outputs,
                            bool *needed);

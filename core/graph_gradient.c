@@ -105,6 +105,51 @@ static ec_expr iota(gradient *t, const ec_node *n, int32_t period)
     return e;
 }
 
+/* The length of the sample axis, which is another one at final fidelity. */
+static ec_expr sample_count(gradient *t)
+{
+    double one = 1;
+    size_t most = (size_t)(t->graph->samples > t->graph->final_samples ? t->graph->samples
+                                                                       : t->graph->final_samples);
+    double *ones = malloc(most * sizeof *ones);
+    if (!ones)
+        return ec_fail(EC_ERR_MEMORY, "no memory for a gradient");
+    for (size_t i = 0; i < most; i++)
+        ones[i] = one;
+    ec_expr e =
+        ec_graph_draws(t->graph, t->graph->samples, t->graph->final_samples, 0, NULL, ones, ones);
+    free(ones);
+    return ec_graph_unary(t->graph, EC_OP_SAMPLE_SUM, e);
+}
+
+/* A percentile is (1 - w) low + w high of two order statistics: their samples get g times their
+ * weight, equal ones in equal parts. */
+static ec_expr percentile_back(gradient *t, const ec_node *n, ec_expr e, ec_expr g)
+{
+    ec_expr a = n->in[0], one = number(t, 1), total = -1;
+    bool linear = n->par[1] == EC_PERCENTILE_LINEAR;
+    for (int side = 0; side < (linear ? 2 : 1); side++) {
+        double par[2] = {n->par[0], side == 0 ? EC_PERCENTILE_BELOW : EC_PERCENTILE_ABOVE};
+        ec_expr order = linear ? ec_graph_op(t->graph, EC_OP_SAMPLE_PERCENTILE, 1, &a, 2, par) : e;
+        ec_expr equal = op2(t, EC_OP_EQ, a, order);
+        ec_expr share = divide(t, equal, ec_graph_unary(t->graph, EC_OP_SAMPLE_SUM, equal));
+        if (linear) {
+            double other_par[2] = {n->par[0],
+                                   side == 0 ? EC_PERCENTILE_ABOVE : EC_PERCENTILE_BELOW};
+            ec_expr other = ec_graph_op(t->graph, EC_OP_SAMPLE_PERCENTILE, 1, &a, 2, other_par);
+            /* both are the same where no sample lies between: half and half */
+            ec_expr gap = op2(t, EC_OP_SUB, order, other);
+            ec_expr same = op2(t, EC_OP_EQ, gap, number(t, 0));
+            ec_expr weight = ec_graph_where(
+                t->graph, same, number(t, 0.5),
+                divide(t, op2(t, EC_OP_SUB, e, other), ec_graph_where(t->graph, same, one, gap)));
+            share = op2(t, EC_OP_MUL, share, weight);
+        }
+        total = side == 0 ? share : add(t, total, share);
+    }
+    return op2(t, EC_OP_MUL, g, total);
+}
+
 /* A reduction's output spread back over its input's elements. */
 static ec_expr spread_back(gradient *t, const ec_node *in, const ec_node *out, ec_expr v)
 {
@@ -299,7 +344,10 @@ static void structural_rule(gradient *t, ec_expr e, const ec_node *n, ec_expr g)
         give(t, a, g);
         break;
     case EC_OP_SAMPLE_MEAN:
-        give(t, a, divide(t, g, number(t, t->graph->samples)));
+        give(t, a, divide(t, g, sample_count(t)));
+        break;
+    case EC_OP_SAMPLE_PERCENTILE:
+        give(t, a, percentile_back(t, n, e, g));
         break;
     case EC_OP_SAMPLE_MIN:
     case EC_OP_SAMPLE_MAX:

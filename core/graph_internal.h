@@ -16,8 +16,9 @@ struct ec_graph {
     ec_block *blocks; /* everything that nodes point to */
     ec_call **call;
     int32_t n_calls, cap_calls;
-    int32_t samples; /* length of the sample axis, 1 without */
-    bool sampled;    /* there is a sample axis; its length stays */
+    int32_t samples;       /* length of the sample axis in the search, 1 without one */
+    int32_t final_samples; /* at final fidelity */
+    bool sampled;          /* there is a sample axis; its lengths stay */
     int32_t owners;  /* that were numbered, from 1 */
     int32_t line;
 };
@@ -34,6 +35,12 @@ int ec_graph_vjp_call(ec_graph *graph, ec_call *primal, int32_t n_in, const ec_e
 /* The range of an element-wise op over ranges of its inputs (those it does not have are not read). */
 ec_interval ec_range_elementwise(ec_op op, bool complex, ec_interval a, ec_interval b,
                                  ec_interval c);
+
+/* The samples of an EC_OP_SAMPLES node. */
+static inline const double *ec_node_samples(const ec_node *n, bool final)
+{
+    return n->data + (final ? (size_t)n->par[3] : 0);
+}
 
 /* True for float64/float32/int32 nodes. */
 static inline bool ec_node_real(const ec_node *n)

@@ -990,6 +990,77 @@ EC_FN void ec_step_unsort(const ec_graph_args *g, const ec_step *st, size_t lane
     }
 }
 
+/* Doubles in the order of unsigned integers. */
+EC_FN uint64_t ec_order_of(double x)
+{
+    uint64_t bits = ec_det_bits(x + 0.0); /* -0 is 0 */
+    return bits ^ ((0 - (bits >> 63)) | 0x8000000000000000u);
+}
+
+EC_FN double ec_order_back(uint64_t key)
+{
+    return ec_det_from_bits(key ^ (((key >> 63) - 1) | 0x8000000000000000u));
+}
+
+/* Order statistics k and k + 1 (k where there is none above) of n samples: bit by bit the largest key
+ * that at most k samples lie below. 64 n loads and no memory; NaN where a sample is one. */
+EC_FN void ec_step_order(const ec_graph_args *g, const ec_operand *a, size_t lane0, int32_t e,
+                         int32_t n, int32_t k, double *below, double *above)
+{
+    uint64_t key[EC_LANES], next[EC_LANES];
+    int32_t count[EC_LANES];
+    double x[EC_LANES], bad[EC_LANES];
+    EC_STRIP(l) key[l] = 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        uint64_t one = (uint64_t)1 << bit;
+        EC_STRIP(l) count[l] = 0;
+        for (int32_t i = 0; i < n; i++) {
+            ec_operand_load(g, a, lane0, e, i, x);
+            EC_STRIP(l) count[l] += ec_order_of(x[l]) < (key[l] | one) ? 1 : 0;
+        }
+        EC_STRIP(l) key[l] |= count[l] <= k ? one : 0;
+    }
+    EC_STRIP(l)
+    {
+        count[l] = 0;
+        bad[l] = 0;
+        next[l] = ~(uint64_t)0;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        ec_operand_load(g, a, lane0, e, i, x);
+        EC_STRIP(l)
+        {
+            uint64_t other = ec_order_of(x[l]);
+            bad[l] = x[l] != x[l] ? x[l] : bad[l];
+            count[l] += other <= key[l] ? 1 : 0;
+            next[l] = other > key[l] && other < next[l] ? other : next[l];
+        }
+    }
+    EC_STRIP(l)
+    {
+        below[l] = bad[l] != bad[l] ? bad[l] : ec_order_back(key[l]);
+        above[l] =
+            bad[l] != bad[l] || count[l] > k + 1 || k + 1 >= n ? below[l] : ec_order_back(next[l]);
+    }
+}
+
+EC_FN void ec_step_percentile(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t e)
+{
+    const ec_operand *a = g->operands + st->first_operand, *out = a + st->n_in;
+    double t[EC_LANES], u[EC_LANES], share = st->par[0] / 100;
+    int32_t n = st->reduce_samples, kind = (int32_t)st->par[1];
+    double place = kind == EC_PERCENTILE_QUANTILE ? -ec_det_floor(-share * (double)n) - 1
+                                                  : share * (double)(n - 1);
+    place = place < 0 ? 0 : place;
+    double low = ec_det_floor(place), part = place - low;
+    ec_step_order(g, a, lane0, e, n, (int32_t)low, t, u);
+    if (kind == EC_PERCENTILE_ABOVE)
+        EC_STRIP(l) t[l] = u[l];
+    else if (kind == EC_PERCENTILE_LINEAR && part > 0)
+        EC_STRIP(l) t[l] = t[l] + part * (u[l] - t[l]);
+    ec_operand_store(g, out, lane0, e, 0, t);
+}
+
 /* Reductions over samples; `s` does not count here. */
 EC_FN void ec_step_samples(const ec_graph_args *g, const ec_step *st, size_t lane0, int op,
                            int32_t e)
@@ -999,24 +1070,7 @@ EC_FN void ec_step_samples(const ec_graph_args *g, const ec_step *st, size_t lan
     int32_t n = st->reduce_samples;
     EC_STRIP(l) t[l] = u[l] = y[l] = 0;
     if (op == EC_OP_SAMPLE_PERCENTILE) {
-        double place = st->par[0] / 100 * (double)(n - 1), low = ec_det_floor(place);
-        double rank[EC_LANES], z[EC_LANES];
-        for (int32_t i = 0; i < n; i++) {
-            ec_operand_load(g, a, lane0, e, i, x);
-            EC_STRIP(l) rank[l] = 0;
-            for (int32_t k = 0; k < n; k++) {
-                ec_operand_load(g, a, lane0, e, k, z);
-                EC_STRIP(l) rank[l] += z[l] < x[l] || (z[l] == x[l] && k < i) ? 1.0 : 0.0;
-            }
-            EC_STRIP(l)
-            {
-                t[l] = x[l] != x[l] || rank[l] == low ? x[l] : t[l];
-                u[l] = rank[l] == low + 1 ? x[l] : u[l];
-            }
-        }
-        if (low + 1 <= (double)(n - 1))
-            EC_STRIP(l) t[l] = t[l] + (place - low) * (u[l] - t[l]);
-        ec_operand_store(g, out, lane0, e, 0, t);
+        ec_step_percentile(g, st, lane0, e);
         return;
     }
     for (int32_t i = 0; i < n; i++) {

@@ -33,15 +33,16 @@ static ec_interval input(const state *s, const ec_node *n, int32_t k, int32_t i)
     return s->of[n->in[k]][from->elements > 1 ? i : 0];
 }
 
-static void leaf(const state *s, const ec_node *n, ec_interval *to)
+static void leaf(const ec_node *n, ec_interval *to)
 {
     for (int32_t i = 0; i < n->elements; i++) {
         if (n->op == EC_OP_CONSTANT)
             to[i] = (ec_interval){n->data[i], n->data[i]};
         else if (n->op == EC_OP_VARIABLE && n->data)
             to[i] = (ec_interval){n->data[i], n->data[n->elements + i]};
-        for (int32_t k = 0; n->op == EC_OP_SAMPLES && k < s->graph->samples; k++) {
-            double x = n->data[(size_t)k * (size_t)n->elements + (size_t)i];
+        size_t rows = n->op == EC_OP_SAMPLES ? (size_t)n->par[2] / (size_t)n->elements : 0;
+        for (size_t k = 0; k < rows; k++) {
+            double x = n->data[k * (size_t)n->elements + (size_t)i];
             to[i] = k == 0 ? (ec_interval){x, x} : hull(to[i], (ec_interval){x, x});
         }
     }
@@ -90,7 +91,7 @@ static void node_ranges(const state *s, const ec_node *n, ec_interval *to)
     case EC_OP_CONSTANT:
     case EC_OP_VARIABLE:
     case EC_OP_SAMPLES:
-        leaf(s, n, to);
+        leaf(n, to);
         break;
     case EC_OP_SLICE:
     case EC_OP_RESHAPE:

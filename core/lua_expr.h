@@ -41,6 +41,6 @@ typedef struct ec_lua_function {
 
 /* Ended by a NULL name (lua_functions.c). */
 extern const ec_lua_function ec_lua_functions[];
-extern const ec_noun ec_noun_row, ec_noun_mirror, ec_noun_min_distance;
+extern const ec_noun ec_noun_row, ec_noun_mirror, ec_noun_min_distance, ec_noun_yield;
 
 #endif

@@ -178,6 +178,81 @@ static int f_percentile(lua_State *L)
     return with_number(L, "percentile", EC_OP_SAMPLE_PERCENTILE, "the percentile");
 }
 
+static int f_sample_std(lua_State *L)
+{
+    ec_graph *graph = graph_of(L);
+    ec_expr x = argument(L, 1, "sample_std");
+    ec_lua_mark_line(L);
+    ec_expr mean = ec_graph_unary(graph, EC_OP_SAMPLE_MEAN, x);
+    ec_expr off = ec_graph_binary(graph, EC_OP_SUB, x, mean);
+    ec_expr square = ec_graph_unary(graph, EC_OP_SQUARE, off);
+    ec_expr variance = ec_graph_unary(graph, EC_OP_SAMPLE_MEAN, square);
+    return ec_lua_expr_push(L, ec_graph_unary(graph, EC_OP_SQRT, variance));
+}
+
+/* The mean beyond a percentile (expected shortfall): the quantile and the mean excess over it, by the
+ * share beyond (Rockafellar and Uryasev, "Optimization of conditional value-at-risk", Journal of Risk
+ * 2, 2000, eq. 4). Of the lower end by the negative values. */
+static int f_tail_mean(lua_State *L)
+{
+    ec_graph *graph = graph_of(L);
+    ec_expr x = argument(L, 1, "tail_mean");
+    double p = number(L, 2, "tail_mean", "the percentile");
+    if (!(p > 0 && p < 100))
+        ec_lua_fail(L, "ec.tail_mean: the percentile is %.14g, allowed is between 0 and 100", p);
+    bool low = p < 50;
+    double par[2] = {low ? 100 - p : p, EC_PERCENTILE_QUANTILE};
+    ec_lua_mark_line(L);
+    x = low ? ec_graph_unary(graph, EC_OP_NEG, x) : x;
+    ec_expr quantile = x < 0 ? x : ec_graph_op(graph, EC_OP_SAMPLE_PERCENTILE, 1, &x, 2, par);
+    ec_expr excess =
+        ec_graph_binary(graph, EC_OP_MAX, ec_graph_binary(graph, EC_OP_SUB, x, quantile),
+                        ec_graph_number(graph, 0));
+    ec_expr mean =
+        ec_graph_binary(graph, EC_OP_DIV, ec_graph_unary(graph, EC_OP_SAMPLE_MEAN, excess),
+                        ec_graph_number(graph, 1 - par[0] / 100));
+    ec_expr tail = ec_graph_binary(graph, EC_OP_ADD, quantile, mean);
+    return ec_lua_expr_push(L, low ? ec_graph_unary(graph, EC_OP_NEG, tail) : tail);
+}
+
+typedef struct yield_options {
+    double min, max;
+} yield_options;
+
+static const ec_key yield_keys[] = {{"min", EC_KEY_NUMBER, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+                                     "least value that is good", offsetof(yield_options, min)},
+                                    {"max", EC_KEY_NUMBER, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+                                     "largest value that is good", offsetof(yield_options, max)}};
+
+const ec_noun ec_noun_yield = {
+    "x:yield", "x:yield{ max = -20 }",
+    "The share of samples, from 0 to 1, that keep a limit: the probability that a built design is "
+    "good. Of a list all elements have to keep it. It has steps, so it has no gradient of use: "
+    "minimize a percentile instead.",
+    EC_KEYS(yield_keys)};
+
+static int f_yield(lua_State *L)
+{
+    ec_graph *graph = graph_of(L);
+    ec_expr x = argument(L, 1, "yield"), good = -1;
+    yield_options options;
+    double all = 0;
+    ec_lua_keys_parse(L, 2, &ec_noun_yield, &options, NULL);
+    if (isnan(options.min) && isnan(options.max))
+        ec_lua_fail(L, "x:yield: give min, max or both");
+    ec_lua_mark_line(L);
+    if (!isnan(options.max))
+        good = ec_graph_binary(graph, EC_OP_LE, x, ec_graph_number(graph, options.max));
+    if (!isnan(options.min)) {
+        ec_expr above = ec_graph_binary(graph, EC_OP_LE, ec_graph_number(graph, options.min), x);
+        good = isnan(options.max) ? above : ec_graph_binary(graph, EC_OP_AND, good, above);
+    }
+    const ec_node *node = ec_graph_node(graph, good);
+    if (node && node->rank > 0)
+        good = ec_graph_op(graph, EC_OP_RMIN, 1, &good, 1, &all);
+    return ec_lua_expr_push(L, ec_graph_unary(graph, EC_OP_SAMPLE_MEAN, good));
+}
+
 /* ---- peaks and crossings --------------------------------------------------------------------- */
 
 typedef struct row_options {
@@ -555,9 +630,19 @@ const ec_lua_function ec_lua_functions[] = {
     {"min_gap", "ec.min_gap(x)", "smallest distance of positions on a line", f_min_gap},
     {"min_distance", "ec.min_distance{ x=, y=, z= }", "smallest distance of points",
      f_min_distance},
-    {"percentile", "x:percentile(p)", "over the samples of ec.over, p from 0 to 100", f_percentile},
+    {"percentile", "x:percentile(p)",
+     "over the samples of ec.over, p from 0 to 100; between samples in proportion", f_percentile},
+    {"tail_mean", "x:tail_mean(p)",
+     "over the samples of ec.over: the mean of those above percentile p (below it where p < 50): "
+     "the "
+     "expected shortfall",
+     f_tail_mean},
+    {"yield", "x:yield{ max = y }", "the share of the samples of ec.over that keep a limit",
+     f_yield},
     {"sample_mean", "x:sample_mean()", "over the samples of ec.over", f_sample_mean},
     {"sample_min", "x:sample_min()", "over the samples of ec.over", f_sample_min},
     {"sample_max", "x:sample_max()", "over the samples of ec.over", f_sample_max},
+    {"sample_std", "x:sample_std()",
+     "standard deviation over the samples of ec.over (divided by n)", f_sample_std},
     {"sample_sum", "x:sample_sum()", "over the samples of ec.over", f_sample_sum},
     {NULL, NULL, NULL, NULL}};

@@ -95,6 +95,10 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &range,
                                        &ec_noun_over,
                                        &ec_noun_combinations,
+                                       &ec_noun_normal,
+                                       &ec_noun_uniform,
+                                       &ec_noun_triangular,
+                                       &ec_noun_failures,
                                        &load_csv,
                                        &ec_noun_load_pattern,
                                        &load_touchstone,
@@ -102,7 +106,8 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &constant_value,
                                        &ec_noun_min_distance,
                                        &ec_noun_row,
-                                       &ec_noun_mirror};
+                                       &ec_noun_mirror,
+                                       &ec_noun_yield};
 enum { NOUNS = sizeof nouns / sizeof *nouns };
 
 const ec_noun *ec_lua_noun(int i)

@@ -85,7 +85,7 @@ static void count_graph(lua_State *L, ec_lua_host *host)
     int32_t count = ec_graph_count(host->graph);
     for (; host->counted_nodes < count; host->counted_nodes++) {
         const ec_node *node = ec_graph_node(host->graph, host->counted_nodes);
-        size_t elements = (size_t)node->elements;
+        size_t elements = node->op == EC_OP_SAMPLES ? (size_t)node->par[2] : (size_t)node->elements;
         host->graph_due +=
             NODE_BYTES + (node->data ? 8 * elements : 0) + (node->index ? 4 * elements : 0);
     }
@@ -189,6 +189,7 @@ static void open_core(lua_State *L)
     ec_lua_patterns_open(L);
     ec_lua_result_open(L);
     ec_lua_module_open(L);
+    ec_lua_over_open(L);
     ec_lua_job_open(L);
     ec_lua_array_open(L);
     ec_lua_column_open(L);

@@ -11,12 +11,12 @@
  * lua_expr     expressions                        lua_functions  functions of expressions
  * lua_values   lists of numbers                   lua_files      paths, CSV and NPY
  * lua_job      jobs, variables, goals             lua_solve      job:solve
- * lua_result   what a solve found                 lua_module     ec.arg, value, range, over
+ * lua_result   what a solve found                 lua_module     ec.arg, value, range
  * lua_array    ec.array                           lua_metric     the methods of arrays
  * lua_weights  ec.optimal                         lua_column     ec.host
  * lua_elements what an array's elements are       lua_patterns   files of elements, S-matrices
  * lua_library  what the modules in scripts/ use   lua_help       eciton help, the reference page
- * lua_front    the front of several objectives
+ * lua_front    the front of several objectives     lua_over       ec.over and its distributions
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H
@@ -138,6 +138,7 @@ void ec_lua_values_open(lua_State *L);
 void ec_lua_expr_open(lua_State *L);
 void ec_lua_library_open(lua_State *L);
 void ec_lua_module_open(lua_State *L);
+void ec_lua_over_open(lua_State *L);
 void ec_lua_job_open(lua_State *L);
 void ec_lua_result_open(lua_State *L);
 void ec_lua_array_open(lua_State *L);

@@ -38,6 +38,7 @@ void ec_lua_front_push(lua_State *L, int result);
 void ec_lua_front_open(lua_State *L);
 
 extern const ec_noun ec_noun_job, ec_noun_real, ec_noun_integer, ec_noun_binary, ec_noun_choice,
-    ec_noun_spaced, ec_noun_subject_to, ec_noun_solve, ec_noun_over, ec_noun_combinations;
+    ec_noun_spaced, ec_noun_subject_to, ec_noun_solve, ec_noun_over, ec_noun_combinations,
+    ec_noun_normal, ec_noun_uniform, ec_noun_triangular, ec_noun_failures;
 
 #endif

@@ -1,4 +1,4 @@
-/* Functions of the module about a run: ec.arg, ec.value, ec.range, ec.over, ec.combinations. */
+/* Functions of the module about a run: ec.arg, ec.value, ec.range. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static void warn_array(ec_lua_host *host, ec_expr metric)
 {
     ec_log silent = {EC_LOG_ERROR, NULL, NULL};
     char text[300];
-    int32_t samples = ec_graph_sample_count(host->graph);
+    int32_t samples = ec_graph_sample_count(host->graph, false);
     double *level = malloc((size_t)(samples + 1) * sizeof *level);
     if (level && ec_array_extent_warning(host->graph, ec_graph_node(host->graph, metric)->call,
                                          text, sizeof text))
@@ -161,140 +161,11 @@ static int module_range(lua_State *L)
     return 1;
 }
 
-typedef struct over_keys {
-    int values;
-} over_keys;
-
-static const ec_key over_table[] = {{"values", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL,
-                                     "a number, or a list of numbers, for each sample",
-                                     offsetof(over_keys, values)}};
-
-const ec_noun ec_noun_over = {
-    "ec.over", "ec.over{ values = {0.95, 1, 1.05} }",
-    "A quantity that takes several values for every design: frequencies, "
-    "tolerances, scenarios. What is "
-    "built from it varies over these samples too, until :mean(), :min(), "
-    ":max(), :sum() or :percentile(p) "
-    "reduces it. All ec.over of a script have the same number of values: sample i of one goes "
-    "with sample i of the others; ec.combinations makes every combination. ec.over{0.95, 1, 1.05} "
-    "is short for the same.",
-    EC_KEYS(over_table)};
-
-static int push_samples(lua_State *L, ec_expr samples)
-{
-    if (samples < 0)
-        ec_lua_fail_core(L, "ec.over");
-    return ec_lua_expr_push(L, samples);
-}
-
-static int module_over(lua_State *L)
-{
-    ec_graph *graph = ec_lua_host_of(L)->graph;
-    bool plain = !lua_istable(L, 1);
-    if (!plain) {
-        lua_rawgeti(L, 1, 1);
-        plain = !lua_isnil(L, -1); /* ec.over{1, 2, 3} */
-        lua_pop(L, 1);
-    }
-    over_keys keys = {.values = 1};
-    if (!plain)
-        ec_lua_keys_parse(L, 1, &ec_noun_over, &keys, NULL);
-    bool nested = false;
-    if (lua_istable(L, keys.values)) {
-        nested = lua_rawgeti(L, keys.values, 1) != LUA_TNUMBER;
-        lua_pop(L, 1);
-    }
-    ec_lua_mark_line(L);
-    if (nested) {
-        ec_expr m = ec_lua_expr_get(L, keys.values, "ec.over: key 'values'");
-        const ec_node *node = ec_graph_node(graph, m);
-        if (node->op != EC_OP_CONSTANT || node->rank != 2)
-            ec_lua_fail(
-                L, "ec.over: key 'values': wants numbers, or lists of numbers of equal length");
-        return push_samples(
-            L, ec_graph_samples(graph, node->shape[0], 1, &node->shape[1], node->data));
-    }
-    ec_lua_list list;
-    ec_lua_list_get(L, keys.values, "ec.over: key 'values'", &list);
-    return push_samples(L, ec_graph_samples(graph, list.n, 0, NULL, list.v));
-}
-
-const ec_noun ec_noun_combinations = {
-    "ec.combinations", "ec.combinations{ steer_u = {0, 0.3}, frequency = {9e9, 10e9, 11e9} }",
-    "Several quantities in every combination: a table with what ec.over would give for each name, "
-    "all of as many samples as there are combinations. Names are free; the last one in the "
-    "alphabet "
-    "changes from sample to sample, the first one most slowly.",
-    NULL, 0};
-
-enum { MOST_COMBINED = 16, MOST_COMBINATIONS = 1000000 };
-
-/* The names of the table at 1 in alphabetical order; their strings belong to the table. */
-static int combined_names(lua_State *L, const char *names[MOST_COMBINED])
-{
-    int n = 0;
-    for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING)
-            ec_lua_fail(L, "ec.combinations: a list without a name: write %s",
-                        ec_noun_combinations.usage);
-        if (n == MOST_COMBINED)
-            ec_lua_fail(L, "ec.combinations: more than %d names", MOST_COMBINED);
-        const char *name = lua_tostring(L, -2);
-        int at = n++;
-        for (; at > 0 && strcmp(names[at - 1], name) > 0; at--)
-            names[at] = names[at - 1];
-        names[at] = name;
-    }
-    if (n == 0)
-        ec_lua_fail(L, "ec.combinations: nothing to combine: write %s", ec_noun_combinations.usage);
-    return n;
-}
-
-static int module_combinations(lua_State *L)
-{
-    const char *names[MOST_COMBINED];
-    ec_lua_list list[MOST_COMBINED];
-    if (!lua_istable(L, 1))
-        ec_lua_fail(L, "ec.combinations: wants a table of lists, as in %s",
-                    ec_noun_combinations.usage);
-    int n = combined_names(L, names);
-    double total = 1;
-    luaL_checkstack(L, 2 * MOST_COMBINED, "too many lists");
-    for (int i = 0; i < n; i++) {
-        const char *what = lua_pushfstring(L, "ec.combinations: '%s'", names[i]);
-        lua_getfield(L, 1, names[i]);
-        ec_lua_list_get(L, -1, what, &list[i]);
-        total *= list[i].n;
-    }
-    if (total > MOST_COMBINATIONS)
-        ec_lua_fail(L, "ec.combinations: %.0f combinations, at most %d are allowed", total,
-                    MOST_COMBINATIONS);
-    ec_lua_mark_line(L);
-    lua_createtable(L, 0, n);
-    int table = lua_gettop(L);
-    int32_t samples = (int32_t)total, stride = samples;
-    for (int i = 0; i < n; i++) {
-        double *value = ec_lua_values_new(L, samples);
-        stride /= list[i].n;
-        for (int32_t s = 0; s < samples; s++)
-            value[s] = list[i].v[s / stride % list[i].n];
-        ec_expr e = ec_graph_samples(ec_lua_host_of(L)->graph, samples, 0, NULL, value);
-        if (e < 0)
-            ec_lua_fail_core(L, "ec.combinations");
-        ec_lua_expr_push(L, e);
-        lua_setfield(L, table, names[i]);
-        lua_settop(L, table);
-    }
-    return 1;
-}
-
 void ec_lua_module_open(lua_State *L)
 {
     static const luaL_Reg functions[] = {{"arg", module_arg},
                                          {"value", module_value},
                                          {"range", module_range},
-                                         {"over", module_over},
-                                         {"combinations", module_combinations},
                                          {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
     lua_pushboolean(L, ec_lua_host_of(L)->settings.quick);

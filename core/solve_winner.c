@@ -101,7 +101,7 @@ int32_t ec_result_value_length(const ec_graph *graph, ec_expr expr)
 {
     const ec_node *node = ec_graph_node(graph, expr);
 
-    return node->elements * (node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(graph) : 1);
+    return node->elements * (node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(graph, true) : 1);
 }
 
 /* Values at the best design; those that an evaluator cannot score are NaN, whatever it wrote. */

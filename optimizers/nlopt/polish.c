@@ -100,7 +100,7 @@ static int judge_create(judge *j, ec_job *job, ec_log *log, int32_t n, int threa
         .outputs = outputs,
         .n_outputs = j->n_outputs,
         .max_candidates = j->n,
-        .fidelity = EC_FINAL,
+        .fidelity = EC_REFINE,
     };
     status = ec_executor_create(job->graph, j->backend, &executor, &j->executor);
     if (status == EC_OK)

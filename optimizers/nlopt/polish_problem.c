@@ -33,9 +33,11 @@ static double cut_direction(const ec_polish_notes *notes, const ec_node *node, e
     case EC_OP_RMAX:
     case EC_OP_MAX:
     case EC_OP_ABS:
+    case EC_OP_SAMPLE_MAX:
         return 1;
     case EC_OP_RMIN:
     case EC_OP_MIN:
+    case EC_OP_SAMPLE_MIN:
         return -1;
     case EC_OP_CALL_OUTPUT:
         return node->call->mode == EC_MODE_RUN && node->call->def->pieces ? 1 : 0;
@@ -79,7 +81,7 @@ static int32_t node_values(const ec_graph *graph, ec_expr expr)
     int32_t numbers = node->dtype == EC_C64 || node->dtype == EC_C128 ? 2 : 1;
 
     return numbers * node->elements *
-           (node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(graph) : 1);
+           (node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(graph, false) : 1);
 }
 
 /* Values of n expressions, each malloc'ed. */
@@ -92,7 +94,7 @@ static int values_at(const design *at, int32_t n, const ec_expr *exprs, double *
         if (!values[i])
             return ec_fail(EC_ERR_MEMORY, "polish: no memory");
     }
-    return ec_evaluate_once(at->graph, at->backend, EC_FINAL, n, exprs, at->genes, at->n_genes,
+    return ec_evaluate_once(at->graph, at->backend, EC_REFINE, n, exprs, at->genes, at->n_genes,
                             NULL, 0, values, NULL, NULL);
 }
 
@@ -162,6 +164,23 @@ static int add_constraints(ec_polish_problem *p, const ec_job *job, double margi
     return status;
 }
 
+/* The value at each sample of the search, as a list. */
+static ec_expr list_samples(ec_graph *graph, ec_expr value)
+{
+    int32_t n = ec_graph_sample_count(graph, false);
+    ec_expr list[EC_POLISH_ELEMENTS_MAX];
+
+    if (n > EC_POLISH_ELEMENTS_MAX)
+        return ec_fail(EC_ERR_UNSUPPORTED, "polish: a worst case over %d samples, at most %d",
+                       (int)n, (int)EC_POLISH_ELEMENTS_MAX);
+    for (int32_t s = 0; s < n; s++) {
+        int status = ec_graph_at_sample(graph, s, 1, &value, &list[s]);
+        if (status < 0)
+            return status;
+    }
+    return ec_graph_op(graph, EC_OP_CONCAT, n, list, 0, NULL);
+}
+
 /* Rows for the pieces of a cut node; ERR_UNSUPPORTED when it has none here. */
 static int add_pieces(ec_polish_problem *p, const design *at, int32_t cut)
 {
@@ -183,6 +202,9 @@ static int add_pieces(ec_polish_problem *p, const design *at, int32_t cut)
         status = add_row(p, node->in[0], cut, sign);
         return status < 0 ? status
                           : add_row(p, ec_graph_unary(graph, EC_OP_NEG, node->in[0]), cut, sign);
+    case EC_OP_SAMPLE_MAX:
+    case EC_OP_SAMPLE_MIN:
+        return add_row(p, list_samples(graph, node->in[0]), cut, sign);
     case EC_OP_CALL_OUTPUT:
         status = call_pieces(at, node, &pieces);
         return status < 0 ? status : add_row(p, pieces, cut, sign);
@@ -427,7 +449,7 @@ static int make_executors(ec_polish_problem *p, const ec_job *job)
     }
     ec_expr total = seeded_sum(p, graph);
     int status = total < 0 ? total : EC_OK;
-    ec_executor_info info = {.outputs = outputs, .fidelity = EC_FINAL};
+    ec_executor_info info = {.outputs = outputs, .fidelity = EC_REFINE};
     for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++)
         outputs[r] = p->rows[r].expr;
     info.n_outputs = p->n_rows;

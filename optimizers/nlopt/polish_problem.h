@@ -3,7 +3,7 @@
  * minimise f(x, t)  subject to  s_r (R_r(x, t) - t_own(r)) <= 0  for every row r,
  *
  * where each t replaces a node that is a maximum (or a minimum) over pieces: evaluator outputs
- * with pieces, max and min over a vector or of two values, abs. It is valid where every function
+ * with pieces, max and min over a vector, over samples or of two values, abs. It is valid where every function
  * does not fall with a maximum's t (nor rise with a minimum's); a node where that fails stays as
  * it is. The job's constraints are rows as well. Rows are vectors; all their elements count.
  *
@@ -17,7 +17,7 @@
 
 EC_C_BEGIN
 
-enum { EC_POLISH_CUTS_MAX = 64, EC_POLISH_ROWS_MAX = 512, EC_POLISH_ELEMENTS_MAX = 300 };
+enum { EC_POLISH_CUTS_MAX = 192, EC_POLISH_ROWS_MAX = 512, EC_POLISH_ELEMENTS_MAX = 300 };
 
 typedef struct ec_polish_row {
     ec_expr expr;

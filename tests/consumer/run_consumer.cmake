@@ -29,8 +29,10 @@ elseif(way STREQUAL "pkgconfig")
         message(FATAL_ERROR "pkg-config finds eciton '${found}', expected ${version}")
     endif()
     separate_arguments(flags UNIX_COMMAND "${flags}")
-    run("${c_compiler}" -std=c17 -Wall -Wextra -Werror "${source_dir}/consumer.c"
-        -o "${work_dir}/build/consumer" ${flags} "-Wl,-rpath,${prefix}/${libdir}")
+    foreach(program consumer consumer_callback)
+        run("${c_compiler}" -std=c17 -Wall -Wextra -Werror "${source_dir}/${program}.c"
+            -o "${work_dir}/build/${program}" ${flags} "-Wl,-rpath,${prefix}/${libdir}")
+    endforeach()
     # Each installed header stands on its own.
     file(GLOB headers "${prefix}/include/eciton/*.h")
     foreach(header IN LISTS headers)
@@ -40,6 +42,7 @@ else()
     message(FATAL_ERROR "way is '${way}'; allowed are cmake and pkgconfig")
 endif()
 run("${work_dir}/build/consumer")
+run("${work_dir}/build/consumer_callback")
 
 # The installed program finds its Lua library from where it lies, wherever that is.
 if(EXISTS "${prefix}/bin/eciton")

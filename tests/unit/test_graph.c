@@ -710,6 +710,222 @@ static void test_stages(void **state)
     ec_graph_destroy(&g);
 }
 
+/* Percentiles: between order statistics, at them, and with equal samples; exact against sorting. */
+static void test_percentiles(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 70, KINDS = 5 };
+    static const double percent[KINDS] = {0, 5, 37.5, 95, 100};
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    double samples[SAMPLES];
+    for (size_t k = 0; k < SAMPLES; k++) /* some are equal */
+        samples[k] = k % 7 == 0 ? 0.25 : gene(k, 90);
+    ec_expr x = variable(g), s = ec_graph_samples(g, SAMPLES, 0, NULL, samples);
+    ec_expr y = u(g, EC_OP_SUM, b(g, EC_OP_MUL, x, s));
+    ec_expr list[4 * KINDS];
+    static double value[4 * KINDS][POP];
+    double *out[4 * KINDS];
+    for (int i = 0; i < 4 * KINDS; i++) {
+        double par[2] = {percent[i / 4], i % 4};
+        list[i] = op(g, EC_OP_SAMPLE_PERCENTILE, 1, &y, 2, par);
+        out[i] = value[i];
+    }
+    evaluate(g, 4 * KINDS, list, 32, out, NULL);
+    for (size_t c = 0; c < POP; c++) {
+        double t[SAMPLES], sum = 0;
+        for (size_t e = 0; e < GENES; e++)
+            sum += gene(c, e);
+        for (size_t k = 0; k < SAMPLES; k++)
+            t[k] = sum * samples[k];
+        qsort(t, SAMPLES, sizeof *t, ascending);
+        for (int i = 0; i < KINDS; i++) {
+            double place = percent[i] / 100 * (SAMPLES - 1), low = floor(place);
+            size_t k = (size_t)low, above = k + 1 < SAMPLES ? k + 1 : k;
+            size_t quantile = (size_t)ceil(percent[i] / 100 * SAMPLES);
+            assert_true(fabs(value[4 * i][c] - (t[k] + (place - low) * (t[above] - t[k]))) < 1e-14);
+            assert_true(fabs(value[4 * i + 1][c] - t[k]) < 1e-14);
+            assert_true(fabs(value[4 * i + 2][c] - t[above]) < 1e-14);
+            assert_true(fabs(value[4 * i + 3][c] - t[quantile > 0 ? quantile - 1 : 0]) < 1e-14);
+        }
+    }
+    double one = 50;
+    ec_expr bad = u(g, EC_OP_LOG, b(g, EC_OP_ADD, x, s)); /* NaN for some samples */
+    ec_expr half = op(g, EC_OP_SAMPLE_PERCENTILE, 1, &bad, 1, &one);
+    static double halves[GENES * POP];
+    double *to[1] = {halves};
+    evaluate(g, 1, &half, 0, to, NULL);
+    for (size_t e = 0; e < GENES; e++)
+        for (size_t c = 0; c < POP; c++) {
+            bool any = false;
+            for (size_t k = 0; k < SAMPLES; k++)
+                any |= gene(c, e) + samples[k] < 0;
+            assert_int_equal(isnan(halves[e * POP + c]), any);
+        }
+    /* samples that are far enough apart for a difference quotient */
+    ec_expr shifted = b(g, EC_OP_ADD, b(g, EC_OP_MUL, x, s), u(g, EC_OP_SQUARE, s));
+    for (int kind = 0; kind < 4; kind++) {
+        double par[2] = {95, kind};
+        check_gradient(g, u(g, EC_OP_SUM, op(g, EC_OP_SAMPLE_PERCENTILE, 1, &shifted, 2, par)), x,
+                       1e-5);
+    }
+    ec_graph_destroy(&g);
+}
+
+/* Other samples, and more of them, at final fidelity; a refinement keeps those of the search. */
+static void test_final_samples(void **state)
+{
+    (void)state;
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    double search[2][2] = {{1, 2}, {3, 4}}, final[3][2] = {{10, 20}, {30, 40}, {50, 60}};
+    int32_t two = 2;
+    ec_expr x = variable(g);
+    ec_expr s = ec_graph_draws(g, 2, 3, 1, &two, search[0], final[0]);
+    ec_expr y = b(g, EC_OP_MUL, s, ec_graph_slice(g, x, 0, 0)), mean = u(g, EC_OP_SAMPLE_MEAN, y);
+    assert_int_equal(ec_graph_sample_count(g, false), 2);
+    assert_int_equal(ec_graph_sample_count(g, true), 3);
+    assert_true(ec_graph_node(g, s)->range.lo == 1 && ec_graph_node(g, s)->range.hi == 60);
+    /* the gradient divides by the number of samples that there are */
+    ec_expr slope;
+    assert_int_equal(ec_graph_gradient(g, u(g, EC_OP_SUM, mean), 1, &x, &slope), EC_OK);
+    ec_expr list[] = {y, mean, slope};
+    static const struct {
+        ec_fidelity fidelity;
+        int n;
+        double first, mean, slope;
+    } want[] = {{EC_SEARCH, 2, 1, 2, 5}, {EC_FINAL, 3, 10, 30, 70}, {EC_REFINE, 2, 1, 2, 5}};
+    for (size_t i = 0; i < 3; i++) {
+        double genes[GENES] = {0.5}, values[6], means[2], slopes[GENES];
+        double *out[] = {values, means, slopes};
+        for (int k = 0; k < 6; k++)
+            values[k] = -1;
+        assert_int_equal(ec_evaluate_once(g, cpu, want[i].fidelity, 3, list, genes, GENES, NULL, 0,
+                                          out, NULL, NULL),
+                         EC_OK);
+        assert_true(values[0] == 0.5 * want[i].first && means[0] == 0.5 * want[i].mean);
+        assert_true(slopes[0] == want[i].slope && slopes[1] == 0);
+        assert_true((values[5] == -1) == (want[i].n == 2));
+    }
+    /* both lengths are those of all lists */
+    assert_int_equal(ec_graph_samples(g, 2, 1, &two, search[0]), EC_ERR_SHAPE);
+    assert_non_null(strstr(ec_error_text(), "at final fidelity"));
+    assert_int_equal(ec_graph_draws(g, 3, 3, 1, &two, final[0], final[0]), EC_ERR_SHAPE);
+    final[1][1] = INFINITY;
+    assert_int_equal(ec_graph_draws(g, 2, 3, 1, &two, search[0], final[0]), EC_ERR_RANGE);
+    ec_graph_destroy(&g);
+}
+
+/* An evaluator that counts what it is asked: y = x0^2 for each of n columns and samples. */
+typedef struct counts {
+    size_t runs, columns;
+} counts;
+
+typedef struct counter {
+    ec_evaluator head;
+    counts *counts;
+} counter;
+
+static int counter_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator)
+{
+    counter *w = calloc(1, sizeof *w);
+    w->head.def = info->call->def;
+    w->head.backend = backend;
+    w->counts = info->call->config;
+    *evaluator = &w->head;
+    return EC_OK;
+}
+
+static int counter_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
+                       ec_array *const *out, uint8_t *status, size_t n)
+{
+    (void)exec;
+    (void)status;
+    counts *c = ((counter *)evaluator)->counts;
+    c->runs++;
+    c->columns += n * in[0]->samples;
+    for (size_t s = 0; s < in[0]->samples; s++)
+        for (size_t i = 0; i < n; i++) {
+            double v = ((const double *)in[0]->data)[s * in[0]->sample_stride + i];
+            ((double *)out[0]->data)[s * out[0]->sample_stride + i] = v * v;
+        }
+    return EC_OK;
+}
+
+/* What depends on group variables only is evaluated once for each group, constants once. */
+static void test_once_per_group(void **state)
+{
+    (void)state;
+    static const ec_evaluator_def def = {
+        .name = "counter", .plan = counter_plan, .run = counter_run, .destroy = whole_destroy};
+    double lo[GENES] = {0}, hi[GENES] = {1, 1, 1, 1, 1, 1, 1, 1}, samples[3] = {1, 2, 3};
+    counts count[4] = {{0, 0}};
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = variable(g), shared = ec_graph_variable(g, true, 0, GENES, lo, hi);
+    ec_expr s = ec_graph_samples(g, 3, 0, NULL, samples);
+    ec_expr first = ec_graph_slice(g, shared, 0, 0);
+    ec_expr in[4] = {first, ec_graph_slice(g, x, 0, 0), b(g, EC_OP_MUL, first, s), s};
+    ec_expr total = ec_graph_number(g, 0);
+    for (int i = 0; i < 4; i++) {
+        ec_call *call;
+        ec_call_output output = {.name = "y", .dtype = EC_F64, .range = {0, 100}};
+        assert_int_equal(ec_graph_call(g, &def, &count[i], 1, &in[i], &call), EC_OK);
+        ec_expr y = ec_graph_call_output(g, call, &output);
+        total = b(g, EC_OP_ADD, total, i < 2 ? y : u(g, EC_OP_SAMPLE_SUM, y));
+    }
+    static double value[POP], again[POP];
+    double *out[1] = {value}, *out2[1] = {again};
+    evaluate(g, 1, &total, 0, out, NULL);
+    size_t columns[4] = {4, POP, 4 * 3, 3}, runs[4] = {1, 1, 1, 1};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(count[i].columns, columns[i]);
+        assert_int_equal(count[i].runs, runs[i]);
+    }
+    evaluate(g, 1, &total, 32, out2, NULL); /* in three chunks */
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(count[i].columns, 2 * columns[i]);
+        assert_int_equal(count[i].runs, i == 1 ? 4 : 2);
+    }
+    assert_memory_equal(value, again, sizeof value);
+    for (size_t c = 0; c < POP; c++) {
+        double v = gene(c % 4 + 500, 0), w = gene(c, 0);
+        assert_true(fabs(value[c] - (v * v + w * w + v * v * 14 + 14)) < 1e-12);
+    }
+    ec_graph_destroy(&g);
+}
+
+/* Each sample by itself gives what the sample axis gives; evaluators are called for it alone. */
+static void test_at_sample(void **state)
+{
+    (void)state;
+    static const ec_evaluator_def def = {
+        .name = "counter", .plan = counter_plan, .run = counter_run, .destroy = whole_destroy};
+    double samples[3] = {1, 2, -3};
+    counts count = {0, 0};
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    ec_expr x = ec_graph_slice(g, variable(g), 0, 0), s = ec_graph_samples(g, 3, 0, NULL, samples);
+    ec_expr y = b(g, EC_OP_ADD, x, s), centred = b(g, EC_OP_SUB, y, u(g, EC_OP_SAMPLE_MEAN, y));
+    ec_call *call;
+    ec_call_output output = {.name = "y", .dtype = EC_F64, .range = {0, 100}};
+    assert_int_equal(ec_graph_call(g, &def, &count, 1, &centred, &call), EC_OK);
+    ec_expr z = b(g, EC_OP_MUL, ec_graph_call_output(g, call, &output), s), alone[4];
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ec_graph_at_sample(g, i, 1, &z, &alone[i]), EC_OK);
+        assert_int_equal(ec_graph_node(g, alone[i])->axes, EC_AXIS_CANDIDATE);
+    }
+    alone[3] = z;
+    static double value[3][POP], all[3 * POP];
+    double *out[4] = {value[0], value[1], value[2], all};
+    evaluate(g, 4, alone, 0, out, NULL);
+    assert_memory_equal(value, all, sizeof all);
+    assert_true(fabs(value[2][5] - -27) < 1e-12);
+    assert_int_equal(count.columns, 2 * 3 * POP);
+    assert_int_equal(ec_graph_at_sample(g, 3, 1, &z, &alone[0]), EC_ERR_RANGE);
+    ec_graph_destroy(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -719,6 +935,8 @@ int main(void)
         cmocka_unit_test(test_axes),           cmocka_unit_test(test_register_pressure),
         cmocka_unit_test(test_distinct),       cmocka_unit_test(test_long_sort),
         cmocka_unit_test(test_errors),         cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_percentiles),    cmocka_unit_test(test_final_samples),
+        cmocka_unit_test(test_once_per_group), cmocka_unit_test(test_at_sample),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
