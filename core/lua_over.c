@@ -6,6 +6,8 @@
 #include "lua_expr.h"
 #include "lua_job.h"
 #include "lua_values.h"
+#include "distribution.h"
+#include "random.h"
 #include "sampling.h"
 
 #define EC_LUA_DISTRIBUTION "distribution"
@@ -174,7 +176,7 @@ static int module_failures(lua_State *L)
 
 /* One quantity of an ec.over: drawn, or the rows of a list. */
 typedef struct quantity {
-    const char *name; /* "": the only one, without a name */
+    const char *name;
     const ec_distribution *draw;
     bool each;
     const double *row; /* [rows][elements]; NULL: drawn, or each */
@@ -189,8 +191,7 @@ typedef struct over_keys {
 
 static const ec_key over_table[] = {
     {"values", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
-     "a number, or a list of numbers, for each sample; or a distribution",
-     offsetof(over_keys, values)},
+     "a number, or a list of numbers, for each sample", offsetof(over_keys, values)},
     {"samples", EC_KEY_INTEGER, 0, NAN, 1, MOST_SAMPLES, NULL, NULL,
      "samples of the distributions that each design of the search meets",
      offsetof(over_keys, samples)},
@@ -200,8 +201,9 @@ static const ec_key over_table[] = {
      offsetof(over_keys, final_samples)},
     {"seed", EC_KEY_INTEGER, 0, 1, 0, INFINITY, NULL, NULL, "seed of the samples",
      offsetof(over_keys, seed)},
-    {"sampling", EC_KEY_WORD, 0, 1, 0, 0, NULL, "random|latin",
-     "latin: a Latin hypercube, each quantity spread evenly over its distribution",
+    {"sampling", EC_KEY_WORD, 0, EC_SAMPLING_LHS, 0, 0, NULL, "sobol|lhs|halton|random",
+     "lhs: a Latin hypercube, each value spread evenly over its distribution; sobol, halton: up to "
+     "256 values",
      offsetof(over_keys, sampling)}};
 
 const ec_noun ec_noun_over = {
@@ -272,99 +274,141 @@ static void write_rows(const quantity *q, double *to, int64_t samples, int64_t d
     }
 }
 
-/* Draws of the whole set; what belongs to one combination of the lists is repeated for the others. */
-static int write_draws(const quantity *q, const over_keys *keys, bool final, double *to,
-                       int64_t samples, int64_t draws)
+/* What an ec.over has in all: points of the unit cube, a dimension after the other, by set. */
+typedef struct over_set {
+    int64_t draws[2], lists; /* draws: of the search, of the final figures */
+    int32_t dimensions;      /* of what is drawn; 0: nothing is */
+    double *points[2];
+} over_set;
+
+/* What belongs to one combination of the lists is repeated for the others. */
+static int write_draws(const quantity *q, const over_set *set, int which, int32_t dimension,
+                       double *to)
 {
-    uint32_t stream = 2166136261u; /* FNV-1a of the name, so that equal names draw alike */
-    for (const char *c = q->name; *c; c++)
-        stream = (stream ^ (unsigned char)*c) * 16777619u;
-    ec_draw draw = {.sampling = keys->sampling == 0 ? EC_SAMPLING_RANDOM : EC_SAMPLING_LATIN,
-                    .seed = (uint64_t)keys->seed,
-                    .stream = stream,
-                    .set = final,
-                    .samples = (int32_t)draws};
-    int status = ec_distribution_draw(q->draw, &draw, to);
-    size_t bytes = (size_t)(draws * q->elements) * sizeof *to;
-    for (int64_t s = draws; s < samples && status == EC_OK; s += draws)
-        memcpy(to + s * q->elements, to, bytes);
+    int64_t draws = set->draws[which], numbers = draws * q->elements;
+    int status =
+        ec_distribution_fill(q->draw, (size_t)draws, set->points[which] + dimension * draws, to);
+    for (int64_t i = 1; i < set->lists && status == EC_OK; i++)
+        memcpy(to + i * numbers, to, (size_t)numbers * sizeof *to);
     return status;
 }
 
-/* What an ec.over has in all. */
-typedef struct over_counts {
-    int64_t draws, final_draws, lists;
-    bool drawn;
-} over_counts;
-
-static int push_quantity(lua_State *L, const char *noun, const quantity *q, const over_keys *keys,
-                         const over_counts *c, int64_t stride)
+/* *dimension: the first one of the quantity, and then of the next. */
+static int push_quantity(lua_State *L, const char *noun, const quantity *q, const over_set *set,
+                         int32_t *dimension, int64_t stride)
 {
-    int64_t samples = c->draws * c->lists, final_samples = c->final_draws * c->lists;
-    double *value = ec_lua_values_new(L, samples * q->elements), *final_value = NULL;
-    if (c->drawn)
-        final_value = ec_lua_values_new(L, final_samples * q->elements);
+    double *value[2] = {NULL, NULL};
     int status = EC_OK;
-    if (q->draw) {
-        status = write_draws(q, keys, false, value, samples, c->draws);
-        if (status == EC_OK)
-            status = write_draws(q, keys, true, final_value, final_samples, c->final_draws);
-    } else {
-        write_rows(q, value, samples, c->draws, stride);
-        if (final_value)
-            write_rows(q, final_value, final_samples, c->final_draws, stride);
+    for (int which = 0; which < (set->dimensions > 0 ? 2 : 1) && status == EC_OK; which++) {
+        int64_t samples = set->draws[which] * set->lists;
+        value[which] = ec_lua_values_new(L, samples * q->elements);
+        if (q->draw)
+            status = write_draws(q, set, which, *dimension, value[which]);
+        else
+            write_rows(q, value[which], samples, set->draws[which], stride);
     }
     ec_expr e = status;
     if (status == EC_OK)
-        e = ec_graph_draws(ec_lua_host_of(L)->graph, (int32_t)samples, (int32_t)final_samples,
-                           q->rank, &q->elements, value, final_value);
+        e = ec_graph_draws(ec_lua_host_of(L)->graph, (int32_t)(set->draws[0] * set->lists),
+                           (int32_t)(set->draws[1] * set->lists), q->rank, &q->elements, value[0],
+                           value[1]);
     if (e < 0)
         ec_lua_fail_core(L, noun);
+    *dimension += q->draw ? ec_distribution_dimensions(q->draw) : 0;
     return ec_lua_expr_push(L, e);
 }
 
-static over_counts count_samples(lua_State *L, const char *noun, int n, const quantity *q,
-                                 const over_keys *keys)
+/* Counts of samples and dimensions. */
+static over_set plan_set(lua_State *L, const char *noun, int n, const quantity *q,
+                         const over_keys *keys)
 {
-    over_counts c = {.draws = 1, .final_draws = 1, .lists = 1};
-    double lists = 1;
+    over_set set = {.draws = {1, 1}, .lists = 1};
+    double lists = 1, dimensions = 0;
     for (int i = 0; i < n; i++) {
-        c.drawn |= q[i].draw != NULL;
+        if (q[i].draw)
+            dimensions += ec_distribution_dimensions(q[i].draw);
         lists *= q[i].rows;
         if (q[i].rows == 0)
             ec_lua_fail(L, "%s: '%s': an empty list", noun, q[i].name);
     }
-    if (!c.drawn && (keys->samples > 0 || keys->final_samples > 0))
+    if (dimensions == 0 && (keys->samples > 0 || keys->final_samples > 0))
         ec_lua_fail(L,
-                    "%s: key 'samples': nothing is drawn, lists bring their own number of "
-                    "samples",
+                    "%s: key 'samples': nothing is drawn, lists bring their own number of samples",
                     noun);
-    if (c.drawn && keys->samples < 1)
+    if (dimensions > 0 && keys->samples < 1)
         ec_lua_fail(L, "%s: key 'samples' is missing (%s)", noun, over_table[1].help);
-    if (c.drawn) {
-        c.draws = keys->samples;
-        int64_t more = c.draws < 100 ? 10 * c.draws : c.draws < 1000 ? 1000 : c.draws;
-        c.final_draws = keys->final_samples > 0 ? keys->final_samples : more;
+    if (dimensions > 0) {
+        int64_t draws = keys->samples;
+        int64_t more = draws < 100 ? 10 * draws : draws < 1000 ? 1000 : draws;
+        set.draws[0] = draws;
+        set.draws[1] = keys->final_samples > 0 ? keys->final_samples : more;
     }
-    double most = fmax((double)c.draws, (double)c.final_draws) * lists;
+    double most = fmax((double)set.draws[0], (double)set.draws[1]) * lists;
     if (most > MOST_SAMPLES)
         ec_lua_fail(L, "%s: %.0f combinations, at most %d are allowed", noun, most, MOST_SAMPLES);
-    c.lists = (int64_t)lists;
-    return c;
+    if (dimensions > INT32_MAX)
+        ec_lua_fail(L, "%s: too many values are drawn", noun);
+    set.lists = (int64_t)lists;
+    set.dimensions = (int32_t)dimensions;
+    return set;
+}
+
+/* Samples in another order, so that two ec.over do not take their points in step. */
+static void shuffle(const ec_random_stream *stream, int64_t n, int32_t dimensions, double *points)
+{
+    for (int64_t i = n - 1; i > 0; i--) {
+        uint32_t words[4];
+        ec_random_words(stream, 1, (uint32_t)i, words);
+        int64_t k = ec_uniform_below(words[0], (uint32_t)i + 1);
+        for (int32_t d = 0; d < dimensions; d++) {
+            double *x = points + d * n, keep = x[i];
+            x[i] = x[k];
+            x[k] = keep;
+        }
+    }
+}
+
+/* Pushes the points of both sets: the names tell the sets of several ec.over apart. */
+static void draw_points(lua_State *L, const char *noun, int n, const quantity *q,
+                        const over_keys *keys, over_set *set)
+{
+    uint32_t names = 2166136261u; /* FNV-1a */
+    for (int i = 0; i < n; i++)
+        for (const char *c = q[i].name;; c++) {
+            names = (names ^ (unsigned char)*c) * 16777619u;
+            if (!*c)
+                break;
+        }
+    for (uint32_t which = 0; which < 2; which++) {
+        ec_random_stream stream = ec_random_make((uint64_t)keys->seed, names, which, 0);
+        uint32_t words[4];
+        ec_random_words(&stream, 0, 0, words);
+        ec_sampling_info info = {.method = (ec_sampling)keys->sampling,
+                                 .dimensions = set->dimensions,
+                                 .n = (size_t)set->draws[which],
+                                 .seed = words[0] | (uint64_t)words[1] << 32};
+        set->points[which] = ec_lua_values_new(L, set->draws[which] * set->dimensions);
+        if (ec_sampling_fill(&info, set->points[which]) != EC_OK)
+            ec_lua_fail_core(L, noun);
+        shuffle(&stream, set->draws[which], set->dimensions, set->points[which]);
+    }
 }
 
 /* Pushes a table with the quantities, in the order of their names. */
 static int push_named(lua_State *L, const char *noun, int n, const quantity *q,
                       const over_keys *keys)
 {
-    over_counts c = count_samples(L, noun, n, q, keys);
+    over_set set = plan_set(L, noun, n, q, keys);
     ec_lua_mark_line(L);
+    if (set.dimensions > 0)
+        draw_points(L, noun, n, q, keys, &set);
     lua_createtable(L, 0, n);
     int table = lua_gettop(L);
-    int64_t stride = c.lists;
+    int64_t stride = set.lists;
+    int32_t dimension = 0;
     for (int i = 0; i < n; i++) {
         stride /= q[i].rows;
-        push_quantity(L, noun, &q[i], keys, &c, stride);
+        push_quantity(L, noun, &q[i], &set, &dimension, stride);
         lua_setfield(L, table, q[i].name);
         lua_settop(L, table);
     }
@@ -412,7 +456,7 @@ static void read_named(lua_State *L, const char *noun, const name_list *names, q
 static int module_over(lua_State *L)
 {
     name_list names = {.n = 0};
-    over_keys keys = {.values = 1, .samples = -1, .final_samples = -1, .seed = 1, .sampling = 1};
+    over_keys keys = {.values = 1, .samples = -1, .final_samples = -1, .seed = 1};
     bool plain = !lua_istable(L, 1);
     if (!plain) {
         lua_rawgeti(L, 1, 1);
@@ -434,11 +478,14 @@ static int module_over(lua_State *L)
         read_named(L, "ec.over", &names, q);
         return push_named(L, "ec.over", names.n, q, &keys);
     }
-    q[0] = (quantity){.name = ""};
+    q[0] = (quantity){.name = "values"};
     read_quantity(L, keys.values, "ec.over: key 'values'", &q[0]);
-    over_counts c = count_samples(L, "ec.over", 1, q, &keys);
+    if (q[0].draw)
+        ec_lua_fail(L, "ec.over: a distribution has no name: write %s", ec_noun_over.usage);
+    over_set set = plan_set(L, "ec.over", 1, q, &keys);
+    int32_t dimension = 0;
     ec_lua_mark_line(L);
-    return push_quantity(L, "ec.over", &q[0], &keys, &c, 1);
+    return push_quantity(L, "ec.over", &q[0], &set, &dimension, 1);
 }
 
 /* ---- ec.combinations ------------------------------------------------------------------------- */

@@ -1,161 +1,196 @@
+/* sampling.c: Sobol, Halton, Latin hypercube and random points. */
 #include "sampling.h"
+#include "random.h"
+#include "sobol_directions_internal.h"
 
 #include <stdlib.h>
 
-#include "random.h"
-#include "status.h"
+enum { SOBOL_BITS = 32, HALTON_DIMENSIONS = 256 };
 
-enum { PURPOSE = 0x5a00 }; /* of random streams: no other use of a seed has these */
+/* What a draw is for; the stream's generation is the dimension. */
+enum { PURPOSE_POINT = 1, PURPOSE_PERMUTE, PURPOSE_MATRIX, PURPOSE_SHIFT, PURPOSE_DIGITS };
 
-/* ---- uniform numbers ------------------------------------------------------------------------- */
-
-typedef struct place {
-    double key;
-    int32_t sample;
-} place;
-
-static int compare_places(const void *a, const void *b)
+static ec_random_stream stream_of(const ec_sampling_info *info, int32_t dimension, uint32_t purpose)
 {
-    const place *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->sample < y->sample ? -1 : x->sample > y->sample;
+    return ec_random_make(info->seed, (uint32_t)dimension, purpose, 0);
 }
 
-/* u[samples][dimensions] in (0, 1). */
-static int fill_uniform(const ec_draw *draw, int32_t dimensions, double *u)
+/* ---- Sobol ---- */
+
+/* v[k] of every dimension, the first of which is van der Corput's. */
+static void sobol_directions(int32_t dimension, uint32_t v[SOBOL_BITS])
 {
-    ec_random_stream stream = ec_random_make(draw->seed, draw->stream, PURPOSE + draw->set, 0);
-    int32_t n = draw->samples;
-    place *order = draw->sampling == EC_SAMPLING_LATIN ? malloc((size_t)n * sizeof *order) : NULL;
-    if (draw->sampling == EC_SAMPLING_LATIN && !order)
-        return ec_fail(EC_ERR_MEMORY, "no memory for %d samples", n);
-    for (int32_t d = 0; d < dimensions; d++) {
+    const uint16_t *at = ec_sobol_directions;
+
+    for (int k = 0; dimension == 0 && k < SOBOL_BITS; k++)
+        v[k] = 1u << (SOBOL_BITS - 1 - k);
+    for (int32_t d = 1; d <= dimension; d++) {
+        uint32_t polynomial = *at++;
+        int degree = 0;
+        while (polynomial >> (degree + 1))
+            degree++;
+        for (int k = 0; d == dimension && k < SOBOL_BITS; k++) {
+            if (k < degree) {
+                v[k] = (uint32_t)at[k] << (SOBOL_BITS - 1 - k);
+                continue;
+            }
+            v[k] = v[k - degree] ^ v[k - degree] >> degree;
+            for (int j = 1; j < degree; j++)
+                if (polynomial >> (degree - j) & 1)
+                    v[k] ^= v[k - j];
+        }
+        at += degree;
+    }
+}
+
+/* Digit i of v becomes itself plus a random combination of the digits before it. */
+static void scramble_directions(const ec_sampling_info *info, int32_t dimension,
+                                uint32_t v[SOBOL_BITS])
+{
+    ec_random_stream stream = stream_of(info, dimension, PURPOSE_MATRIX);
+    uint32_t row[SOBOL_BITS];
+
+    for (uint32_t i = 0; i < SOBOL_BITS; i++) {
         uint32_t words[4];
-        double *column = u + d;
-        for (int32_t s = 0; s < n; s++) {
-            ec_random_words(&stream, (uint32_t)d, (uint32_t)s, words);
-            column[(size_t)s * (size_t)dimensions] = ec_uniform_52_open(words[0], words[1]);
-            if (order)
-                order[s] = (place){ec_uniform_52_open(words[2], words[3]), s};
+        ec_random_words(&stream, 0, i, words);
+        uint32_t before = i ? ~0u << (SOBOL_BITS - i) : 0;
+        row[i] = (words[0] & before) | 1u << (SOBOL_BITS - 1 - i);
+    }
+    for (int k = 0; k < SOBOL_BITS; k++) {
+        uint32_t mixed = 0;
+        for (uint32_t i = 0; i < SOBOL_BITS; i++)
+            mixed |= (uint32_t)__builtin_parity(row[i] & v[k]) << (SOBOL_BITS - 1 - i);
+        v[k] = mixed;
+    }
+}
+
+static void fill_sobol(const ec_sampling_info *info, int32_t dimension, double *to)
+{
+    uint32_t v[SOBOL_BITS], x = 0, words[4];
+    /* the middles of cells, or of the plain sequence their lower ends */
+    double middle = info->plain ? 0 : 0.5;
+
+    sobol_directions(dimension, v);
+    if (!info->plain) {
+        ec_random_stream stream = stream_of(info, dimension, PURPOSE_SHIFT);
+        scramble_directions(info, dimension, v);
+        ec_random_words(&stream, 0, 0, words);
+        x = words[0];
+    }
+    for (size_t i = 0; i < info->n; i++) {
+        to[i] = ((double)x + middle) * 0x1p-32;
+        x ^= v[__builtin_ctzll(~(unsigned long long)i)]; /* the digit that Gray code changes */
+    }
+}
+
+/* ---- Halton ---- */
+
+static uint32_t prime_number(int32_t index)
+{
+    uint32_t candidate = 2;
+
+    for (;; candidate++) {
+        uint32_t divisor = 2;
+        while (divisor * divisor <= candidate && candidate % divisor)
+            divisor++;
+        if (divisor * divisor > candidate && index-- == 0)
+            return candidate;
+    }
+}
+
+/* A random order of 0 ... n - 1; draws: (block, word) from (first, 0) on. */
+static void permute(const ec_random_stream *stream, uint32_t candidate, uint32_t n, uint32_t *order)
+{
+    uint32_t words[4] = {0, 0, 0, 0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (i % 4 == 0)
+            ec_random_words(stream, i / 4, candidate, words);
+        uint32_t k = ec_uniform_below(words[i % 4], i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+}
+
+static int fill_halton(const ec_sampling_info *info, int32_t dimension, double *to)
+{
+    uint32_t base = prime_number(dimension);
+    ec_random_stream stream = stream_of(info, dimension, PURPOSE_DIGITS);
+    int digits = 0; /* as many as a double has */
+    for (double unit = 1; unit > 0x1p-53; unit /= base)
+        digits++;
+    uint32_t *order = (uint32_t *)malloc(sizeof *order * base * (size_t)digits);
+
+    if (!order)
+        return ec_fail(EC_ERR_MEMORY, "sampling: no memory");
+    for (int k = 0; k < digits; k++) {
+        uint32_t *row = order + (size_t)k * base;
+        if (!info->plain)
+            permute(&stream, (uint32_t)k, base, row);
+        for (uint32_t i = 0; info->plain && i < base; i++)
+            row[i] = i;
+    }
+    for (size_t i = 0; i < info->n; i++) {
+        double value = 0, unit = 1;
+        size_t rest = i;
+        /* behind the last digit of i come zeros, which are permuted too */
+        for (int k = 0; k < digits && (rest > 0 || !info->plain); k++) {
+            unit /= base;
+            value += unit * order[(size_t)k * base + rest % base];
+            rest /= base;
         }
-        if (!order)
-            continue;
-        qsort(order, (size_t)n, sizeof *order, compare_places);
-        for (int32_t i = 0; i < n; i++) {
-            double *at = &column[(size_t)order[i].sample * (size_t)dimensions];
-            double x = (i + *at) / n;
-            *at = x < 1 - 0x1p-53 ? x : 1 - 0x1p-53;
-        }
+        to[i] = value < 1 ? value : 1 - 0x1p-53;
     }
     free(order);
     return EC_OK;
 }
 
-/* ---- distributions --------------------------------------------------------------------------- */
+/* ---- random ---- */
 
-/* Probability of a standard normal below -depth, by bisection of its inverse. */
-static double normal_tail(double depth)
+static int fill_random(const ec_sampling_info *info, int32_t dimension, double *to)
 {
-    double low = 0, high = 0.5;
-    if (!(depth < 38)) /* nothing is left of a double */
-        return 0;
-    for (int i = 0; i < 1100 && low < high; i++) {
-        double middle = 0.5 * (low + high);
-        if (middle == low || middle == high)
-            break;
-        if (ec_normal(middle) < -depth)
-            low = middle;
-        else
-            high = middle;
+    ec_random_stream place = stream_of(info, dimension, PURPOSE_POINT);
+    bool latin = info->method == EC_SAMPLING_LHS;
+    uint32_t *order = latin ? (uint32_t *)malloc(sizeof *order * info->n) : NULL;
+
+    if (latin && !order)
+        return ec_fail(EC_ERR_MEMORY, "sampling: no memory for %zu points", info->n);
+    if (latin) {
+        ec_random_stream cells = stream_of(info, dimension, PURPOSE_PERMUTE);
+        permute(&cells, 0, (uint32_t)info->n, order);
     }
-    return high;
-}
-
-static double triangular(const ec_distribution *d, double u)
-{
-    double width = d->max - d->min, left = d->mode - d->min, right = d->max - d->mode;
-    if (!(width > 0))
-        return d->min;
-    return u * width < left ? d->min + ec_det_sqrt(u * width * left)
-                            : d->max - ec_det_sqrt((1 - u) * width * right);
-}
-
-/* Elements of one sample from its uniform numbers. */
-static void shape_sample(const ec_distribution *d, int32_t n, double tail, const double *u,
-                         double *to)
-{
-    double common = 0, own = 1;
-    if (d->correlation > 0) {
-        common = ec_det_sqrt(d->correlation) * ec_normal(u[n]);
-        own = ec_det_sqrt(1 - d->correlation);
+    for (size_t i = 0; i < info->n; i++) {
+        uint32_t words[4];
+        ec_random_words(&place, 0, (uint32_t)i, words);
+        to[i] = ec_uniform_52_open(words[0], words[1]);
+        if (latin)
+            to[i] = fmin((order[i] + to[i]) / (double)info->n, 1 - 0x1p-53);
     }
-    for (int32_t i = 0; i < n; i++)
-        switch (d->kind) {
-        case EC_DISTRIBUTION_NORMAL:
-            to[i] = d->mean +
-                    d->sigma *
-                        (common + own * ec_normal(tail > 0 ? tail + u[i] * (1 - 2 * tail) : u[i]));
-            break;
-        case EC_DISTRIBUTION_UNIFORM:
-            to[i] = d->min + u[i] * (d->max - d->min);
-            break;
-        case EC_DISTRIBUTION_TRIANGULAR:
-            to[i] = triangular(d, u[i]);
-            break;
-        case EC_DISTRIBUTION_FAILURES:
-            to[i] = u[i] < d->probability ? 0 : 1;
-            break;
-        case EC_DISTRIBUTION_FAILED: {
-            int32_t below = 0; /* elements that fail before this one */
-            for (int32_t k = 0; k < n; k++)
-                below += u[k] < u[i] || (u[k] == u[i] && k < i);
-            to[i] = below < d->failed ? 0 : 1;
-            break;
-        }
-        }
-}
-
-static int check(const ec_distribution *d, int32_t elements)
-{
-    bool normal = d->kind == EC_DISTRIBUTION_NORMAL;
-    if (normal && !(d->sigma >= 0 && d->limit > 0))
-        return ec_fail(EC_ERR_RANGE, "sigma is %g, at least 0 is needed; limit is %g, above 0",
-                       d->sigma, d->limit);
-    if (normal && !(d->correlation >= 0 && d->correlation <= 1))
-        return ec_fail(EC_ERR_RANGE, "correlation is %g, allowed are 0 to 1", d->correlation);
-    if (normal && d->correlation > 0 && d->limit < INFINITY)
-        return ec_fail(EC_ERR_UNSUPPORTED, "limit and correlation do not go together");
-    if (d->kind == EC_DISTRIBUTION_UNIFORM && !(d->min <= d->max))
-        return ec_fail(EC_ERR_RANGE, "min %g is above max %g", d->min, d->max);
-    if (d->kind == EC_DISTRIBUTION_TRIANGULAR && !(d->min <= d->mode && d->mode <= d->max))
-        return ec_fail(EC_ERR_RANGE, "mode %g is not between min %g and max %g", d->mode, d->min,
-                       d->max);
-    if (d->kind == EC_DISTRIBUTION_FAILURES && !(d->probability >= 0 && d->probability <= 1))
-        return ec_fail(EC_ERR_RANGE, "probability is %g, allowed are 0 to 1", d->probability);
-    if (d->kind == EC_DISTRIBUTION_FAILED && (d->failed < 0 || d->failed > elements))
-        return ec_fail(EC_ERR_RANGE, "%d elements cannot fail, there are %d", d->failed, elements);
+    free(order);
     return EC_OK;
 }
 
-int ec_distribution_draw(const ec_distribution *d, const ec_draw *draw, double *to)
+/* ---- all ---- */
+
+int ec_sampling_fill(const ec_sampling_info *info, double *points)
 {
-    int32_t elements = d->count > 0 ? d->count : 1;
-    int32_t dimensions = elements + (d->correlation > 0 ? 1 : 0);
-    int status = check(d, elements);
-    if (status != EC_OK)
-        return status;
-    if (draw->samples < 1)
-        return ec_fail(EC_ERR_RANGE, "%d samples, at least 1 is needed", draw->samples);
-    double *u = malloc((size_t)draw->samples * (size_t)dimensions * sizeof *u);
-    if (!u)
-        return ec_fail(EC_ERR_MEMORY, "no memory for %d samples", draw->samples);
-    bool cut = d->kind == EC_DISTRIBUTION_NORMAL && d->sigma > 0 && d->limit < INFINITY;
-    double tail = cut ? normal_tail(d->limit / d->sigma) : 0;
-    status = fill_uniform(draw, dimensions, u);
-    for (int32_t s = 0; s < draw->samples && status == EC_OK; s++)
-        shape_sample(d, elements, tail, u + (size_t)s * (size_t)dimensions,
-                     to + (size_t)s * (size_t)elements);
-    free(u);
+    bool sobol = info->method == EC_SAMPLING_SOBOL, halton = info->method == EC_SAMPLING_HALTON;
+    int32_t most = sobol ? EC_SOBOL_DIMENSIONS : halton ? HALTON_DIMENSIONS : INT32_MAX;
+    int status = EC_OK;
+
+    if (info->dimensions < 1 || info->dimensions > most)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "sampling: %d dimensions, method '%s' has 1 to %d; methods 'lhs' and "
+                       "'random' have no limit",
+                       (int)info->dimensions, sobol ? "sobol" : "halton", (int)most);
+    if (info->n < 1 || info->n > UINT32_MAX)
+        return ec_fail(EC_ERR_ARGUMENT, "sampling: %zu points, allowed are 1 to 2^32 - 1", info->n);
+    for (int32_t d = 0; d < info->dimensions && status == EC_OK; d++) {
+        double *to = points + (size_t)d * info->n;
+        if (sobol)
+            fill_sobol(info, d, to);
+        else
+            status = halton ? fill_halton(info, d, to) : fill_random(info, d, to);
+    }
     return status;
 }

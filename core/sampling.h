@@ -1,51 +1,43 @@
-/* sampling.h: random samples of tolerances and failures, for robust design.
+/* sampling.h: points that fill the unit cube [0, 1)^d, for sweeps and sensitivity analysis.
  *
- * A draw is a function of (seed, stream, set, sample, dimension) and nothing else, so all designs
- * of a search meet the same samples, on every machine. Each distribution is inverted from one
- * uniform number a dimension, which makes the sampling method a matter of the uniform numbers alone:
- *   random  independent
- *   latin   Latin hypercube: each dimension has one sample in each of n equal parts of its
- *           probability, in an order of its own (McKay, Beckman and Conover, "A comparison of three
- *           methods for selecting values of input variables", Technometrics 21, 1979)
+ *   sobol    Sobol's sequence with the direction numbers of Joe and Kuo (2008), at most 256
+ *            dimensions, in Gray code order; scrambled by random lower triangular matrices and a
+ *            digital shift (J. Matousek, "On the L2-discrepancy for anchored boxes", J. Complexity 14,
+ *            1998), which keeps it a digital net of the same quality
+ *   halton   Halton's sequence in the first primes, at most 256 dimensions; scrambled by a random
+ *            permutation of each digit (A. B. Owen, "A randomized Halton algorithm in R", 2017)
+ *   lhs      Latin hypercube: each of n equal cells of an axis holds one point, at a random place in
+ *            it (McKay, Beckman and Conover, Technometrics 21, 1979)
+ *   random   independent points
+ *
+ * Point i of sobol, halton and random does not depend on how many points follow, so a larger set
+ * contains the smaller one. Coordinates have 32 (sobol) or 52 bits. Point 0 of the sequences without
+ * scrambling is the origin. Everything random is Philox by the seed (random.h).
  */
 #ifndef EC_SAMPLING_H
 #define EC_SAMPLING_H
 
-#include "base.h"
+#include "status.h"
 
 EC_C_BEGIN
 
-typedef enum ec_sampling { EC_SAMPLING_RANDOM, EC_SAMPLING_LATIN } ec_sampling;
+typedef enum ec_sampling {
+    EC_SAMPLING_SOBOL,
+    EC_SAMPLING_LHS,
+    EC_SAMPLING_HALTON,
+    EC_SAMPLING_RANDOM
+} ec_sampling;
 
-typedef enum ec_distribution_kind {
-    EC_DISTRIBUTION_NORMAL,     /* mean, sigma; within limit of the mean; correlation */
-    EC_DISTRIBUTION_UNIFORM,    /* min, max */
-    EC_DISTRIBUTION_TRIANGULAR, /* min, mode, max */
-    EC_DISTRIBUTION_FAILURES,   /* each element is 0 with a probability, else 1 */
-    EC_DISTRIBUTION_FAILED      /* exactly `failed` elements are 0, the others 1 */
-} ec_distribution_kind;
-
-typedef struct ec_distribution {
-    ec_distribution_kind kind;
-    int32_t count;             /* independent elements; 0: a single number */
-    double mean, sigma, limit; /* limit: INFINITY for all of the normal distribution */
-    double correlation;        /* 0 to 1, between any two elements of a normal distribution */
-    double min, mode, max;
-    double probability;
-    int32_t failed;
-} ec_distribution;
-
-typedef struct ec_draw {
-    ec_sampling sampling;
+typedef struct ec_sampling_info {
+    ec_sampling method;
+    int32_t dimensions; /* >= 1 */
+    size_t n;           /* points, 1 to 2^32 - 1 */
     uint64_t seed;
-    uint32_t stream; /* tells quantities apart */
-    uint32_t set;    /* tells sets of samples apart: 0 search, 1 final */
-    int32_t samples;
-} ec_draw;
+    bool plain; /* sobol, halton: without scrambling */
+} ec_sampling_info;
 
-/* Fills to[samples][elements] (elements: count, or 1). Errors: parameters out of their range. */
-EC_API int ec_distribution_draw(const ec_distribution *distribution, const ec_draw *draw,
-                                double *to);
+/* points: [dimensions][n]. ERR_ARGUMENT: more dimensions than the method has. */
+EC_API int ec_sampling_fill(const ec_sampling_info *info, double *points);
 
 EC_C_END
 #endif
