@@ -442,12 +442,53 @@ static void test_many_spaced(void **state)
     destroy(&p);
 }
 
+/* CB2 as a worst case over samples, each of which weighs one of the functions. At final fidelity there
+ * is another sample, which the polish must not look at. */
+static void test_samples(void **state)
+{
+    static const double search[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, final[3] = {2, 0, 0};
+    const int32_t three = 3;
+    problem p;
+
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        double genes[2] = {3, 2};
+        create(&p, 2, -5, 5);
+        ec_expr a = add(&p, square(&p, p.x0), square(&p, square(&p, p.x1)));
+        ec_expr b = add(&p, square(&p, sub(&p, number(&p, 2), p.x0)),
+                        square(&p, sub(&p, number(&p, 2), p.x1)));
+        ec_expr c = mul(&p, number(&p, 2), ec_graph_unary(p.graph, EC_OP_EXP, sub(&p, p.x1, p.x0)));
+        ec_expr list[3] = {a, b, c};
+        ec_expr weight = ec_graph_draws(p.graph, 3, 1, 1, &three, search[0], final);
+        ec_expr y =
+            ec_graph_unary(p.graph, EC_OP_SUM,
+                           mul(&p, weight, ec_graph_op(p.graph, EC_OP_CONCAT, 3, list, 0, NULL)));
+        ec_expr worst;
+        if (way == 0)
+            worst = ec_graph_unary(p.graph, EC_OP_SAMPLE_MAX, y);
+        else /* the largest least value */
+            worst =
+                ec_graph_unary(p.graph, EC_OP_SAMPLE_MIN, ec_graph_unary(p.graph, EC_OP_NEG, y));
+        assert_int_equal(ec_job_add_objective(p.job, "f", worst, way == 1, 0), EC_OK);
+        polish(&p, 1, genes, 1);
+        assert_true(fabs(genes[0] - 1.13904) < 1e-3 && fabs(genes[1] - 0.89956) < 1e-3);
+        double v, *out[1] = {&v};
+        assert_int_equal(ec_evaluate_once(p.graph, p.backend, EC_REFINE, 1, &worst, genes, 2, NULL,
+                                          0, out, NULL, NULL),
+                         EC_OK);
+        assert_true(fabs(fabs(v) - 1.9522245) < 1e-5);
+        assert_true(fabs(fabs(value(&p, worst, genes)) - 2 * 1.9522245) < 1e-3);
+        destroy(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jacobian),
         cmocka_unit_test(test_smooth),
         cmocka_unit_test(test_minimax),
+        cmocka_unit_test(test_samples),
         cmocka_unit_test(test_wrong_direction),
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_minimum_as_constraint),
