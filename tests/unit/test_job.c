@@ -346,7 +346,7 @@ static void test_refusals(void **state)
     v.count = -1;
     assert_refused(ec_job_add_variable(f->job, &v), "count");
     v.count = 2;
-    v.start = bad;
+    v.start = nan;
     v.n_start = 1;
     assert_refused(ec_job_add_variable(f->job, &v), "start");
     ec_variable_info whole = {
