@@ -1,0 +1,20 @@
+/* method_info.h: reading and checking what a method was asked for (ec_optimizer_info), for methods
+ * that take no group variables. */
+#ifndef EC_METHOD_INFO_H
+#define EC_METHOD_INFO_H
+
+#include "optimizer.h"
+
+EC_C_BEGIN
+
+/* Value of the option `key`, which the method has. */
+double ec_method_option(const ec_optimizer_def *def, const ec_optimizer_info *info,
+                        const char *key);
+/* Options within their ranges, bounds finite and in order, a variable to search over, no group
+ * variables, and a population (where one was named) from def->min_population to `largest`. */
+int ec_method_check(const ec_optimizer_def *def, const ec_optimizer_info *info, size_t largest);
+/* Gene g of start design r within its bounds; what is no number starts in the middle. */
+double ec_method_start(const ec_optimizer_info *info, size_t r, size_t g);
+
+EC_C_END
+#endif
