@@ -23,6 +23,9 @@ enum {
     PURPOSE_RESTART = 2,
     KEPT = 32,         /* best designs, and as many winners of runs */
     DOUBLINGS_MAX = 9, /* of the population */
+    /* Few variables take more than 4 + 3 log(n) designs: rugged costs are searched better, and
+     * threads have work. */
+    POPULATION_USUAL = 20,
     POPULATION_MAX = 1 << 16,
     RUN_GENERATIONS_MIN = 20 /* a population that the budget has fewer of is of no use */
 };
@@ -50,6 +53,7 @@ typedef struct control {
     kept_design run_best;            /* of the present run, in row 0 of its rows */
     uint64_t used_large, used_small; /* evaluations by kind of run, the first one left out */
     uint64_t last_large;             /* of the last run with a large population */
+    uint64_t last_generations;       /* the same, its generations */
     uint32_t run_has_best;
     uint32_t runs;      /* that are over */
     uint32_t doublings; /* of the population so far */
@@ -73,6 +77,7 @@ typedef struct ec_cmaes {
     size_t genes;
     uint64_t seed;
     uint32_t island;
+    uint64_t evaluations;        /* budget, 0: none */
     uint32_t lambda, lambda_max; /* first and largest population */
     double sigma;
     restart_rule restarts;
@@ -184,8 +189,9 @@ static void choose_populations(ec_cmaes *o, const ec_optimizer_info *info)
     uint32_t n = o->space.n > 0 ? o->space.n : 1;
     size_t most = POPULATION_MAX;
 
-    o->lambda = info->population > 0 ? (uint32_t)info->population
-                                     : 4 + (uint32_t)(3.0 * ec_det_log((double)n));
+    uint32_t usual = 4 + (uint32_t)(3.0 * ec_det_log((double)n));
+    usual = usual > POPULATION_USUAL ? usual : POPULATION_USUAL;
+    o->lambda = info->population > 0 ? (uint32_t)info->population : usual;
     if (info->evaluations > 0 && info->evaluations / RUN_GENERATIONS_MIN < most)
         most = info->evaluations / RUN_GENERATIONS_MIN;
     size_t doubled = (size_t)o->lambda << DOUBLINGS_MAX;
@@ -213,6 +219,7 @@ static int configure(ec_cmaes *o, const ec_optimizer_def *def, const ec_optimize
     o->space.n = n;
     o->seed = info->seed;
     o->island = info->island;
+    o->evaluations = info->evaluations;
     o->log = info->log;
     o->sigma = ec_method_option(def, info, "sigma");
     o->restarts = (restart_rule)ec_method_option(def, info, "restarts");
@@ -564,8 +571,17 @@ static void account_run(ec_cmaes *o)
     else if (now->runs > 0)
         now->used_large += evaluations;
     if (!now->is_small)
-        now->last_large = evaluations;
+        now->last_large = evaluations, now->last_generations = o->run.numbers.generation;
     now->runs++;
+}
+
+/* Whether a run of the large population is likely to end within half of what the budget has left. */
+static bool has_room(const ec_cmaes *o)
+{
+    uint64_t used = o->now->stats.evaluations;
+    uint64_t left = o->evaluations > used ? o->evaluations - used : 0;
+
+    return o->evaluations == 0 || 2 * o->now->last_generations * large_population(o) <= left;
 }
 
 static void restart(ec_cmaes *o)
@@ -584,6 +600,8 @@ static void restart(ec_cmaes *o)
         evaluations_max = now->last_large / 2;
     } else {
         now->doublings += now->doublings < DOUBLINGS_MAX;
+        while (now->doublings > 0 && !has_room(o))
+            now->doublings--;
         lambda = large_population(o);
     }
     random_mean(o, o->row);

@@ -10,14 +10,17 @@ enum { BLOCK = 8 };
 static const double parallel_from = 2e5;
 /* A run that changes less than this share of its distance to a better one is given up. */
 static const double worse_share = 1e-3;
+/* Largest standard deviation of a coordinate, unless the first one is larger. That of a uniform
+ * distribution is 0.29. */
+static const double widest_step = 0.3;
 /* Width of the quadratic part at each bound, in box widths: Hansen's 0.05 for a bound at 0. */
 static const double edge = 0.05;
 
 const char *ec_cmaes_end_name(int end)
 {
-    static const char *const names[] = {"goes on",   "tolerance",  "step",
-                                        "condition", "flat",       "stagnation",
-                                        "diverged",  "all failed", "long"};
+    static const char *const names[] = {"goes on",    "tolerance", "worse",      "step",
+                                        "condition",  "flat",      "stagnation", "diverged",
+                                        "all failed", "long"};
 
     return (unsigned)end < sizeof names / sizeof *names ? names[end] : "unknown";
 }
@@ -435,6 +438,28 @@ static bool update_factor(ec_cmaes_run *run)
     return most < 1e7 * least; /* squares: 1e14, the limit of the condition number */
 }
 
+/* A step much wider than the box is drawn from all of it whatever its width, so nothing would bring
+ * it back but chance. */
+static void limit_steps(ec_cmaes_run *run)
+{
+    size_t n = run->space->n;
+    double first = run->numbers.sigma_start, widest = first > widest_step ? first : widest_step;
+
+    for (size_t i = 0; i < n; i++) {
+        double step = run->numbers.sigma * ec_det_sqrt(run->C[i * n + i]);
+        if (run->space->cells[i] || step <= widest)
+            continue;
+        double shrink = widest / step;
+        run->path_c[i] *= shrink;
+        for (size_t k = 0; k <= i; k++) {
+            run->C[k * n + i] *= shrink;
+            run->factor[k * n + i] *= shrink;
+        }
+        for (size_t k = i; k < n; k++)
+            run->C[i * n + k] *= shrink;
+    }
+}
+
 /* ---- stop rules of a run ---- */
 
 static void remember(ec_cmaes_run *run, const ec_cmaes_outcome *outcome)
@@ -591,6 +616,7 @@ void ec_cmaes_run_learn(ec_cmaes_run *run, const ec_cmaes_outcome *outcome)
     s->generation++;
     remember(run, outcome);
     bool definite = update_factor(run);
+    limit_steps(run);
     keep_margin(run);
     s->end = definite ? find_end(run, outcome->known) : EC_CMAES_CONDITION;
 }

@@ -60,9 +60,9 @@ void ec_cmaes_rules_set(ec_cmaes_rules *rules, uint32_t n, uint32_t lambda, bool
 typedef enum ec_cmaes_end {
     EC_CMAES_GOES_ON,
     EC_CMAES_TOLERANCE,  /* the best costs of some generations differ by less than the tolerance */
+    EC_CMAES_WORSE,      /* the same for 1e-3 of what they lie above the best one of earlier runs */
     EC_CMAES_STEP,       /* all steps are far below the first ones */
     EC_CMAES_CONDITION,  /* C is no longer positive definite to working precision */
-    EC_CMAES_WORSE,      /* the same for 1e-3 of what they lie above the best one of earlier runs */
     EC_CMAES_FLAT,       /* equal costs in a third of the generations */
     EC_CMAES_STAGNATION, /* neither best nor median cost has become better for long */
     EC_CMAES_DIVERGED,   /* the distribution is far wider than the box */
