@@ -98,3 +98,26 @@ void ec_cli_progress_row(ec_cli_progress *p, const ec_history_row *row, double s
         p->last_evaluations = row->evaluations;
     }
 }
+
+void ec_cli_progress_sweep(ec_cli_progress *p, const ec_job *job, const ec_sweep_info *info)
+{
+    p->last = 0;
+    ec_log_write(&p->log, EC_LOG_INFO, "%s: a sweep of %zu designs", ec_job_name(job),
+                 info->plan->n);
+}
+
+void ec_cli_progress_rows(ec_cli_progress *p, const ec_sweep *sweep, double seconds,
+                          double seconds_left)
+{
+    if (p->quiet || (!p->terminal && seconds - p->last < LINE_SECONDS))
+        return;
+    char left[32];
+    format_left(seconds_left, left, sizeof left);
+    fprintf(stderr, "%srows %zu of %zu  %.3g/s  failed %zu  left %s%s",
+            p->terminal ? "\r\033[K" : "", sweep->found + sweep->run, sweep->distinct,
+            seconds > 0 ? (double)sweep->run / seconds : 0, sweep->failed, left,
+            p->terminal ? "" : "\n");
+    fflush(stderr);
+    p->line_open = p->terminal;
+    p->last = seconds;
+}

@@ -4,7 +4,7 @@
 #ifndef EC_CLI_PROGRESS_H
 #define EC_CLI_PROGRESS_H
 
-#include "solve.h"
+#include "sweep.h"
 
 enum { EC_CLI_NOTES = 256 };
 
@@ -22,6 +22,9 @@ typedef struct ec_cli_progress {
 void ec_cli_progress_begin(ec_cli_progress *progress, bool quiet);
 void ec_cli_progress_solve(ec_cli_progress *progress, const ec_job *job, const ec_solve_info *info);
 void ec_cli_progress_row(ec_cli_progress *progress, const ec_history_row *row, double seconds_left);
+void ec_cli_progress_sweep(ec_cli_progress *progress, const ec_job *job, const ec_sweep_info *info);
+void ec_cli_progress_rows(ec_cli_progress *progress, const ec_sweep *sweep, double seconds,
+                          double seconds_left);
 /* Takes the progress line off the terminal. */
 void ec_cli_progress_clear(ec_cli_progress *progress);
 

@@ -111,13 +111,10 @@ static void print_line(const ec_graph *graph, const char *kind, const char *name
            node->range.hi);
 }
 
-int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info *info)
+void ec_cli_report_job(const ec_job *job)
 {
     const ec_graph *graph = ec_job_graph(job);
-    ec_check check;
-    int status = ec_solve_check(job, report->backend, info, &check);
-    if (status < 0)
-        return status;
+
     printf("%s\n", ec_job_name(job));
     for (int32_t i = 0; i < ec_job_variable_count(job); i++)
         print_line(graph, "variable", ec_job_variable(job, i)->name,
@@ -130,14 +127,29 @@ int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info 
                    ec_job_constraint(job, i)->expr);
     for (int32_t i = 0; i < ec_job_record_count(job); i++)
         print_line(graph, "record", ec_job_record(job, i)->name, ec_job_record(job, i)->expr);
+}
+
+void ec_cli_report_plan(const ec_check *check)
+{
+    printf("  graph of %d nodes, %d evaluator call%s\n", (int)check->nodes, (int)check->calls,
+           check->calls == 1 ? "" : "s");
+    printf("  memory %.3g MB and %.3g kB a design, %zu designs at a time\n",
+           (double)check->bytes_fixed / 1e6, (double)check->bytes_per_candidate / 1e3,
+           check->chunk);
+    printf("  %.3g us an evaluation", check->seconds_per_evaluation * 1e6);
+}
+
+int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info *info)
+{
+    ec_check check;
+    int status = ec_solve_check(job, report->backend, info, &check);
+    if (status < 0)
+        return status;
+    ec_cli_report_job(job);
     printf("  genes %d, method %s, population %zu\n",
            (int)(ec_job_gene_count(job) + ec_job_group_gene_count(job)), info->method,
            check.population);
-    printf("  graph of %d nodes, %d evaluator call%s\n", (int)check.nodes, (int)check.calls,
-           check.calls == 1 ? "" : "s");
-    printf("  memory %.3g MB and %.3g kB a design, %zu designs at a time\n",
-           (double)check.bytes_fixed / 1e6, (double)check.bytes_per_candidate / 1e3, check.chunk);
-    printf("  %.3g us an evaluation", check.seconds_per_evaluation * 1e6);
+    ec_cli_report_plan(&check);
     double evaluations = (double)info->evaluations;
     if (!info->evaluations && info->generations)
         evaluations = (double)info->generations * (double)check.population;

@@ -15,6 +15,9 @@ typedef struct ec_cli_report {
 
 /* Prints or keeps the result and writes its files; a status. */
 int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *result);
+/* Lines of the page of `eciton check`: variables and goals of a job; its graph, memory and time. */
+void ec_cli_report_job(const ec_job *job);
+void ec_cli_report_plan(const ec_check *check);
 int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info *info);
 
 #endif

@@ -8,6 +8,7 @@
 #include "cli_options.h"
 #include "cli_progress.h"
 #include "cli_report.h"
+#include "cli_sweep.h"
 #include "output.h"
 #include "run_file.h"
 #include "utf8.h"
@@ -95,6 +96,42 @@ static int on_check(void *user, ec_job *job, const ec_solve_info *info)
     return ec_cli_report_check(&((run_state *)user)->report, job, info);
 }
 
+static void on_sweep(void *user, const ec_job *job, const ec_sweep_info *info)
+{
+    ec_cli_progress_sweep(&((run_state *)user)->progress, job, info);
+}
+
+static void on_sweep_progress(void *user, const ec_sweep *sweep, double seconds,
+                              double seconds_left)
+{
+    ec_cli_progress_rows(&((run_state *)user)->progress, sweep, seconds, seconds_left);
+}
+
+static int on_sweep_result(void *user, const ec_sweep *sweep, const ec_sweep_plan *plan,
+                           const char *name)
+{
+    run_state *state = user;
+    ec_cli_progress_clear(&state->progress);
+    size_t rows = sweep->found + sweep->run;
+    state->missed = state->missed || (rows > 0 && sweep->failed == rows);
+    if (sweep->stop == EC_STOP_INTERRUPT)
+        ec_log_write(&state->progress.log, EC_LOG_WARNING, "%s", sweep->message);
+    return ec_cli_sweep_result(&state->report, sweep, plan, name);
+}
+
+static int on_sensitivity(void *user, const ec_sensitivity *sensitivity, const ec_sweep *sweep,
+                          const char *name)
+{
+    run_state *state = user;
+    ec_cli_progress_clear(&state->progress);
+    return ec_cli_sweep_sensitivity(&state->report, sensitivity, sweep, name);
+}
+
+static int on_sweep_check(void *user, ec_job *job, const ec_sweep_info *info)
+{
+    return ec_cli_sweep_check(&((run_state *)user)->report, job, info);
+}
+
 static int print_error(const char *text)
 {
     fprintf(stderr, "%s\n", text);
@@ -148,7 +185,9 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
                                 .seconds = script_seconds(),
                                 .memory = SCRIPT_MEMORY,
                                 .interrupt = &interrupted,
-                                .events = {state, on_solve, on_progress, on_result, on_check},
+                                .events = {state, on_solve, on_progress, on_result, on_check,
+                                           on_sweep, on_sweep_progress, on_sweep_result,
+                                           on_sensitivity, on_sweep_check},
                                 .log = &state->progress.log};
     ec_lua_host *host = NULL;
     if (ec_lua_host_create(&settings, backend, &host) != EC_OK)
@@ -160,7 +199,7 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
         if (host->ended_by_signal)
             exit_status = host->solves ? EC_EXIT_OK : 128 + (int)caught;
     } else if (o->check && status != EC_STOPPED) {
-        printf("%s: no job:solve is reached\n", host->script_name);
+        printf("%s: no job:solve or job:sweep is reached\n", host->script_name);
     }
     if (exit_status == EC_EXIT_OK && state->missed)
         exit_status = caught ? 128 + (int)caught : EC_EXIT_ERROR;

@@ -14,6 +14,7 @@
 #define EC_EVALUATOR_H
 
 #include "graph.h"
+#include "hash.h"
 
 EC_C_BEGIN
 
@@ -104,6 +105,10 @@ struct ec_evaluator_def {
      * the output is no maximum over pieces; NULL: none is. */
     int (*pieces)(ec_graph *graph, ec_call *call, int32_t output, const double *const *at,
                   ec_expr *pieces);
+    /* Adds to the hash all of the call's configuration and of the output's description that its
+     * values depend on (graph_fingerprint.h). NULL: there is none, rows of a table are then only
+     * reused by the same script. */
+    void (*fingerprint)(const ec_call *call, int32_t output, ec_hash *hash);
 };
 
 /* The head of every evaluator's struct. */

@@ -128,8 +128,7 @@ int32_t ec_graph_sample_count(const ec_graph *graph, bool final)
 
 /* ---- hash consing ------------------------------------------------------------------------ */
 
-/* Bytes of the constant payload and the index table of a node. */
-static size_t data_bytes(const ec_node *n)
+size_t ec_node_data_bytes(const ec_node *n)
 {
     if (!n->data)
         return 0;
@@ -142,7 +141,7 @@ static size_t data_bytes(const ec_node *n)
     return (size_t)n->elements * sizeof(double) * (n->dtype == EC_C128 ? 2 : 1);
 }
 
-static size_t index_bytes(const ec_node *n)
+size_t ec_node_index_bytes(const ec_node *n)
 {
     if (!n->index)
         return 0;
@@ -166,8 +165,8 @@ static uint64_t hash_node(const ec_node *n)
     h = hash_bytes(h, n->par, sizeof n->par);
     h = hash_bytes(h, &n->call, sizeof n->call);
     h = hash_bytes(h, &n->output, sizeof n->output);
-    h = hash_bytes(h, n->data, data_bytes(n));
-    return hash_bytes(h, n->index, index_bytes(n));
+    h = hash_bytes(h, n->data, ec_node_data_bytes(n));
+    return hash_bytes(h, n->index, ec_node_index_bytes(n));
 }
 
 static bool same_bytes(const void *a, const void *b, size_t n)
@@ -182,8 +181,8 @@ static bool same_node(const ec_node *a, const ec_node *b)
            same_bytes(a->in, b->in, (size_t)a->n_in * sizeof *a->in) &&
            memcmp(a->par, b->par, sizeof a->par) == 0 && a->call == b->call &&
            a->output == b->output && !a->data == !b->data && !a->index == !b->index &&
-           same_bytes(a->data, b->data, data_bytes(a)) &&
-           same_bytes(a->index, b->index, index_bytes(a));
+           same_bytes(a->data, b->data, ec_node_data_bytes(a)) &&
+           same_bytes(a->index, b->index, ec_node_index_bytes(a));
 }
 
 static int table_grow(ec_graph *g)
@@ -238,7 +237,8 @@ static ec_expr add_node(ec_graph *g, const ec_node *n)
     if (!copy)
         return no_memory();
     *copy = *n;
-    size_t ib = (size_t)n->n_in * sizeof *n->in, db = data_bytes(n), xb = index_bytes(n);
+    size_t ib = (size_t)n->n_in * sizeof *n->in, db = ec_node_data_bytes(n),
+           xb = ec_node_index_bytes(n);
     copy->in = keep(g, n->in, ib);
     copy->data = keep(g, n->data, db);
     copy->index = keep(g, n->index, xb);

@@ -26,6 +26,10 @@ struct ec_graph {
 /* Memory that lives as long as the graph; NULL when there is none. */
 void *ec_graph_memory(ec_graph *graph, size_t bytes);
 
+/* Bytes of the constant payload and the index table of a node. */
+size_t ec_node_data_bytes(const ec_node *node);
+size_t ec_node_index_bytes(const ec_node *node);
+
 ec_expr ec_graph_gather_sum(ec_graph *graph, ec_expr a, int rank, const int32_t *shape,
                             int32_t table_size, const int32_t *table);
 /* The adjoint of primal: in is its inputs, then one adjoint for each marked output. */

@@ -444,13 +444,13 @@ static int encode_binary(const ec_job_entry *entry, int32_t n, const double *val
 
     for (int32_t i = 0; i < n; i++) {
         if (!is_whole_between(value[i], 0, 1))
-            return ec_fail(EC_ERR_RANGE, "variable '%s': start value %g is neither 0 nor 1",
+            return ec_fail(EC_ERR_RANGE, "variable '%s': value %g is neither 0 nor 1",
                            entry->variable.name, value[i]);
         ones += value[i] == 1;
         gene[i] = value[i] == 1 ? 0.75 : 0.25;
     }
     if (entry->sum >= 0 && ones != entry->sum)
-        return ec_fail(EC_ERR_RANGE, "variable '%s': a start design has %d ones, sum asks for %d",
+        return ec_fail(EC_ERR_RANGE, "variable '%s': a design has %d ones, sum asks for %d",
                        entry->variable.name, (int)ones, (int)entry->sum);
     return EC_OK;
 }
@@ -461,12 +461,12 @@ static int encode_choice(const ec_job_entry *entry, int32_t n, const double *val
     for (int32_t i = 0; i < n; i++) {
         if (!is_whole_between(value[i], 1, entry->n_from))
             return ec_fail(EC_ERR_RANGE,
-                           "variable '%s': start index %g is not a whole number from 1 to %d",
+                           "variable '%s': index %g is not a whole number from 1 to %d",
                            entry->variable.name, value[i], (int)entry->n_from);
         int32_t below = 1;
         for (int32_t j = 0; entry->distinct && j < i; j++) {
             if (value[j] == value[i])
-                return ec_fail(EC_ERR_RANGE, "variable '%s': start index %g occurs twice",
+                return ec_fail(EC_ERR_RANGE, "variable '%s': index %g occurs twice",
                                entry->variable.name, value[i]);
             below += value[j] < value[i];
         }
@@ -501,7 +501,7 @@ static int encode_spaced(const ec_job_entry *entry, const double *value, double 
     memcpy(x, value, sizeof *x * (size_t)info->count);
     for (int32_t i = 0; i < info->count; i++)
         if (!isfinite(x[i]))
-            status = ec_fail(EC_ERR_RANGE, "variable '%s': start position %g is not finite",
+            status = ec_fail(EC_ERR_RANGE, "variable '%s': position %g is not finite",
                              info->name, x[i]);
     if (status == EC_OK)
         qsort(x, (size_t)info->count, sizeof *x, compare_doubles);
@@ -510,19 +510,19 @@ static int encode_spaced(const ec_job_entry *entry, const double *value, double 
         double pinned = end ? info->aperture / 2 : -info->aperture / 2;
         if (fabs(at - pinned) > tolerance)
             status = ec_fail(EC_ERR_RANGE,
-                             "variable '%s': the start design ends at %.12g, the aperture at %.12g",
+                             "variable '%s': the design ends at %.12g, the aperture at %.12g",
                              info->name, at, pinned);
     }
     for (int32_t i = 0; i + 1 < info->count && status == EC_OK; i++)
         if (x[i + 1] - x[i] < info->min_gap - tolerance)
             status = ec_fail(EC_ERR_RANGE,
-                             "variable '%s': start positions %.12g and %.12g are closer than "
+                             "variable '%s': positions %.12g and %.12g are closer than "
                              "min_gap (%g)",
                              info->name, x[i], x[i + 1], info->min_gap);
     for (int32_t i = 0; info->symmetric && i < info->count && status == EC_OK; i++)
         if (fabs(x[i] + x[info->count - 1 - i]) > tolerance)
             status =
-                ec_fail(EC_ERR_RANGE, "variable '%s': start position %.12g has no mirror image",
+                ec_fail(EC_ERR_RANGE, "variable '%s': position %.12g has no mirror image",
                         info->name, x[i]);
     const double *half = x + (info->count - s.n); /* the moving half is the upper one */
     double before = entry->min[0];
@@ -546,7 +546,7 @@ static int encode_number(const ec_job_entry *entry, int32_t n, const double *val
         double min = entry->value_min[i], max = entry->value_max[i];
 
         if (!isfinite(value[i]) || (integer && value[i] != floor(value[i])))
-            return ec_fail(EC_ERR_RANGE, "variable '%s': start value %g is not a %s",
+            return ec_fail(EC_ERR_RANGE, "variable '%s': value %g is not a %s",
                            entry->variable.name, value[i], integer ? "whole number" : "number");
         gene[i] = value[i] < min ? min : value[i] > max ? max : value[i];
         if (gene[i] == value[i])

@@ -9,6 +9,7 @@
 #include "lua_job.h"
 #include "lua_library.h"
 #include "lua_patterns.h"
+#include "lua_sweep.h"
 #include "optimizer.h"
 
 /* ---- what has no table of keys --------------------------------------------------------------- */
@@ -34,6 +35,18 @@ static const ec_noun save = {
     "its elements, .csv (x, y, z in m, amplitude, phase_deg with the steering's phase, and nx, ny, "
     "nz of elements that are not isotropic).",
     NULL, 0};
+static const ec_noun sweep_best = {
+    "sweep:best", "sweep:best(\"gain_db\"), sweep:best(\"f0\", \"min\")",
+    "The best row by an objective (or the least or largest of any other column): a table with row, "
+    "variables, objectives, constraints and recorded. Rows that failed do not count, rows that "
+    "meet "
+    "the constraints come first; nil when there is none.",
+    NULL, 0};
+static const ec_noun sweep_design = {"sweep:design", "sweep:design(17)",
+                                     "The same table of one row.", NULL, 0};
+static const ec_noun sweep_save = {
+    "sweep:save", "sweep:save(\"table.csv\")",
+    "All columns in the order of the plan, into the folder of --out; .csv or .npy.", NULL, 0};
 static const ec_noun constant_value = {
     "ec.value", "ec.value(expr)", "The value of an expression without design variables.", NULL, 0};
 static const ec_noun arg = {
@@ -73,6 +86,11 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &ec_noun_subject_to,
                                        &record,
                                        &ec_noun_solve,
+                                       &ec_noun_sweep,
+                                       &sweep_best,
+                                       &sweep_design,
+                                       &sweep_save,
+                                       &ec_noun_sensitivity,
                                        &value,
                                        &save,
                                        &ec_noun_array,
@@ -231,8 +249,10 @@ void ec_lua_help_list(FILE *to)
 /* What the value of a noun can do. */
 static void print_see_also(FILE *to, const ec_noun *noun)
 {
-    static const char *const follows[][2] = {
-        {"ec.array", "array:"}, {"ec.job", "job:"}, {"job:solve", "best:"}};
+    static const char *const follows[][2] = {{"ec.array", "array:"},
+                                             {"ec.job", "job:"},
+                                             {"job:solve", "best:"},
+                                             {"job:sweep", "sweep:"}};
     for (size_t i = 0; i < sizeof follows / sizeof *follows; i++) {
         if (strcmp(noun->name, follows[i][0]) != 0)
             continue;
@@ -440,7 +460,7 @@ void ec_lua_help_markdown(FILE *to)
     static const struct {
         const char *title, *prefix[4]; /* ended by NULL */
     } sections[] = {{"Jobs", {"ec.job", "job:", NULL}},
-                    {"Results", {"best:", NULL}},
+                    {"Results", {"best:", "sweep:", NULL}},
                     {"Antenna arrays", {"ec.array", "array:", NULL}},
                     {"Geometries and steering", {"ec.geometry", "ec.steering", NULL}},
                     {"Tapers, bases and element errors", {"ec.taper", "ec.basis", "ec.errors"}}};

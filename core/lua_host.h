@@ -12,6 +12,8 @@
  * lua_values   lists of numbers                   lua_files      paths, CSV and NPY
  * lua_job      jobs, variables, goals             lua_solve      job:solve
  * lua_result   what a solve found                 lua_module     ec.arg, value, range
+ * lua_sweep    job:sweep                          lua_sweep_result  its table
+ * lua_sensitivity  job:sensitivity
  * lua_array    ec.array                           lua_metric     the methods of arrays
  * lua_weights  ec.optimal                         lua_column     ec.host
  * lua_elements what an array's elements are       lua_patterns   files of elements, S-matrices
@@ -27,7 +29,7 @@
 #include <stdio.h>
 
 #include "lua_budget.h"
-#include "solve.h"
+#include "sensitivity.h"
 
 /* Registry key of the table of the core's functions. Only the Lua library gets it, which makes the
  * module `eciton` of it: some of its functions are not for scripts. */
@@ -48,6 +50,14 @@ typedef struct ec_lua_events {
     void (*progress)(void *user, const ec_history_row *row, double seconds_left);
     int (*result)(void *user, ec_job *job, const ec_result *result); /* a status */
     int (*check)(void *user, ec_job *job, const ec_solve_info *info);
+    /* of sweeps; name: of its files */
+    void (*sweep)(void *user, const ec_job *job, const ec_sweep_info *info);
+    void (*sweep_progress)(void *user, const ec_sweep *sweep, double seconds, double seconds_left);
+    int (*sweep_result)(void *user, const ec_sweep *sweep, const ec_sweep_plan *plan,
+                        const char *name);
+    int (*sensitivity)(void *user, const ec_sensitivity *sensitivity, const ec_sweep *sweep,
+                       const char *name);
+    int (*sweep_check)(void *user, ec_job *job, const ec_sweep_info *info);
 } ec_lua_events;
 
 typedef struct ec_lua_settings {
@@ -83,8 +93,9 @@ struct ec_lua_host {
     bool stopped;                       /* a search was ended by the user; the script may finish */
     bool checked;                       /* `eciton check` has printed its page */
     bool ended_by_signal;               /* the error that ends the script is the user's wish */
-    int solves;
-    int checkpoints;    /* searches that have a file in the folder of states */
+    int solves;                         /* searches and sweeps that came to a result */
+    int sweeps, sensitivities;          /* that were reported */
+    int checkpoints;                    /* searches that have a file in the folder of states */
     uint64_t read_hash; /* of every file that was read so far, in order: what the script is */
     uint8_t *looked_at; /* by node: metrics that ec.value has said its warnings of */
     int32_t n_looked_at;
@@ -141,6 +152,7 @@ void ec_lua_module_open(lua_State *L);
 void ec_lua_over_open(lua_State *L);
 void ec_lua_job_open(lua_State *L);
 void ec_lua_result_open(lua_State *L);
+void ec_lua_sweep_open(lua_State *L);
 void ec_lua_array_open(lua_State *L);
 void ec_lua_column_open(lua_State *L);
 void ec_lua_files_open(lua_State *L);

@@ -23,6 +23,8 @@ typedef struct ec_lua_result {
 /* The job at stack index 1; method names the caller in the message. */
 ec_job *ec_lua_job_at(lua_State *L, const char *method);
 int ec_lua_job_solve(lua_State *L);
+/* Raises when the script has not asked for a --set: a typing mistake should not cost a search. */
+void ec_lua_check_sets(lua_State *L);
 /* Pushes an empty result whose job is at stack index `job`; destroyed by the collector. */
 ec_lua_result *ec_lua_result_new(lua_State *L, int job);
 /* Counts the memory of a result that was put into it. */

@@ -282,9 +282,9 @@ static void set_checkpoint(ec_lua_host *host, bool report, char *file, size_t si
     info->identity = host->read_hash;
 }
 
-/* A typing mistake should not cost a search. */
-static void check_sets(lua_State *L, const ec_lua_host *host)
+void ec_lua_check_sets(lua_State *L)
 {
+    const ec_lua_host *host = ec_lua_host_of(L);
     for (int i = 0; i < host->settings.n_sets; i++)
         if (!host->settings.sets[i].asked)
             ec_lua_fail(L,
@@ -312,7 +312,7 @@ int ec_lua_job_solve(lua_State *L)
     if (ec_job_objective_count(job) == 0)
         ec_lua_fail(L,
                     "job:solve: the job has no objective: call job:minimize or job:maximize first");
-    check_sets(L, host);
+    ec_lua_check_sets(L);
     if (host->settings.check) {
         lua_State *caller = ec_lua_core_enter(L);
         int status = events->check ? events->check(events->user, job, &info) : EC_OK;

@@ -652,6 +652,11 @@ static void pattern_levels(const ec_output_pattern *pattern, double *low, double
     size_t n = (size_t)pattern->n[0] * (pattern->axis[1] ? (size_t)pattern->n[1] : 1);
     double top = -INFINITY;
 
+    if (pattern->plain) {
+        *low = pattern->floor;
+        *high = pattern->top;
+        return;
+    }
     for (size_t i = 0; i < n; i++)
         if (pattern->level[i] > top && pattern->level[i] < INFINITY)
             top = pattern->level[i];

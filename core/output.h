@@ -34,6 +34,8 @@ typedef struct ec_output_pattern {
     const char *value;   /* column name: "level_db" */
     const double *level; /* NaN: not part of the pattern */
     double floor;        /* lowest level of the plot; NAN: 60 below the highest */
+    bool plain;          /* no levels in dB: the plot reaches from floor to top */
+    double top;
     /* of a cut: limits of a mask, columns max_db and min_db and lines of the plot; NaN: none in that
      * direction; both NULL: no mask */
     const double *max_db, *min_db;

@@ -20,6 +20,7 @@ const ec_evaluator_def ec_evaluator_array_pattern = {
     .config_destroy = ec_pattern_setup_destroy,
     .spec_destroy = ec_pattern_spec_destroy,
     .pieces = ec_pattern_pieces,
+    .fingerprint = ec_pattern_fingerprint,
 };
 
 /* dB over the pattern's maximum: a look direction that lies lower was meant otherwise. */

@@ -29,6 +29,8 @@ typedef struct ec_pattern_setup {
 int ec_pattern_elements_check(const ec_array_config *config);
 int ec_pattern_elements_copy(ec_pattern_setup *setup);
 void ec_pattern_elements_free(ec_pattern_setup *setup);
+/* The configuration as a hash, as ec_evaluator_def says. */
+void ec_pattern_fingerprint(const ec_call *call, int32_t output, ec_hash *hash);
 /* ", co-polar field" or "". */
 const char *ec_pattern_polarization_text(const ec_array_config *config);
 /* True when elements have fields of their own. */

@@ -29,6 +29,7 @@ const ec_evaluator_def ec_evaluator_array_weights = {
     .describe = ec_weights_describe,
     .config_destroy = setup_destroy,
     .gradient = ec_weights_gradient,
+    .fingerprint = ec_weights_fingerprint,
 };
 
 void ec_weights_config_default(ec_weights_config *config)

@@ -28,6 +28,7 @@ enum { EC_WEIGHTS_AMPLITUDE, EC_WEIGHTS_PHASE, EC_WEIGHTS_OUTPUTS };
 /* Numbers beside a direction's phasors: 2 for elements of their own with all of their field. */
 int32_t ec_weights_parts(const ec_array_config *array);
 
+void ec_weights_fingerprint(const ec_call *call, int32_t output, ec_hash *hash);
 int ec_weights_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator);
 int ec_weights_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_array *const *in,
                    ec_array *const *out, uint8_t *status, size_t n);

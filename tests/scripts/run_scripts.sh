@@ -127,7 +127,7 @@ if wanted cli "$@"; then
     cli json_without_search 0 '"best":null' run "$here/good/expressions.lua" --json --quiet
     cli check 0 "us an evaluation" check "$good"
     cli check_polish 0 "the polish not included" check "$source/examples/aperiodic_17.lua"
-    cli check_without_search 0 "no job:solve is reached" check "$here/good/expressions.lua"
+    cli check_without_search 0 "no job:solve or job:sweep is reached" check "$here/good/expressions.lua"
     cli info 0 "libraries" info
     cli help 0 "topics of eciton help NOUN" help
     mkfifo "$work/pipe.lua" "$work/pipe_module.lua"
@@ -349,6 +349,77 @@ if wanted resume "$@"; then
     status=$?
     printf -- '-- expect: holds no run\n' >"$work/expected"
     report resume/nothing $status 1 "$work/expected"
+fi
+
+# ---- a sweep goes on where it was killed ---------------------------------------------------------------
+
+# table NAME ROWS: whether the table in out has every row of the unbroken one, each once
+table() {
+    tail -n +2 "$work/out/rows.csv" | sort >"$work/rows"
+    if cmp -s "$work/rows" "$work/unbroken"; then
+        passed=$((passed + 1))
+    else
+        fail "sweep_kill/$1" "$(wc -l <"$work/rows") rows, $(sort -u "$work/rows" | wc -l) of them different"
+    fi
+}
+
+if wanted sweep_kill/ "$@"; then
+    # shellcheck disable=SC2086 # a list
+    killed="$here/sweep_kill.lua --threads 1"
+    rm -rf "$work/out"
+    "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null
+    tail -n +2 "$work/out/rows.csv" | sort >"$work/unbroken"
+    rm -rf "$work/out"
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null &
+        process=$!
+        sleep "0.$((i * 37 % 20 + 10))"
+        kill -KILL $process 2>/dev/null
+        wait $process 2>/dev/null
+    done
+    cp "$work/out/rows.csv" "$work/killed.csv"
+    "$program" run $killed --out "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: 6561 rows\n' >"$work/expected"
+    report sweep_kill/end $status 0 "$work/expected"
+    table killed
+    # without some rows, and with half of one at the end
+    sed '100,300d' "$work/out/rows.csv" >"$work/fewer.csv"
+    printf '0.25,1' >>"$work/fewer.csv"
+    cp "$work/fewer.csv" "$work/out/rows.csv"
+    "$program" run $killed --out "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: 6360 of 6561 rows found\n-- expect: 6360 found, 201 run\n' >"$work/expected"
+    report sweep_kill/fewer $status 0 "$work/expected"
+    table fewer
+    # a signal ends it with the rows so far
+    rm -rf "$work/out"
+    "$program" run $killed --out "$work/out" >"$work/output" 2>&1 </dev/null &
+    process=$!
+    sleep 0.3
+    kill -INT $process
+    wait $process
+    status=$?
+    printf -- '-- expect: interrupted after\n' >"$work/expected"
+    report sweep_kill/interrupted $status 0 "$work/expected"
+    "$program" run $killed --out "$work/out" >"$work/output" 2>&1 </dev/null
+    table interrupted
+    # the model's own keys count: its rows are not those of another main beam
+    "$program" run $killed --out "$work/out" --set exclude=0.12 >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: were computed from another objective sll_db\n' >"$work/expected"
+    report sweep_kill/other_model $status 1 "$work/expected"
+    # and nobody else writes it meanwhile
+    rm -rf "$work/out"
+    "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null &
+    process=$!
+    sleep 0.3
+    "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: is being written by another run\n' >"$work/expected"
+    report sweep_kill/two_writers $status 1 "$work/expected"
+    kill -KILL $process
+    wait $process 2>/dev/null
 fi
 
 # ---- examples ------------------------------------------------------------------------------------------

@@ -1,0 +1,8 @@
+-- expect: sensitivity_levels.lua:8: job:sensitivity: 5 levels, an even number from 2 to 1000 is needed
+local ec = require "eciton"
+local job = ec.job{ name = "bad" }
+local w = job:real{ name = "width", min = 1, max = 2 }
+local n = job:integer{ name = "n", min = 1, max = 3 }
+local x = job:spaced{ name = "x", count = 4, aperture = 4, min_gap = 1 }
+job:record("y", w * n + x[2])
+job:sensitivity{ method = "morris", levels = 5, variables = { "width" } }

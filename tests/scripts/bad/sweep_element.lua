@@ -1,0 +1,8 @@
+-- expect: sweep_element.lua:8: job:sweep: key 'points': 'n[2]': the variable is a single number
+local ec = require "eciton"
+local job = ec.job{ name = "bad" }
+local w = job:real{ name = "width", min = 1, max = 2 }
+local n = job:integer{ name = "n", min = 1, max = 3 }
+local x = job:spaced{ name = "x", count = 4, aperture = 4, min_gap = 1 }
+job:record("y", w * n + x[2])
+job:sweep{ points = { ["n[2]"] = 2 } }

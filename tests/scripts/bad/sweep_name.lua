@@ -1,0 +1,9 @@
+-- expect: sweep_name.lua:9: job:sweep: key 'name': '../rows' is no name for a file
+-- flags: --out OUT
+local ec = require "eciton"
+local job = ec.job{ name = "bad" }
+local w = job:real{ name = "width", min = 1, max = 2 }
+local n = job:integer{ name = "n", min = 1, max = 3 }
+local x = job:spaced{ name = "x", count = 4, aperture = 4, min_gap = 1 }
+job:record("y", w * n + x[2])
+job:sweep{ points = { width = 3 }, name = "../rows" }
