@@ -713,6 +713,24 @@ void ec_job_gene_bounds(const ec_job *job, bool group, double *min, double *max,
     }
 }
 
+void ec_job_gene_sets(const ec_job *job, uint32_t *set, uint32_t *ones)
+{
+    uint32_t sets = 0;
+
+    for (int32_t v = 0; v < job->n_variables; v++) {
+        const ec_job_entry *entry = job->variables[v];
+        const ec_variable *variable = &entry->variable;
+        bool together = variable->kind == EC_VARIABLE_BINARY && entry->sum >= 0;
+        if (variable->group)
+            continue;
+        sets += together;
+        for (int32_t i = 0; i < variable->n_genes; i++) {
+            set[variable->first_gene + i] = together ? sets : 0;
+            ones[variable->first_gene + i] = together ? (uint32_t)entry->sum : 0;
+        }
+    }
+}
+
 int32_t ec_job_start_count(const ec_job *job)
 {
     int32_t count = 0;

@@ -106,6 +106,9 @@ EC_API const ec_goal *ec_job_record(const ec_job *job, int32_t i);
 /* What an optimizer needs to know of the genes (of the candidates, or of the groups); any pointer may be NULL. */
 EC_API void ec_job_gene_bounds(const ec_job *job, bool group, double *min, double *max,
                                bool *integral);
+/* Genes of the candidates that are decoded together (binary variables with sum = k): the number of
+ * their set, from 1, and how many of it are 1; 0 and 0 of the others. */
+EC_API void ec_job_gene_sets(const ec_job *job, uint32_t *set, uint32_t *ones);
 /* Start designs as genes: the largest n_start of the variables; design i of a variable with fewer is its last
  * one, of a variable without any the middle of its bounds. genes: n_genes values. */
 EC_API int32_t ec_job_start_count(const ec_job *job);

@@ -226,7 +226,10 @@ static void option_texts(const ec_option_def *o, char *type, char *initial, size
     default:
         snprintf(type, size, "%s, %g to %g",
                  o->kind == EC_OPTION_INTEGER ? "whole number" : "number", o->min, o->max);
-        snprintf(initial, size, "%g", o->initial);
+        if (isnan(o->initial)) /* the help says what it is */
+            snprintf(initial, size, "automatic");
+        else
+            snprintf(initial, size, "%g", o->initial);
     }
 }
 

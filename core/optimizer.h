@@ -33,7 +33,7 @@ typedef enum ec_option_kind {
 typedef struct ec_option_def {
     const char *key;
     ec_option_kind kind;
-    double initial;    /* default; words: index into words */
+    double initial;    /* default; words: index into words; NaN: depends on what else is given */
     double min, max;   /* allowed, both included */
     const char *words; /* "a|b|c" for EC_OPTION_WORD */
     const char *help;  /* one line */
@@ -52,6 +52,9 @@ enum {
 typedef struct ec_gene {
     double min, max; /* min <= max; equal bounds fix the gene */
     bool integral;   /* decoded to an integer by the graph */
+    /* Binary genes of one set (neighbours with the same number above 0) are decoded together: the
+     * `ones` largest are 1. 0: decoded alone. */
+    uint32_t set, ones;
 } ec_gene;
 
 typedef struct ec_optimizer_info {

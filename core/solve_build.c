@@ -178,12 +178,13 @@ static int build_optimizer(ec_solve_run *run)
     size_t n_genes = (size_t)job->n_genes, n_group = (size_t)job->n_group_genes;
     ec_gene *genes = (ec_gene *)calloc(run->width + 1, sizeof *genes);
     bool *integral = (bool *)calloc(run->width + 1, sizeof *integral);
+    uint32_t *set = (uint32_t *)calloc(2 * run->width + 1, sizeof *set);
     double *start = (double *)malloc(sizeof *start * (n_start * n_genes + 1));
     int status = EC_ERR_MEMORY;
 
     run->min = (double *)malloc(sizeof(double) * (run->width + 1));
     run->max = (double *)malloc(sizeof(double) * (run->width + 1));
-    if (!genes || !integral || !start || !run->min || !run->max) {
+    if (!genes || !integral || !set || !start || !run->min || !run->max) {
         ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu genes", run->width);
         goto done;
     }
@@ -193,6 +194,11 @@ static int build_optimizer(ec_solve_run *run)
         genes[i].min = run->min[i];
         genes[i].max = run->max[i];
         genes[i].integral = integral[i];
+    }
+    ec_job_gene_sets(job, set, set + run->width);
+    for (size_t i = 0; i < n_genes; i++) {
+        genes[i].set = set[i];
+        genes[i].ones = set[run->width + i];
     }
     for (size_t i = 0; i < n_own; i++)
         ec_job_start_genes(job, (int32_t)i, start + i * n_genes);
@@ -225,6 +231,7 @@ static int build_optimizer(ec_solve_run *run)
 done:
     free(genes);
     free(integral);
+    free(set);
     free(start);
     return status;
 }

@@ -5,11 +5,11 @@
 #include <string.h>
 
 extern const ec_optimizer_def ec_de_lshade, ec_de_rand1bin, ec_de_best1bin, ec_de_jde,
-    ec_de_current_to_pbest, ec_cmaes_method, ec_acor_method, ec_nsga2_method;
+    ec_de_current_to_pbest, ec_cmaes_method, ec_acor_method, ec_nsga2_method, ec_aco_binary;
 
 static const ec_optimizer_def *const table[] = {
-    &ec_de_lshade,    &ec_de_rand1bin, &ec_de_best1bin,  &ec_de_jde, &ec_de_current_to_pbest,
-    &ec_cmaes_method, &ec_acor_method, &ec_nsga2_method, NULL,
+    &ec_de_lshade,    &ec_de_rand1bin, &ec_de_best1bin,  &ec_de_jde,     &ec_de_current_to_pbest,
+    &ec_cmaes_method, &ec_acor_method, &ec_nsga2_method, &ec_aco_binary, NULL,
 };
 
 const ec_optimizer_def *const *ec_optimizer_table(void)
