@@ -117,6 +117,7 @@ static int describe_gene(const ec_gene *from, size_t i, uint32_t real_bits, ec_a
                        i + 1, from->min, from->max);
     if (from->min == from->max) {
         to->kind = EC_ACO_FIXED;
+        to->first = 0; /* no place behind the last bit */
     } else if (!from->integral) {
         to->kind = EC_ACO_REAL;
         to->bits = real_bits;

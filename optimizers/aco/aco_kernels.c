@@ -215,8 +215,9 @@ static void take_colony(const ec_aco_args *a, uint32_t j, uint32_t generation)
         a->weight[c] = ec_aco_weight(a, s, feasible);
     }
     for (uint32_t w = 0; w < a->words; w++) {
-        uint32_t since_word = ec_aco_keep_word(a, j, generation, &d, w);
+        uint32_t since_word = ec_aco_since_word(a, j, generation, &d, w);
 
+        ec_aco_keep_word(a, j, generation, &d, w, since_word);
         if (d.restart)
             for (uint32_t k = 0; k < 32; k++)
                 ec_aco_begin_bit(a, (size_t)j * a->pitch + 32 * w + k);

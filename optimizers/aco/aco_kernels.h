@@ -166,22 +166,27 @@ EC_FN ec_aco_decision ec_aco_decide(const ec_aco_args *a, uint32_t j, uint32_t g
     return d;
 }
 
-/* One word of the colony's best bits. */
-EC_FN uint32_t ec_aco_keep_word(const ec_aco_args *a, uint32_t j, uint32_t generation,
-                                const ec_aco_decision *d, uint32_t w)
+/* One word of the bits that are best since the start, and where it goes. */
+EC_FN uint32_t ec_aco_since_word(const ec_aco_args *a, uint32_t j, uint32_t generation,
+                                 const ec_aco_decision *d, uint32_t w)
 {
     int now = (int)(generation & 1u);
-    size_t at = (size_t)j * a->words + w;
-    uint32_t word = a->since[now][at];
 
-    if (d->from_ant)
-        word = a->bits[now][(size_t)w * a->ld + d->ant];
     if (d->from_other)
-        word = a->since[now][(size_t)ec_aco_neighbour(a, j) * a->words + w];
-    a->since[1 - now][at] = word;
+        return a->since[now][(size_t)ec_aco_neighbour(a, j) * a->words + w];
+    if (d->from_ant)
+        return a->bits[now][(size_t)w * a->ld + d->ant];
+    return a->since[now][(size_t)j * a->words + w];
+}
+
+EC_FN void ec_aco_keep_word(const ec_aco_args *a, uint32_t j, uint32_t generation,
+                            const ec_aco_decision *d, uint32_t w, uint32_t word)
+{
+    size_t at = (size_t)j * a->words + w;
+
+    a->since[1 - (int)(generation & 1u)][at] = word;
     if (d->record)
         a->best[at] = word;
-    return word;
 }
 
 /* Evaporation and deposit of the generation's best ant and of the best since the start, in
