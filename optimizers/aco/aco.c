@@ -512,8 +512,7 @@ static int aco_propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG,
     return EC_OK;
 }
 
-static int aco_take(ec_optimizer *optimizer, const double *cost, const double *violation,
-                    const uint8_t *candidate_status, size_t n)
+static int aco_take(ec_optimizer *optimizer, const ec_scores *scores, size_t n)
 {
     ec_aco *aco = self(optimizer);
     ec_aco_args *a = &aco->args;
@@ -525,9 +524,9 @@ static int aco_take(ec_optimizer *optimizer, const double *cost, const double *v
         return ec_fail(EC_ERR_ARGUMENT, "aco: %zu scores for %u designs", n, a->n);
     aco->whole = n == a->n;
     a->limit = aco->whole ? UINT32_MAX : (uint32_t)n;
-    a->trial_cost = cost;
-    a->trial_violation = violation;
-    a->trial_status = candidate_status;
+    a->trial_cost = scores->cost;
+    a->trial_violation = scores->violation;
+    a->trial_status = scores->status;
     int status = backend->ops->launch(backend, &ec_kernel_aco_take, a, a->colonies, 1);
     a->limit = UINT32_MAX;
     return status;

@@ -128,7 +128,9 @@ static run_result run(const run_info *r)
         if (info.evaluations && n > info.evaluations - done)
             n = info.evaluations - done;
         evaluate(r, &X, &p, n, &result.path);
-        assert_int_equal(def->take(optimizer, p.cost, p.violation, p.status, n), EC_OK);
+        ec_scores scores = {
+            .cost = p.cost, .violation = p.violation, .status = p.status, .ld = room};
+        assert_int_equal(def->take(optimizer, &scores, n), EC_OK);
         done += n;
         if (def->stats(optimizer)->best_cost <= r->target)
             break;
@@ -444,6 +446,7 @@ static void test_colonies(void **state)
     r.info.population = 11;
     r.info.generations = 40;
     r.option[COLONIES] = 13;
+    r.option[EVAPORATION] = 0.1;
     run_result a = run(&r);
     assert_int_equal(a.stats.population, 13 * 11);
     /* independent colonies: an exchange changes what follows it, nothing before */
