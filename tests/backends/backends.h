@@ -18,6 +18,7 @@ extern const ec_case ec_cases_ops[];
 extern const ec_case ec_cases_math[];
 extern const ec_case ec_cases_graph[];
 extern const ec_case ec_cases_de[];
+extern const ec_case ec_cases_aco[];
 extern const ec_case ec_cases_solve[];
 extern const ec_case ec_cases_array_pattern[];
 extern const ec_case ec_cases_nufft[];

@@ -11,6 +11,7 @@
 #pragma weak ec_cases_math
 #pragma weak ec_cases_graph
 #pragma weak ec_cases_de
+#pragma weak ec_cases_aco
 #pragma weak ec_cases_solve
 #pragma weak ec_cases_array_pattern
 #pragma weak ec_cases_nufft
@@ -147,7 +148,8 @@ static void run_cases(selection *chosen, ec_backend *backend, const char *label)
 {
     const ec_case *const lists[] = {ec_cases_ops,   ec_cases_math,    ec_cases_graph,
                                     ec_cases_de,    ec_cases_solve,   ec_cases_array_pattern,
-                                    ec_cases_nufft, ec_cases_element, ec_cases_array_weights};
+                                    ec_cases_nufft, ec_cases_element, ec_cases_array_weights,
+                                    ec_cases_aco};
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         for (const ec_case *one = lists[i]; one && one->name; one++) {
