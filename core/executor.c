@@ -72,6 +72,49 @@ static void resolve_operands(ec_executor *x)
     }
 }
 
+/* Whether the values share memory. */
+static bool shares_memory(const ec_executor *x, int32_t a, int32_t b)
+{
+    const ec_value *v = root_of(x, a), *w = root_of(x, b);
+    int64_t samples = x->graph->samples;
+    int64_t v_bytes = (int64_t)ec_dtype_size(v->dtype) * v->elements * (v->sampled ? samples : 1);
+    int64_t w_bytes = (int64_t)ec_dtype_size(w->dtype) * w->elements * (w->sampled ? samples : 1);
+
+    return v == w || (v->region == w->region && v->lane_offset < w->lane_offset + w_bytes &&
+                      w->lane_offset < v->lane_offset + v_bytes);
+}
+
+/* Structural steps: the output is the last operand. */
+static bool steps_are_apart(const ec_executor *x, const ec_step *a, const ec_step *b)
+{
+    const int32_t *in_a = x->operand_value + a->first_operand, *out_a = in_a + a->n_in;
+    const int32_t *in_b = x->operand_value + b->first_operand, *out_b = in_b + b->n_in;
+    bool apart = !shares_memory(x, *out_a, *out_b);
+
+    for (int32_t i = 0; i < a->n_in; i++)
+        apart = apart && !shares_memory(x, in_a[i], *out_b);
+    for (int32_t i = 0; i < b->n_in; i++)
+        apart = apart && !shares_memory(x, in_b[i], *out_a);
+    return apart;
+}
+
+/* Marks the steps that a block can run beside those before them. */
+static void find_steps_beside(ec_executor *x)
+{
+    enum { TOGETHER = 8 };
+    int32_t first = 0; /* of those that run together */
+
+    for (int32_t k = 1; k < x->n_steps; k++) {
+        ec_step *st = &x->step[k];
+        bool beside = k - first < TOGETHER;
+        for (int32_t i = first; i < k && beside; i++)
+            beside = x->step[i].op != EC_OP_ELEMENTWISE_END && st->op != EC_OP_ELEMENTWISE_END &&
+                     steps_are_apart(x, &x->step[i], st);
+        st->beside = beside;
+        first = beside ? first : k;
+    }
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 static int upload_new(ec_executor *x, void **to, const void *from, size_t bytes)
@@ -486,6 +529,7 @@ static int create(ec_executor *x, const ec_executor_info *info)
     if (status == EC_OK)
         status = be->ops->fill(be, x->constant_status_device, 0, EC_LANE_PAD);
     resolve_operands(x);
+    find_steps_beside(x);
     if (status == EC_OK)
         status = upload_constants(x);
     if (status == EC_OK)
@@ -581,6 +625,39 @@ bool ec_executor_capturable(const ec_executor *x)
         if (!(flags & EC_EVALUATOR_CAPTURABLE) || flags & EC_EVALUATOR_SELF_CHUNKING)
             return false;
     }
+    return true;
+}
+
+bool ec_executor_program(const ec_executor *x, ec_graph_args *program)
+{
+    ec_graph_args g = base_args(x, NULL, NULL, NULL);
+    int64_t work = 0;
+    g.stop = NULL;
+    g.first_step = -1;
+    if (x->n_calls > 0 || x->n_stages != 1 || x->constant_status || x->chunk < x->max_candidates)
+        return false;
+    for (int32_t i = 0; i < x->n_items; i++) {
+        const ec_item *it = &x->item[i];
+        if (it->class == EC_CLASS_CONSTANT)
+            continue;
+        const ec_step *st = &x->step[it->step];
+        bool fused = it->kind == EC_ITEM_FUSED;
+        if (g.first_step < 0)
+            g.first_step = it->step;
+        if (it->class != EC_CLASS_CANDIDATE || !ec_step_in_block(st->op) ||
+            it->step != g.first_step + g.n_steps)
+            return false;
+        g.n_steps++;
+        g.inner = fused && st->inner > g.inner ? st->inner : g.inner;
+        work += (int64_t)st->samples * st->elements *
+                (fused                   ? st->n_instr
+                 : st->op == EC_OP_TOP_K ? st->elements
+                                         : 1 + st->inner);
+    }
+    g.elements = work < INT32_MAX ? (int32_t)work : INT32_MAX;
+    if (g.first_step < 0)
+        return false;
+    *program = g;
     return true;
 }
 

@@ -47,6 +47,14 @@ EC_API const ec_array *ec_executor_output(const ec_executor *executor, int32_t i
 /* True when a run enqueues the same fixed launches each time for equal n. */
 EC_API bool ec_executor_capturable(const ec_executor *executor);
 
+/* For a kernel that evaluates by itself (graph_block.cuh): true when a run is nothing but steps that
+ * a block can compute, all candidates in one chunk and none failed beforehand. *program is then what
+ * a launch of all steps gets, without the genes (region X and ld_x, for the caller to fill) and the
+ * stop flag; inner is the largest number of registers, elements the work of a candidate, in
+ * multiply-adds or so. */
+struct ec_graph_args;
+EC_API bool ec_executor_program(const ec_executor *executor, struct ec_graph_args *program);
+
 typedef struct ec_executor_stats {
     size_t chunk, bytes_per_candidate, bytes_fixed;
     int32_t nodes, fused_passes, calls;

@@ -1,6 +1,6 @@
 /* graph_kernels.cu: graph steps on the GPU, one thread a lane. Fused passes keep their registers in
  * shared memory (a register index is data, so real registers cannot hold them). */
-#include "graph_kernels.h"
+#include "graph_block.cuh"
 #include "kernel_cuda.cuh"
 
 /* With more lanes than TEAM_ENOUGH one thread a lane fills the chip (132 x 2048 threads at most). */
@@ -9,62 +9,8 @@ enum {
     STEP_BLOCK = 64,
     TEAM_LANES = 32,
     TEAM = 16,
-    REDUCTIONS = 4,
     TEAM_ENOUGH = 32768
 };
-
-/* Runs the program for one element and lane. reg points at this thread's column of the registers,
- * `stride` threads apart. */
-__device__ __forceinline__ void run_program(const ec_graph_args &g, const ec_operand *operand,
-                                            const ec_instr *program, int n_program, double *reg,
-                                            int stride, size_t lane, int32_t e, int32_t s)
-{
-    for (int k = 0; k < n_program; k++) {
-        const ec_instr in = program[k];
-        double re, im;
-        switch (in.op) {
-        case EC_FUSED_LOAD:
-            ec_operand_load(&g, &operand[in.operand], lane, e, s, &reg[in.dst * stride]);
-            break;
-        case EC_FUSED_LOAD_COMPLEX:
-            ec_operand_load_complex(&g, &operand[in.operand], lane, e, s, &re, &im);
-            reg[in.dst * stride] = re;
-            reg[in.c * stride] = im;
-            break;
-        case EC_FUSED_IMMEDIATE:
-            reg[in.dst * stride] = in.value;
-            break;
-        case EC_FUSED_STORE:
-            ec_operand_store(&g, &operand[in.operand], lane, e, s, &reg[in.a * stride]);
-            break;
-        case EC_FUSED_STORE_COMPLEX:
-            re = reg[in.a * stride];
-            im = reg[in.b * stride];
-            ec_operand_store_complex(&g, &operand[in.operand], lane, e, s, &re, &im);
-            break;
-        default:
-            ec_fused_real(in.op, &reg[in.dst * stride], &reg[in.a * stride], &reg[in.b * stride],
-                          &reg[in.c * stride], 1);
-            break;
-        }
-    }
-}
-
-/* One more element of a reduction: sums in blocks of EC_SUM_BLOCK, as on the CPU. */
-__device__ __forceinline__ void reduce_one(int op, double x, int32_t e, double *total, double *part)
-{
-    if (op == EC_FUSED_SUM) {
-        if (e % EC_SUM_BLOCK == 0) {
-            *total += *part;
-            *part = 0;
-        }
-        *part += x;
-    } else if (e == 0) {
-        *total = x;
-    } else {
-        ec_fused_real(op == EC_FUSED_RMIN ? EC_OP_MIN : EC_OP_MAX, total, total, &x, &x, 1);
-    }
-}
 
 /* One thread a lane. y runs over samples x blocks of `rows` elements; a pass with reductions takes
  * all elements. */
@@ -87,19 +33,19 @@ __global__ void __launch_bounds__(FUSED_BLOCK)
     for (int32_t y = blockIdx.y; y < st->samples * blocks; y += gridDim.y) {
         int32_t s = y / blocks, e0 = y % blocks * rows;
         int32_t e1 = e0 + rows < st->elements ? e0 + rows : st->elements;
-        double total[REDUCTIONS], part[REDUCTIONS];
-        for (int k = 0; k < REDUCTIONS; k++)
+        double total[EC_REDUCTIONS], part[EC_REDUCTIONS];
+        for (int k = 0; k < EC_REDUCTIONS; k++)
             total[k] = part[k] = 0;
         for (int32_t e = e0; e < e1; e++) {
-            run_program(g, operand, program, n_program, reg, FUSED_BLOCK, lane, e, s);
+            ec_run_program(g, operand, program, n_program, reg, FUSED_BLOCK, lane, e, s);
 #pragma unroll
-            for (int k = 0; k < REDUCTIONS; k++)
+            for (int k = 0; k < EC_REDUCTIONS; k++)
                 if (k < n_reduce)
-                    reduce_one(reduce[k].op, reg[reduce[k].a * FUSED_BLOCK], e, &total[k],
+                    ec_reduce_one(reduce[k].op, reg[reduce[k].a * FUSED_BLOCK], e, &total[k],
                                &part[k]);
         }
 #pragma unroll
-        for (int k = 0; k < REDUCTIONS; k++)
+        for (int k = 0; k < EC_REDUCTIONS; k++)
             if (k < n_reduce) {
                 if (reduce[k].op == EC_FUSED_SUM)
                     total[k] += part[k];
@@ -114,7 +60,7 @@ __global__ void __launch_bounds__(TEAM_LANES *TEAM)
     fused_team_kernel(const __grid_constant__ ec_graph_args g, size_t lanes)
 {
     extern __shared__ double registers[];
-    __shared__ double value[REDUCTIONS][TEAM][TEAM_LANES];
+    __shared__ double value[EC_REDUCTIONS][TEAM][TEAM_LANES];
     if (g.stop && *g.stop)
         return;
     size_t lane = (size_t)blockIdx.x * TEAM_LANES + threadIdx.x;
@@ -131,7 +77,7 @@ __global__ void __launch_bounds__(TEAM_LANES *TEAM)
         for (int32_t e0 = 0; e0 < st->elements; e0 += TEAM) {
             int32_t e = e0 + member;
             if (live && e < st->elements) {
-                run_program(g, operand, program, n_program, reg, TEAM_LANES * TEAM, lane, e, s);
+                ec_run_program(g, operand, program, n_program, reg, TEAM_LANES * TEAM, lane, e, s);
                 for (int k = 0; k < n_reduce; k++)
                     value[k][member][threadIdx.x] = reg[reduce[k].a * TEAM_LANES * TEAM];
             }
@@ -139,7 +85,7 @@ __global__ void __launch_bounds__(TEAM_LANES *TEAM)
             if (member < n_reduce) {
                 int count = st->elements - e0 < TEAM ? st->elements - e0 : TEAM;
                 for (int i = 0; i < count; i++)
-                    reduce_one(reduce[member].op, value[member][i][threadIdx.x], e0 + i, &total,
+                    ec_reduce_one(reduce[member].op, value[member][i][threadIdx.x], e0 + i, &total,
                                &part);
             }
             __syncthreads();

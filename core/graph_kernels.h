@@ -89,7 +89,7 @@ typedef struct ec_step {
     int32_t n_operands;
     int32_t first_instr, n_instr;
     int32_t n_reduce; /* fused: reduction instructions at the end of the program */
-    int32_t unused;
+    int32_t beside; /* can run together with the step before it and with what that one is beside */
 } ec_step;
 
 typedef struct ec_graph_args {
@@ -388,6 +388,35 @@ EC_FN const int32_t *ec_step_index(const ec_graph_args *g, const ec_step *st)
     return (const int32_t *)(g->table + st->index);
 }
 
+/* Steps whose elements a GPU computes apart from each other. */
+EC_FN bool ec_step_elements_apart(int op)
+{
+    return op == EC_OP_CONCAT || op == EC_OP_GATHER || op == EC_OP_SPREAD ||
+           op == EC_OP_GATHER_SUM || op == EC_OP_MATVEC || op == EC_OP_MATMUL;
+}
+
+/* Steps that a block can compute for a few lanes (graph_block.cuh). */
+EC_FN bool ec_step_in_block(int op)
+{
+    return op == EC_OP_ELEMENTWISE_END || ec_step_elements_apart(op) || op == EC_OP_TOP_K ||
+           op == EC_OP_SUM || op == EC_OP_MEAN || op == EC_OP_NORM || op == EC_OP_RMIN ||
+           op == EC_OP_RMAX || op == EC_OP_ARGMIN || op == EC_OP_ARGMAX;
+}
+
+#ifdef __CUDACC__
+/* Where element 0 of a lane lies and how far apart its elements are; NULL unless they are float64
+ * numbers in memory. Spares a thread that reads many of them the address of each. */
+EC_FN const double *ec_operand_column(const ec_graph_args *g, const ec_operand *o, size_t lane,
+                                      int32_t s, int64_t *step)
+{
+    if (o->dtype != EC_F64 || o->lane == EC_LANE_GATHER)
+        return NULL;
+    *step = ec_operand_row(g, o, 1, 0) - ec_operand_row(g, o, 0, 0);
+    return (const double *)(g->region[o->region] + o->offset) + ec_operand_row(g, o, 0, s) +
+           (o->lane == EC_LANE_DIRECT ? (int64_t)ec_operand_lane(g, o, lane) : 0);
+}
+#endif
+
 /* sum, mean, norm, rmin, rmax, argmin, argmax: output o over inner elements from o * inner. */
 EC_FN void ec_step_reduce(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s,
                           int op)
@@ -395,6 +424,10 @@ EC_FN void ec_step_reduce(const ec_graph_args *g, const ec_step *st, size_t lane
     const ec_operand *a = g->operands + st->first_operand, *out = a + st->n_in;
     int complex = a->dtype == EC_C64 || a->dtype == EC_C128;
     double x[EC_LANES], y[EC_LANES], t[EC_LANES], u[EC_LANES], p[EC_LANES], q[EC_LANES];
+#ifdef __CUDACC__
+    int64_t step = 0;
+    const double *column = ec_operand_column(g, a, lane0, s, &step);
+#endif
     for (int32_t o = 0; o < st->outer; o++) {
         EC_STRIP(l)
         {
@@ -404,6 +437,10 @@ EC_FN void ec_step_reduce(const ec_graph_args *g, const ec_step *st, size_t lane
             int32_t e = o * st->inner + i;
             if (complex)
                 ec_operand_load_complex(g, a, lane0, e, s, x, y);
+#ifdef __CUDACC__
+            else if (column)
+                x[0] = column[e * step];
+#endif
             else
                 ec_operand_load(g, a, lane0, e, s, x);
             if (op == EC_OP_SUM || op == EC_OP_MEAN || op == EC_OP_NORM) {
@@ -903,6 +940,21 @@ EC_FN void ec_step_matvec(const ec_graph_args *g, const ec_step *st, size_t lane
     const ec_operand *a = g->operands + st->first_operand, *out = a + st->n_in;
     const double *matrix = (const double *)(g->table + st->data);
     double x[EC_LANES], y[EC_LANES], t[EC_LANES], u[EC_LANES];
+#ifdef __CUDACC__
+    int64_t step = 0;
+    const double *column = ec_operand_column(g, a, lane0, s, &step);
+    if (column && !st->complex) {
+        for (int32_t e = e0; e < e1; e++) {
+            const double *row = matrix + (size_t)e * (size_t)st->inner;
+            t[0] = 0;
+#pragma unroll 8
+            for (int32_t k = 0; k < st->inner; k++)
+                t[0] += row[k] * column[k * step];
+            ec_operand_store(g, out, lane0, e, s, t);
+        }
+        return;
+    }
+#endif
     for (int32_t e = e0; e < e1; e++) {
         EC_STRIP(l) t[l] = u[l] = y[l] = 0;
         for (int32_t k = 0; k < st->inner; k++) {

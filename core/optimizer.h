@@ -90,6 +90,18 @@ typedef struct ec_scores {
     const double *limit_gradient; /* [limits][genes]; NULL in a generation that did not want it */
 } ec_scores;
 
+struct ec_graph_args;
+struct ec_stop_rules_args;
+
+/* What a method needs for whole generations in one launch: the evaluation as steps of a graph
+ * (ec_executor_program; region X is the method's to fill), where it leaves the scores (status NULL:
+ * 0) and the stop rules, which the launch applies after each generation. */
+typedef struct ec_generation_info {
+    const struct ec_graph_args *program;
+    ec_scores scores;
+    const struct ec_stop_rules_args *rules;
+} ec_generation_info;
+
 struct ec_optimizer_def {
     const char *name; /* the method's word: "lshade", "rand1bin", ... */
     const char *help; /* one line with the source */
@@ -130,6 +142,12 @@ struct ec_optimizer_def {
     /* Call once for each replay of a captured propose + take: keeps the host's view (population,
      * evaluations) in step with the device and returns that generation's n. NULL with capturable. */
     size_t (*replayed)(ec_optimizer *optimizer);
+    /* Whether the method runs whole generations of this problem by itself, on this backend and
+     * faster than through propose and take; a copy of *info is kept. NULL: never. */
+    bool (*fuse)(ec_optimizer *optimizer, const ec_generation_info *info);
+    /* After fuse: enqueues `count` generations, evaluation and stop rules included; nothing happens
+     * in those behind a set stop flag. The same bits as propose, evaluation and take. */
+    int (*generations)(ec_optimizer *optimizer, size_t count);
     /* With EC_OPTIMIZER_GRADIENT or _LIMITS: whether the generation that propose just gave wants
      * gradients, or values only, which cost less. NULL: it always does. */
     bool (*wants_gradient)(const ec_optimizer *optimizer);

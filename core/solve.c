@@ -139,13 +139,40 @@ static int capture_generation(ec_solve_run *run, size_t lanes, size_t *n, ec_cap
     return EC_OK;
 }
 
-/* One generation, replayed when the same launches ran before. */
+/* Generations that may be enqueued at once: none of them is looked at, and all are whole. */
+static size_t generations_ahead(const ec_solve_run *run)
+{
+    const ec_solve_info *info = run->info;
+    size_t count = 1, since = run->generation - run->looked_at;
+
+    while (since + count < run->look_step && !ec_solve_is_kept(run->generation + (uint32_t)count) &&
+           (!info->generations || run->generation + count < info->generations) &&
+           (!info->evaluations ||
+            run->enqueued + (count + 1) * run->max_population <= info->evaluations))
+        count++;
+    return count;
+}
+
+static int fused_generations(ec_solve_run *run)
+{
+    size_t count = generations_ahead(run);
+
+    int status = run->def->generations(run->optimizer, count);
+    run->n = run->max_population;
+    run->enqueued += count * run->max_population;
+    run->generation += (uint32_t)count;
+    return status;
+}
+
+/* One generation, replayed when the same launches ran before, or several in one launch. */
 static int generation(ec_solve_run *run)
 {
     ec_backend *backend = run->backend;
     size_t lanes = ec_lane_ld(run->n), n = 0;
     int status;
 
+    if (run->fused && within_budget(run, run->max_population) == run->max_population)
+        return fused_generations(run);
     /* The next population is not above the last one, so this cannot pass the budget. */
     bool fixed = run->n > 0 && backend->ops->capture_begin && run->def->capturable &&
                  run->def->replayed && run->def->capturable(run->optimizer) &&

@@ -1,4 +1,5 @@
 /* solve_build.c: checks before the start, and everything that a run needs. */
+#include "graph_kernels.h"
 #include "solve_internal.h"
 
 #include <stdio.h>
@@ -340,6 +341,23 @@ static ec_expr join_costs(ec_job *job)
                : ec_graph_op(job->graph, EC_OP_CONCAT, job->n_objectives, cost, 0, NULL);
 }
 
+/* Small problems without evaluators: a generation is one launch. */
+static void build_fusion(ec_solve_run *run)
+{
+    const ec_worker *worker = &run->workers[0];
+    ec_graph_args program;
+
+    if (!run->def->fuse || !run->def->generations ||
+        !ec_executor_program(worker->executor, &program))
+        return;
+    ec_generation_info info = {.program = &program,
+                               .scores = {.cost = worker->cost,
+                                          .violation = worker->violation,
+                                          .ld = ec_lane_ld(run->max_population)},
+                               .rules = &run->rules};
+    run->fused = run->def->fuse(run->optimizer, &info);
+}
+
 int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec_solve_info *info)
 {
     run->job = job;
@@ -373,7 +391,10 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
     if (!run->workers)
         return ec_fail(EC_ERR_MEMORY, "solve: no memory for the workers");
     run->n_workers = 1;
-    return worker_create(run, &run->workers[0], backend);
+    status = worker_create(run, &run->workers[0], backend);
+    if (status == EC_OK)
+        build_fusion(run);
+    return status;
 }
 
 void ec_solve_release(ec_solve_run *run)

@@ -9,15 +9,26 @@
 EC_KERNEL_DECLARE(aco_ants, ec_aco_args)
 EC_KERNEL_DECLARE_FLAGS(aco_take, ec_aco_args, EC_KERNEL_SERIAL)
 
+/* Only on CUDA, where launches count. */
+EC_C_BEGIN
+EC_KERNEL_CUDA_PROTOTYPE(aco_generations)
+EC_C_END
+static const ec_kernel kernel_generations = {"aco_generations",
+                                             sizeof(ec_aco_generations_args),
+                                             0,
+                                             {NULL, NULL, NULL},
+                                             EC_KERNEL_CUDA_POINTER(aco_generations)};
+
 typedef struct ec_aco {
     ec_optimizer base;
     ec_aco_args args;
     ec_aco_gene *gene;  /* host copies of the tables */
     ec_aco_set *set;    /* at most one a gene */
     char *state, *work; /* on the backend */
-    size_t state_bytes, work_bytes;
-    bool proposed; /* there was a propose since create or load */
-    bool whole;    /* the last take was not cut */
+    size_t state_bytes, score_bytes, work_bytes;
+    bool proposed;                 /* there was a propose since create or load */
+    bool whole;                    /* the last take was not cut */
+    ec_aco_generations_args fused; /* after fuse */
 } ec_aco;
 
 static ec_aco *self(ec_optimizer *optimizer)
@@ -296,25 +307,27 @@ static void *take_bytes(arena *memory, size_t bytes)
 
 #define TAKE(memory, type, count) ((type *)take_bytes(memory, sizeof(type) * (size_t)(count)))
 
-/* Lays out `state`: called with base NULL for its size, then for the pointers. */
-static size_t lay_out_state(ec_aco_args *a, char *base)
+/* Lays out `state`: called with base NULL for its size, then for the pointers. Scores, in *scores
+ * bytes, come first. */
+static size_t lay_out_state(ec_aco_args *a, char *base, size_t *scores)
 {
     arena memory = {base, 0};
     size_t levels = (size_t)a->colonies * a->pitch, words = (size_t)a->colonies * a->words;
 
     a->control = TAKE(&memory, ec_aco_control, 1);
     a->colony = TAKE(&memory, ec_aco_colony, a->colonies);
-    a->one = TAKE(&memory, double, levels);
-    a->zero = TAKE(&memory, double, a->rule == EC_ACO_PROPORTIONAL ? levels : 0);
-    a->level = TAKE(&memory, uint16_t, levels);
-    a->best = TAKE(&memory, uint32_t, words);
     a->cost = TAKE(&memory, double, a->ld);
     a->violation = TAKE(&memory, double, a->ld);
     a->status = TAKE(&memory, uint8_t, a->ld);
+    *scores = memory.used;
+    a->best = TAKE(&memory, uint32_t, words);
     for (int i = 0; i < 2; i++) {
         a->since[i] = TAKE(&memory, uint32_t, words);
         a->bits[i] = TAKE(&memory, uint32_t, (size_t)a->words * a->ld);
     }
+    a->level = TAKE(&memory, uint16_t, levels);
+    a->one = TAKE(&memory, double, levels);
+    a->zero = TAKE(&memory, double, a->rule == EC_ACO_PROPORTIONAL ? levels : 0);
     return memory.used;
 }
 
@@ -339,7 +352,7 @@ static int allocate(ec_aco *aco)
 {
     ec_backend *backend = aco->base.backend;
 
-    aco->state_bytes = lay_out_state(&aco->args, NULL);
+    aco->state_bytes = lay_out_state(&aco->args, NULL, &aco->score_bytes);
     aco->work_bytes = lay_out_work(&aco->args, NULL);
     int status = backend->ops->alloc(backend, aco->state_bytes, (void **)&aco->state);
     if (status == EC_OK)
@@ -350,7 +363,7 @@ static int allocate(ec_aco *aco)
         status = backend->ops->fill(backend, aco->work, 0, aco->work_bytes);
     if (status != EC_OK)
         return status;
-    lay_out_state(&aco->args, aco->state);
+    lay_out_state(&aco->args, aco->state, &aco->score_bytes);
     lay_out_work(&aco->args, aco->work);
     return EC_OK;
 }
@@ -542,6 +555,48 @@ static size_t aco_replayed(ec_optimizer *optimizer)
     return self(optimizer)->args.n;
 }
 
+/* A block has to have the threads for its ants' sums, and a large evaluation is better spread over
+ * the whole chip: multiply-adds and bits of a colony from which on that is so. */
+enum { FUSED_ANTS = EC_ACO_THREADS / 4, FUSED_WORK = 1 << 18 };
+
+static bool aco_fuse(ec_optimizer *optimizer, const ec_generation_info *info)
+{
+    ec_aco *aco = self(optimizer);
+    const ec_aco_args *a = &aco->args;
+    int64_t work = ((int64_t)info->program->elements + 4 * (int64_t)a->n_bits) * a->ants;
+
+    if (!aco->base.backend->is_cuda || a->ants > FUSED_ANTS || work > FUSED_WORK)
+        return false;
+    aco->fused.program = *info->program;
+    aco->fused.program.region[EC_REGION_X] = (char *)a->U;
+    aco->fused.program.ld_x = (int32_t)a->ld;
+    aco->fused.rules = *info->rules;
+    aco->fused.aco.trial_cost = info->scores.cost;
+    aco->fused.aco.trial_violation = info->scores.violation;
+    aco->fused.count = 0; /* shared memory is asked for, nothing runs */
+    return aco->base.backend->ops->launch(aco->base.backend, &kernel_generations, &aco->fused, 1,
+                                          1) == EC_OK;
+}
+
+static int aco_generations(ec_optimizer *optimizer, size_t count)
+{
+    ec_aco *aco = self(optimizer);
+    ec_backend *backend = aco->base.backend;
+    ec_aco_generations_args *args = &aco->fused;
+    const double *cost = args->aco.trial_cost, *violation = args->aco.trial_violation;
+    size_t launches = aco->args.colonies > 1 ? count : 1;
+    int status = EC_OK;
+
+    args->aco = aco->args;
+    args->aco.trial_cost = cost;
+    args->aco.trial_violation = violation;
+    args->aco.trial_status = NULL;
+    args->count = (uint32_t)(count / launches);
+    for (size_t i = 0; i < launches && status == EC_OK; i++)
+        status = backend->ops->launch(backend, &kernel_generations, args, aco->args.colonies, 1);
+    return status;
+}
+
 /* ---- results ---- */
 
 /* A design that is held: an ant of the last generation, or (from a->n on) a colony's best. */
@@ -575,8 +630,9 @@ static void held_release(held *h)
     free(h->design);
 }
 
-static int held_fetch(ec_aco *aco, held *h)
+static int held_fetch(ec_aco *aco, bool designs, held *h)
 {
+    size_t bytes = designs ? aco->state_bytes : aco->score_bytes;
     const ec_aco_args *a = &aco->args;
 
     memset(h, 0, sizeof *h);
@@ -585,11 +641,10 @@ static int held_fetch(ec_aco *aco, held *h)
     h->design = (holding *)malloc(((size_t)a->n + a->colonies) * sizeof *h->design);
     if (!h->state || !h->design)
         return ec_fail(EC_ERR_MEMORY, "no memory for the scores of %u designs", a->n);
-    int status =
-        aco->base.backend->ops->download(aco->base.backend, h->state, aco->state, aco->state_bytes);
+    int status = aco->base.backend->ops->download(aco->base.backend, h->state, aco->state, bytes);
     if (status != EC_OK)
         return status;
-    lay_out_state(&h->at, h->state);
+    lay_out_state(&h->at, h->state, &bytes);
     for (uint32_t c = 0; c < a->n; c++)
         if (h->at.status[c] != EC_ACO_EMPTY) {
             holding d = {{h->at.violation[c], h->at.cost[c]}, c, h->at.status[c]};
@@ -622,7 +677,7 @@ static int aco_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost,
     ec_aco *aco = self(optimizer);
     size_t words = aco->args.words, kept = 0;
     held h;
-    int status = held_fetch(aco, &h);
+    int status = held_fetch(aco, X != NULL, &h);
     uint32_t *row = (uint32_t *)malloc(2 * words * sizeof *row);
 
     if (status == EC_OK && !row)
@@ -783,4 +838,6 @@ const ec_optimizer_def ec_aco_binary = {
     .load = aco_load,
     .capturable = aco_capturable,
     .replayed = aco_replayed,
+    .fuse = aco_fuse,
+    .generations = aco_generations,
 };

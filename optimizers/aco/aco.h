@@ -19,13 +19,16 @@
  * from. A generation is propose = aco_ants and take = aco_take: always the same launches. A stored
  * violation is 0 for a feasible design, infinite (as is its cost) for a failed one: the order of
  * candidates is then (violation, cost, index). A colony reads its neighbour's best at [generation & 1]
- * and writes its own at the other one.
+ * and writes its own at the other one. Where the evaluation is a small graph program, CUDA runs whole
+ * generations in one launch instead (aco_generations), to the same bits.
  */
 #ifndef EC_ACO_H
 #define EC_ACO_H
 
+#include "graph_kernels.h"
 #include "kernel.h"
 #include "optimizer.h"
+#include "solve_kernels.h"
 
 EC_C_BEGIN
 
@@ -109,8 +112,8 @@ typedef struct ec_aco_args {
 
     /* scores of the ants, from the caller */
     const double *trial_cost, *trial_violation;
-    const uint8_t *trial_status;
-    uint32_t limit; /* candidates from this one on were not evaluated */
+    const uint8_t *trial_status; /* NULL: 0 */
+    uint32_t limit;              /* candidates from this one on were not evaluated */
 
     uint64_t seed;
     uint32_t island;
@@ -119,6 +122,16 @@ typedef struct ec_aco_args {
     uint32_t rule, exchange, restart; /* 0: never */
     double evaporation, elite, deposit, floor, low;
 } ec_aco_args;
+
+/* CUDA: whole generations, evaluation and stop rules included; a block is a colony. */
+typedef struct ec_aco_generations_args {
+    ec_aco_args aco;
+    ec_graph_args program;
+    ec_stop_rules_args rules;
+    uint32_t count; /* 1 with several colonies, which wait for one another only between launches */
+} ec_aco_generations_args;
+
+enum { EC_ACO_THREADS = 512 }; /* of a block of aco_generations */
 
 extern const ec_kernel ec_kernel_aco_ants, ec_kernel_aco_take;
 extern const ec_optimizer_def ec_aco_binary;

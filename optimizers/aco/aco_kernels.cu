@@ -3,9 +3,11 @@
  * Ants: a block is a strip of 32 ants; a thread draws a word of 32 bits (four Philox blocks), which
  * is most of the work, then an ant's sets, then a gene. Take: a block is a colony, a warp one of its
  * words (lanes over ants for the statistics, over bits for the pheromones); the block that comes last
- * adds up the colonies. Sums over ants run in their order, and what blocks and warps reduce
+ * adds up the colonies. A launch of aco_generations is all of it, with the evaluation between, for one
+ * colony as many generations as the caller wants. Sums over ants run in their order, and what blocks and warps reduce
  * (minimum by a total order, or, and, integer sums) does not depend on an order. */
 #include "aco_kernels.h"
+#include "graph_block.cuh"
 #include "kernel_cuda.cuh"
 
 enum { ANTS_THREADS = 256, TAKE_THREADS = 512, WARPS_MAX = 32 };
@@ -210,6 +212,15 @@ static __device__ void judge_colony(const ec_aco_args *a, uint32_t j, shared_tak
     block_best(s, best);
 }
 
+/* Or and and over the lanes. */
+static __device__ void warp_compare(uint32_t *any, uint32_t *all)
+{
+    for (int step = 16; step > 0; step /= 2) {
+        *any |= __shfl_xor_sync(ALL_LANES, *any, step);
+        *all &= __shfl_xor_sync(ALL_LANES, *all, step);
+    }
+}
+
 static __device__ void compare_word(const ec_aco_args *a, uint32_t j, uint32_t w,
                                     const uint32_t *bits)
 {
@@ -221,10 +232,7 @@ static __device__ void compare_word(const ec_aco_args *a, uint32_t j, uint32_t w
         any |= word;
         all &= word;
     }
-    for (int step = 16; step > 0; step /= 2) {
-        any |= __shfl_xor_sync(ALL_LANES, any, step);
-        all &= __shfl_xor_sync(ALL_LANES, all, step);
-    }
+    warp_compare(&any, &all);
     if (lane == 0) {
         a->any[(size_t)j * a->words + w] = any;
         a->all[(size_t)j * a->words + w] = all;
@@ -319,14 +327,17 @@ static __device__ bool last_to_arrive(const ec_aco_args *a, shared_take *s)
 static __device__ double block_spread(const ec_aco_args *a, shared_take *s)
 {
     double widest = 0.0;
+    uint32_t lane = threadIdx.x % 32;
 
-    for (uint32_t w = threadIdx.x; w < a->words; w += blockDim.x) {
+    for (uint32_t w = threadIdx.x / 32; w < a->words; w += blockDim.x / 32) {
         uint32_t any = 0, all = ~0u;
-        for (uint32_t j = 0; j < a->colonies; j++) {
+        for (uint32_t j = lane; j < a->colonies; j += 32) {
             any |= __ldcg(&a->any[(size_t)j * a->words + w]);
             all &= __ldcg(&a->all[(size_t)j * a->words + w]);
         }
-        a->any[w] = any & ~all;
+        warp_compare(&any, &all);
+        if (lane == 0)
+            a->any[w] = any & ~all;
     }
     __syncthreads();
     for (uint32_t g = threadIdx.x; g < a->genes; g += blockDim.x) {
@@ -395,5 +406,50 @@ extern "C" int ec_cuda_aco_take(void *stream, const void *args, size_t lanes, si
     (void)lanes;
     (void)ny;
     take_global<<<a->colonies, TAKE_THREADS, 0, (cudaStream_t)stream>>>(*a);
+    return (int)cudaPeekAtLastError();
+}
+
+/* ---- whole generations ---- */
+
+__global__ void __launch_bounds__(EC_ACO_THREADS, 1)
+    generations_global(const __grid_constant__ ec_aco_generations_args g)
+{
+    extern __shared__ double scratch[];
+    __shared__ shared_take s;
+    const ec_aco_args *a = &g.aco;
+    const volatile int32_t *stop = a->stop;
+    uint32_t first = blockIdx.x * a->ants;
+    uint32_t drawn = blockIdx.x + 1 < a->colonies ? a->ants : a->ld - first;
+    uint32_t generation = a->control->stats.generation;
+
+    for (uint32_t i = 0; i < g.count; i++, generation++) {
+        if (stop && *stop)
+            return;
+        draw_ants(a, first, drawn, generation);
+        __syncthreads();
+        ec_graph_block_run(g.program, first, a->ants, scratch);
+        take_colony(a, blockIdx.x, generation, &s);
+        if (last_to_arrive(a, &s)) {
+            finish(a, &s);
+            if (threadIdx.x == 0)
+                ec_stop_rules_body(&g.rules, 0, 0);
+        }
+        __syncthreads();
+    }
+}
+
+/* Without generations it only asks for the shared memory that launches need. */
+extern "C" int ec_cuda_aco_generations(void *stream, const void *args, size_t lanes, size_t ny)
+{
+    const ec_aco_generations_args *g = (const ec_aco_generations_args *)args;
+    size_t bytes = ec_graph_block_shared(g->program, EC_ACO_THREADS) * sizeof(double);
+    size_t most = (EC_FUSED_REGISTERS + EC_REDUCTIONS) * EC_ACO_THREADS * sizeof(double);
+
+    (void)lanes;
+    (void)ny;
+    if (g->count == 0)
+        return (int)cudaFuncSetAttribute(generations_global,
+                                         cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most);
+    generations_global<<<g->aco.colonies, EC_ACO_THREADS, bytes, (cudaStream_t)stream>>>(*g);
     return (int)cudaPeekAtLastError();
 }

@@ -53,7 +53,7 @@ EC_FN ec_aco_score ec_aco_trial(const ec_aco_args *a, size_t c, uint8_t *status)
         return s;
     cost = a->trial_cost[c];
     v = a->trial_violation ? a->trial_violation[c] : 0.0;
-    *status = a->trial_status[c];
+    *status = a->trial_status ? a->trial_status[c] : 0;
     *status = *status == EC_ACO_EMPTY ? EC_CANDIDATE_EVALUATOR : *status;
     if (!(fabs(cost) <= DBL_MAX && fabs(v) <= DBL_MAX))
         *status = (uint8_t)(*status | EC_CANDIDATE_NOT_FINITE);
