@@ -139,13 +139,15 @@ static int capture_generation(ec_solve_run *run, size_t lanes, size_t *n, ec_cap
     return EC_OK;
 }
 
-/* Generations that may be enqueued at once: none of them is looked at, and all are whole. */
+/* Generations that may be enqueued at once: only the last one is looked at, and all are whole. A kept
+ * one that may be watched for failures begins afresh. */
 static size_t generations_ahead(const ec_solve_run *run)
 {
     const ec_solve_info *info = run->info;
     size_t count = 1, since = run->generation - run->looked_at;
 
     while (since + count < run->look_step && !ec_solve_is_kept(run->generation + (uint32_t)count) &&
+           !ec_solve_is_kept(run->generation + (uint32_t)count + 1) &&
            (!info->generations || run->generation + count < info->generations) &&
            (!info->evaluations ||
             run->enqueued + (count + 1) * run->max_population <= info->evaluations))
@@ -171,7 +173,8 @@ static int generation(ec_solve_run *run)
     size_t lanes = ec_lane_ld(run->n), n = 0;
     int status;
 
-    if (run->fused && within_budget(run, run->max_population) == run->max_population)
+    if (run->fused && !ec_solve_watches_failures(run) &&
+        within_budget(run, run->max_population) == run->max_population)
         return fused_generations(run);
     /* The next population is not above the last one, so this cannot pass the budget. */
     bool fixed = run->n > 0 && backend->ops->capture_begin && run->def->capturable &&
