@@ -251,7 +251,7 @@ static double spread(const ec_aco_args *a)
 
 static void take_body(const ec_aco_args *a, size_t lane0, size_t y)
 {
-    uint32_t generation = a->control->stats.generation, failed = 0, feasible = 0;
+    uint32_t generation = a->control->stats.generation, failed = 0, feasible = 0, restarts = 0;
     ec_aco_score best = ec_aco_none();
 
     (void)lane0;
@@ -266,9 +266,10 @@ static void take_body(const ec_aco_args *a, size_t lane0, size_t y)
     for (uint32_t j = 0; j < a->colonies; j++) {
         failed += a->tally[j].failed;
         feasible += a->tally[j].feasible;
+        restarts += a->colony[j].starts;
         best = ec_aco_better(a->colony[j].best, best) ? a->colony[j].best : best;
     }
-    ec_aco_finish_stats(a, best, failed, feasible, spread(a));
+    ec_aco_finish_stats(a, best, failed, feasible, restarts, spread(a));
 }
 
 EC_KERNEL_CPU(aco_ants, ec_aco_args, ants_body)

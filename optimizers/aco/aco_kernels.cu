@@ -163,7 +163,7 @@ struct shared_take {
     place warp[WARPS_MAX];
     place best;
     ec_aco_decision decision;
-    uint32_t failed, feasible, last;
+    uint32_t failed, feasible, restarts, last;
     double spread[WARPS_MAX];
 };
 
@@ -362,10 +362,10 @@ static __device__ double block_spread(const ec_aco_args *a, shared_take *s)
 static __device__ void finish(const ec_aco_args *a, shared_take *s)
 {
     place best = place_none();
-    uint32_t failed = 0, feasible = 0;
+    uint32_t failed = 0, feasible = 0, restarts = 0;
 
     if (threadIdx.x == 0)
-        s->failed = s->feasible = 0;
+        s->failed = s->feasible = s->restarts = 0;
     __syncthreads();
     for (uint32_t j = threadIdx.x; j < a->colonies; j += blockDim.x) {
         place p;
@@ -375,15 +375,18 @@ static __device__ void finish(const ec_aco_args *a, shared_take *s)
         best = place_before(p, best) ? p : best;
         failed += __ldcg(&a->tally[j].failed);
         feasible += __ldcg(&a->tally[j].feasible);
+        restarts += __ldcg(&a->colony[j].starts);
     }
     if (failed)
         atomicAdd(&s->failed, failed);
     if (feasible)
         atomicAdd(&s->feasible, feasible);
+    if (restarts)
+        atomicAdd(&s->restarts, restarts);
     block_best(s, best);
     double spread = block_spread(a, s);
     if (threadIdx.x == 0) {
-        ec_aco_finish_stats(a, s->best.score, s->failed, s->feasible, spread);
+        ec_aco_finish_stats(a, s->best.score, s->failed, s->feasible, s->restarts, spread);
         *a->arrived = 0;
     }
 }

@@ -253,9 +253,9 @@ EC_FN double ec_aco_gene_spread(const ec_aco_gene *gene, uint32_t low, uint32_t 
     return (double)ec_aco_code(gene, low, high) / (double)last;
 }
 
-/* Everything but the spread; the caller has added up failed and feasible. */
+/* Everything but the spread; the caller has added up failed, feasible and restarts. */
 EC_FN void ec_aco_finish_stats(const ec_aco_args *a, ec_aco_score best, uint32_t failed,
-                               uint32_t feasible, double spread)
+                               uint32_t feasible, uint32_t restarts, double spread)
 {
     ec_optimizer_stats *stats = &a->control->stats;
 
@@ -267,6 +267,7 @@ EC_FN void ec_aco_finish_stats(const ec_aco_args *a, ec_aco_score best, uint32_t
     stats->failed += failed;
     stats->feasible = feasible;
     stats->population = a->n;
+    stats->restarts = restarts;
     stats->generation += 1;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/executor.h"
 #include "core/optimizer.h"
+#include "core/solve.h"
 #include "evaluators/array_pattern/array_pattern.h"
 #include "evaluators/array_pattern/nufft.h"
 
@@ -579,6 +580,184 @@ static void cases_nufft(bench *b)
     case_nufft(b, "nufft 3 2000 to 2000 64x64 turns", &info, 16 * more);
 }
 
+/* ---- ant colonies -------------------------------------------------------------------------------- */
+
+enum { ANTS = 40, ANT_GENES = 40, ANT_BITS = 8 };
+
+/* Propose and take with given scores: what the method itself costs. */
+typedef struct overhead {
+    const ec_optimizer_def *def;
+    ec_optimizer *optimizer;
+    ec_capture *capture;
+    ec_scores scores;
+    int generations;
+} overhead;
+
+static void overhead_generation(overhead *o)
+{
+    ec_array X, XG;
+    const int32_t *map = NULL;
+    size_t n = 0;
+    check(o->def->propose(o->optimizer, &X, &XG, &map, &n), "propose");
+    check(o->def->take(o->optimizer, &o->scores, n), "take");
+}
+
+static void run_overhead(bench *b, void *user)
+{
+    overhead *o = user;
+    for (int g = 0; g < o->generations; g++) {
+        if (o->capture) {
+            check(b->be->ops->replay(b->be, o->capture), "replay");
+            o->def->replayed(o->optimizer);
+        } else {
+            overhead_generation(o);
+        }
+    }
+}
+
+static double *ant_options(const ec_optimizer_def *def, double colonies)
+{
+    double *options = malloc(def->n_options * sizeof *options);
+    for (size_t i = 0; i < def->n_options; i++) {
+        const char *key = def->options[i].key;
+        options[i] = strcmp(key, "colonies") == 0 ? colonies
+                     : strcmp(key, "bits") == 0   ? ANT_BITS
+                                                  : def->options[i].initial;
+    }
+    return options;
+}
+
+/* Operations for the bits of an ant: an eighth of a Philox block (10 rounds of 10) and the comparison. */
+static double ant_operations(void)
+{
+    return ANT_GENES * ANT_BITS * (100.0 / 8 + 4);
+}
+
+static void case_ants_overhead(bench *b, const char *name, uint32_t colonies, int generations)
+{
+    if (!wanted(b, name))
+        return;
+    overhead o = {.def = ec_optimizer_find("aco"), .generations = generations};
+    ec_gene genes[ANT_GENES] = {{0}};
+    double seconds[REPEATS], *options = ant_options(o.def, colonies);
+    for (int i = 0; i < ANT_GENES; i++)
+        genes[i].max = 1;
+    ec_optimizer_info info = {
+        .genes = genes, .n_genes = ANT_GENES, .population = ANTS, .seed = 1, .options = options};
+    check(o.def->create(o.def, b->be, &info, &o.optimizer), "optimizer");
+    size_t n = ec_lane_ld(o.def->max_population(o.optimizer));
+    void *cost = NULL, *status = NULL;
+    check(b->be->ops->alloc(b->be, n * sizeof(double), &cost), "alloc");
+    check(b->be->ops->alloc(b->be, n, &status), "alloc");
+    check(b->be->ops->fill(b->be, cost, 0, n * sizeof(double)), "fill");
+    check(b->be->ops->fill(b->be, status, 0, n), "fill");
+    o.scores = (ec_scores){.cost = cost, .status = status, .ld = n};
+    overhead_generation(&o);
+    if (b->be->ops->capture_begin && o.def->capturable(o.optimizer)) {
+        check(b->be->ops->capture_begin(b->be), "capture");
+        overhead_generation(&o);
+        check(b->be->ops->capture_end(b->be, &o.capture), "capture");
+    }
+    timed(b, run_overhead, &o, seconds);
+    double count = (double)ANTS * colonies * generations;
+    report(b, name, "ants/s", count, seconds, count * ant_operations() / b->f64, "operations");
+    if (o.capture)
+        b->be->ops->capture_destroy(b->be, &o.capture);
+    o.def->destroy(&o.optimizer);
+    b->be->ops->release(b->be, cost);
+    b->be->ops->release(b->be, status);
+    free(options);
+}
+
+/* examples/aco_nulls.lua: three nulls of 40 elements, and the cost is never low enough. */
+static ec_job *nulls_job(ec_graph *g)
+{
+    static const double nulls[3] = {0.25, 0.41, 0.66};
+    double min[ANT_GENES] = {0}, max[ANT_GENES], matrix[2][3 * ANT_GENES];
+    ec_job *job = NULL;
+    ec_expr part[2];
+    for (int n = 0; n < ANT_GENES; n++) {
+        max[n] = 1;
+        for (int i = 0; i < 3; i++) {
+            double phase = EC_PI * (n - 0.5 * (ANT_GENES - 1)) * nulls[i];
+            matrix[0][i * ANT_GENES + n] = cos(phase);
+            matrix[1][i * ANT_GENES + n] = sin(phase);
+        }
+    }
+    check(ec_job_create(g, "nulls", 1, &job), "job");
+    ec_variable_info amplitude = {
+        .name = "amplitude", .kind = EC_VARIABLE_REAL, .count = ANT_GENES, .min = min, .max = max};
+    check(ec_job_add_variable(job, &amplitude), "variable");
+    ec_expr a = ec_job_variable(job, 0)->value;
+    for (int k = 0; k < 2; k++)
+        part[k] = ec_graph_unary(g, EC_OP_SQUARE,
+                                 ec_graph_matvec(g, ec_graph_constant(g, 2, shape, matrix[k]), a));
+    ec_expr sum = ec_graph_unary(g, EC_OP_SUM, a);
+    ec_expr power = ec_graph_binary(g, EC_OP_DIV, ec_graph_binary(g, EC_OP_ADD, part[0], part[1]),
+                                    ec_graph_unary(g, EC_OP_SQUARE, sum));
+    ec_expr level = ec_graph_binary(g, EC_OP_MUL, ec_graph_number(g, 10),
+                                    ec_graph_unary(g, EC_OP_LOG10, power));
+    ec_expr excess = ec_graph_binary(g, EC_OP_MAX, ec_graph_number(g, 0),
+                                     ec_graph_binary(g, EC_OP_ADD, level, ec_graph_number(g, 30)));
+    ec_expr cost = ec_graph_binary(g, EC_OP_ADD, ec_graph_unary(g, EC_OP_SUM, excess),
+                                   ec_graph_number(g, 1e-3));
+    check(ec_job_add_objective(job, "cost", cost, false, 0), "objective");
+    return job;
+}
+
+typedef struct ants_search {
+    ec_job *job;
+    ec_solve_info info;
+} ants_search;
+
+static void run_ants(bench *b, void *user)
+{
+    ants_search *s = user;
+    ec_result *result = NULL;
+    check(ec_solve(s->job, b->be, &s->info, &result), "solve");
+    ec_result_destroy(&result);
+}
+
+/* Whole searches, from the plan to the result: per_ant counts ants, else iterations. */
+static void case_ants(bench *b, const char *name, uint32_t colonies, size_t generations,
+                      bool per_ant)
+{
+    if (!wanted(b, name))
+        return;
+    const ec_optimizer_def *def = ec_optimizer_find("aco");
+    ec_graph *g = NULL;
+    double seconds[REPEATS], *options = ant_options(def, colonies);
+    check(ec_graph_create(&g), "graph");
+    ants_search s = {.job = nulls_job(g)};
+    ec_solve_info_default(&s.info);
+    s.info.method = "aco";
+    s.info.population = ANTS;
+    s.info.generations = generations;
+    s.info.options = options;
+    timed(b, run_ants, &s, seconds);
+    double ants = (double)ANTS * colonies * (double)generations;
+    /* bits, six rows of the product, the sum, and the levels */
+    double ops = ant_operations() + 2.0 * 7 * ANT_GENES + 3 * 40.0;
+    /* on a GPU a colony has one multiprocessor */
+    double share = b->be->is_cuda && colonies < (uint32_t)b->be->multiprocessors
+                       ? (double)b->be->multiprocessors / colonies
+                       : 1;
+    report(b, name, per_ant ? "ants/s" : "iterations/s", per_ant ? ants : (double)generations,
+           seconds, ants * ops * share / b->f64, "operations");
+    free(options);
+    ec_job_destroy(&s.job);
+    ec_graph_destroy(&g);
+}
+
+static void cases_ants(bench *b)
+{
+    int more = b->be->is_cuda ? 10 : 1;
+    case_ants_overhead(b, "aco overhead 40 ants of 320 bits", 1, 2000 * more);
+    case_ants_overhead(b, "aco overhead 128 colonies of 40 ants", 128, 30 * more);
+    case_ants(b, "aco nulls one colony", 1, (size_t)10000 * (size_t)more, false);
+    case_ants(b, "aco nulls 128 colonies", 128, b->be->is_cuda ? 50000 : 80, true);
+}
+
 int main(int argc, char **argv)
 {
     bench b = {0};
@@ -635,6 +814,7 @@ int main(int argc, char **argv)
         case_array(&b, "line 2000 on 8001 sll_db", 2000, false, 8001, 500, 64);
         case_line_generation(&b, "lshade 512 lines 32 on 2001", 10);
     }
+    cases_ants(&b);
     cases_nufft(&b);
     if (b.csv)
         fclose(b.csv);
