@@ -240,7 +240,8 @@ static void decode_row(const ec_aco *aco, const uint32_t *words, double *x)
         const uint32_t *low = words + gene->first / 32;
         x[g] = gene->kind == EC_ACO_FIXED
                    ? gene->min
-                   : ec_aco_value(gene, ec_aco_code(gene, low[0], ec_aco_spans(gene) ? low[1] : 0));
+                   : ec_aco_value(gene, ec_aco_code(gene, low[0], ec_aco_spans(gene) ? low[1] : 0),
+                                  NULL);
     }
 }
 
@@ -285,6 +286,8 @@ static int configure(ec_aco *aco, const ec_optimizer_info *info)
     a->elite = option(info, OPTION_ELITE, 0.5);
     a->deposit = option(info, OPTION_DEPOSIT, 1);
     a->floor = option(info, OPTION_COST_FLOOR, 1e-3);
+    uint32_t real_bits = (uint32_t)option(info, OPTION_BITS, 8);
+    a->ratio_bits = aco->base.backend->is_cuda && real_bits <= EC_ACO_RATIO_BITS ? real_bits : 0;
     a->low = 1.0 / (a->n_bits > 4 ? a->n_bits : 4);
     a->limit = UINT32_MAX;
     return EC_OK;
@@ -344,6 +347,7 @@ static size_t lay_out_work(ec_aco_args *a, char *base)
     a->all = TAKE(&memory, uint32_t, words);
     a->weight = TAKE(&memory, double, a->rule == EC_ACO_PROPORTIONAL ? a->ld : 0);
     a->arrived = TAKE(&memory, uint32_t, 1);
+    a->ratio = a->ratio_bits ? TAKE(&memory, double, (size_t)1 << a->ratio_bits) : NULL;
     a->U = TAKE(&memory, double, (size_t)a->ld * a->genes);
     return memory.used;
 }
@@ -390,6 +394,26 @@ static int upload_tables(ec_aco *aco, const ec_optimizer_info *info)
         status = backend->ops->upload(backend, (void *)(uintptr_t)a->start, start,
                                       words * sizeof *start);
     free(start);
+    return status;
+}
+
+/* A division takes a GPU longer than a look-up. */
+static int upload_ratios(ec_aco *aco)
+{
+    const ec_aco_args *a = &aco->args;
+    size_t count = (size_t)1 << a->ratio_bits;
+    double *ratio;
+
+    if (!a->ratio_bits)
+        return EC_OK;
+    ratio = (double *)malloc(count * sizeof *ratio);
+    if (!ratio)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %zu codes", count);
+    for (size_t code = 0; code < count; code++)
+        ratio[code] = (double)code / (double)(count - 1);
+    int status = aco->base.backend->ops->upload(aco->base.backend, (void *)(uintptr_t)a->ratio,
+                                                ratio, count * sizeof *ratio);
+    free(ratio);
     return status;
 }
 
@@ -475,6 +499,8 @@ static int aco_create(const ec_optimizer_def *def, ec_backend *backend,
         status = allocate(aco);
     if (status == EC_OK)
         status = upload_tables(aco, info);
+    if (status == EC_OK)
+        status = upload_ratios(aco);
     if (status == EC_OK)
         status = upload_pheromones(aco);
     if (status == EC_OK)
@@ -565,11 +591,11 @@ static bool aco_fuse(ec_optimizer *optimizer, const ec_generation_info *info)
     const ec_aco_args *a = &aco->args;
     int64_t work = ((int64_t)info->program->elements + 4 * (int64_t)a->n_bits) * a->ants;
 
-    if (!aco->base.backend->is_cuda || a->ants > FUSED_ANTS || work > FUSED_WORK)
+    if (!aco->base.backend->is_cuda || a->ants > FUSED_ANTS || work > FUSED_WORK ||
+        (uint64_t)a->genes * a->ants > EC_ACO_SHARED_GENES ||
+        (uint64_t)a->words * a->ants > EC_ACO_SHARED_WORDS)
         return false;
     aco->fused.program = *info->program;
-    aco->fused.program.region[EC_REGION_X] = (char *)a->U;
-    aco->fused.program.ld_x = (int32_t)a->ld;
     aco->fused.rules = *info->rules;
     aco->fused.aco.trial_cost = info->scores.cost;
     aco->fused.aco.trial_violation = info->scores.violation;

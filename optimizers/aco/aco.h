@@ -109,6 +109,7 @@ typedef struct ec_aco_args {
     const ec_aco_gene *gene;
     const ec_aco_set *set;
     const uint32_t *start; /* n_start x words */
+    const double *ratio;   /* CUDA: code / (2^bits - 1) of real genes with few bits, or NULL */
 
     /* scores of the ants, from the caller */
     const double *trial_cost, *trial_violation;
@@ -118,7 +119,7 @@ typedef struct ec_aco_args {
     uint64_t seed;
     uint32_t island;
     uint32_t genes, n_bits, words, pitch, sets;
-    uint32_t colonies, ants, n, ld, n_start;
+    uint32_t colonies, ants, n, ld, n_start, ratio_bits;
     uint32_t rule, exchange, restart; /* 0: never */
     double evaporation, elite, deposit, floor, low;
 } ec_aco_args;
@@ -131,7 +132,12 @@ typedef struct ec_aco_generations_args {
     uint32_t count; /* 1 with several colonies, which wait for one another only between launches */
 } ec_aco_generations_args;
 
-enum { EC_ACO_THREADS = 512 }; /* of a block of aco_generations */
+enum {
+    EC_ACO_THREADS = 512,       /* of a block of aco_generations */
+    EC_ACO_SHARED_GENES = 8192, /* of a colony's ants, which lie in shared memory there, */
+    EC_ACO_SHARED_WORDS = 4096, /* and their words of bits */
+    EC_ACO_RATIO_BITS = 12
+};
 
 extern const ec_kernel ec_kernel_aco_ants, ec_kernel_aco_take;
 extern const ec_optimizer_def ec_aco_binary;

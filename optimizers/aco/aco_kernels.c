@@ -108,7 +108,7 @@ static void decode_gene(const ec_aco_args *a, uint32_t g, size_t lane0, const ui
             u[l] = low[l] >> (gene->first & 31u) & 1u ? 0.75 : 0.25;
     else
         for (int l = 0; l < EC_LANES; l++)
-            u[l] = ec_aco_value(gene, ec_aco_code(gene, low[l], high[l]));
+            u[l] = ec_aco_value(gene, ec_aco_code(gene, low[l], high[l]), NULL);
 }
 
 static void ants_body(const ec_aco_args *a, size_t lane0, size_t y)
@@ -124,6 +124,9 @@ static void ants_body(const ec_aco_args *a, size_t lane0, size_t y)
         repair_set(a, &a->set[i], lane0, generation, bits);
     for (uint32_t g = 0; g < a->genes; g++)
         decode_gene(a, g, lane0, bits);
+    for (size_t c = a->n > lane0 ? a->n : lane0; c < lane0 + EC_LANES; c++)
+        for (uint32_t w = 0; w < a->words; w++) /* padding, the same on every backend */
+            bits[(size_t)w * a->ld + c] = 0;
 }
 
 /* ---- take ---- */

@@ -75,44 +75,67 @@ static __device__ void repair_set(const ec_aco_args *a, const ec_aco_set *set, u
     }
 }
 
-static __device__ void decode_gene(const ec_aco_args *a, uint32_t g, uint32_t c,
-                                   const uint32_t *bits)
+/* Where the bits and the genes of a block's ants go, besides or instead of the rows of all candidates;
+ * columns are ants of the block. */
+struct ants_memory {
+    uint32_t *words; /* NULL: only a->bits */
+    double *genes;   /* NULL: a->U */
+};
+
+static __device__ double decode_gene(const ec_aco_args *a, uint32_t g, const uint32_t *column,
+                                     uint32_t ld)
 {
     const ec_aco_gene *gene = &a->gene[g];
-    const uint32_t *low = bits + (size_t)(gene->first / 32) * a->ld + c;
-    uint32_t high = ec_aco_spans(gene) ? low[a->ld] : 0;
+    const uint32_t *low = column + (size_t)(gene->first / 32) * ld;
+    uint32_t high = ec_aco_spans(gene) ? low[ld] : 0;
 
-    a->U[(size_t)g * a->ld + c] =
-        gene->kind == EC_ACO_FIXED ? gene->min : ec_aco_value(gene, ec_aco_code(gene, *low, high));
+    if (gene->kind == EC_ACO_FIXED)
+        return gene->min;
+    return ec_aco_value(gene, ec_aco_code(gene, *low, high), a->ratio);
 }
 
-/* Candidates first .. first + count - 1, by one block. */
+/* Candidates first .. first + count - 1, by one block; ends with a barrier. */
 static __device__ void draw_ants(const ec_aco_args *a, uint32_t first, uint32_t count,
-                                 uint32_t generation)
+                                 uint32_t generation, ants_memory memory)
 {
     ec_random_stream stream = ec_aco_stream(a, generation, EC_ACO_DRAW_BIT);
     uint32_t *bits = a->bits[generation & 1u];
 
     for (uint32_t u = threadIdx.x; u < a->words * count; u += blockDim.x) {
         uint32_t w = u / count, c = first + u % count;
-        bits[(size_t)w * a->ld + c] = draw_word(a, &stream, generation, w, c);
+        uint32_t word = draw_word(a, &stream, generation, w, c);
+        bits[(size_t)w * a->ld + c] = word;
+        if (memory.words)
+            memory.words[u] = word;
     }
     __syncthreads();
     if (a->sets > 0) {
         for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
             for (uint32_t s = 0; s < a->sets; s++)
                 repair_set(a, &a->set[s], first + i, generation, bits);
+        memory.words = NULL;
         __syncthreads();
     }
-    for (uint32_t u = threadIdx.x; u < a->genes * count; u += blockDim.x)
-        decode_gene(a, u / count, first + u % count, bits);
+    for (uint32_t u = threadIdx.x; u < a->genes * count; u += blockDim.x) {
+        uint32_t g = u / count, i = u % count;
+        double x = memory.words ? decode_gene(a, g, memory.words + i, count)
+                                : decode_gene(a, g, bits + first + i, a->ld);
+        if (memory.genes)
+            memory.genes[u] = x;
+        else
+            a->U[(size_t)g * a->ld + first + i] = x;
+    }
+    __syncthreads();
 }
 
 __global__ void __launch_bounds__(ANTS_THREADS) ants_global(const __grid_constant__ ec_aco_args a)
 {
+    uint32_t first = blockIdx.x * 32;
+    ants_memory memory = {NULL, NULL};
+
     if (ec_aco_stopped(&a))
         return;
-    draw_ants(&a, blockIdx.x * 32, 32, a.control->stats.generation);
+    draw_ants(&a, first, a.n - first < 32 ? a.n - first : 32, a.control->stats.generation, memory);
 }
 
 extern "C" int ec_cuda_aco_ants(void *stream, const void *args, size_t lanes, size_t ny)
@@ -414,23 +437,40 @@ extern "C" int ec_cuda_aco_take(void *stream, const void *args, size_t lanes, si
 
 /* ---- whole generations ---- */
 
+/* With several colonies a launch may begin while the one before it ends; this waits for its end. */
+static __device__ void wait_for_launch_before()
+{
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 __global__ void __launch_bounds__(EC_ACO_THREADS, 1)
     generations_global(const __grid_constant__ ec_aco_generations_args g)
 {
     extern __shared__ double scratch[];
     __shared__ shared_take s;
+    __shared__ ec_graph_args program;
     const ec_aco_args *a = &g.aco;
     const volatile int32_t *stop = a->stop;
     uint32_t first = blockIdx.x * a->ants;
-    uint32_t drawn = blockIdx.x + 1 < a->colonies ? a->ants : a->ld - first;
-    uint32_t generation = a->control->stats.generation;
+    ants_memory memory;
 
+    memory.genes = scratch + ec_graph_block_shared(g.program, EC_ACO_THREADS);
+    memory.words = (uint32_t *)(memory.genes + a->genes * a->ants);
+    if (threadIdx.x == 0) {
+        program = g.program;
+        /* where the column of candidate 0 would be */
+        program.region[EC_REGION_X] = (char *)((uintptr_t)memory.genes - first * sizeof(double));
+        program.ld_x = (int32_t)a->ants;
+    }
+    wait_for_launch_before();
+    uint32_t generation = a->control->stats.generation;
     for (uint32_t i = 0; i < g.count; i++, generation++) {
         if (stop && *stop)
             return;
-        draw_ants(a, first, drawn, generation);
-        __syncthreads();
-        ec_graph_block_run(g.program, first, a->ants, scratch);
+        draw_ants(a, first, a->ants, generation, memory);
+        ec_graph_block_run(program, first, a->ants, scratch);
         take_colony(a, blockIdx.x, generation, &s);
         if (last_to_arrive(a, &s)) {
             finish(a, &s);
@@ -441,18 +481,50 @@ __global__ void __launch_bounds__(EC_ACO_THREADS, 1)
     }
 }
 
+/* Asks for shared memory, once for all problems: a launch must not take from another's. */
+static cudaError_t allow_shared(size_t bytes)
+{
+    size_t most = (EC_FUSED_REGISTERS + EC_REDUCTIONS) * EC_ACO_THREADS * sizeof(double) +
+                  EC_ACO_SHARED_GENES * sizeof(double) + EC_ACO_SHARED_WORDS * sizeof(uint32_t);
+    cudaFuncAttributes attributes;
+    int device = 0, limit = 0;
+
+    cudaError_t error = cudaGetDevice(&device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, generations_global);
+    if (error != cudaSuccess)
+        return error;
+    size_t left = (size_t)limit - attributes.sharedSizeBytes;
+    most = most < left ? most : left;
+    if (bytes > most)
+        return cudaErrorInvalidValue;
+    return cudaFuncSetAttribute(generations_global, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)most);
+}
+
 /* Without generations it only asks for the shared memory that launches need. */
 extern "C" int ec_cuda_aco_generations(void *stream, const void *args, size_t lanes, size_t ny)
 {
     const ec_aco_generations_args *g = (const ec_aco_generations_args *)args;
-    size_t bytes = ec_graph_block_shared(g->program, EC_ACO_THREADS) * sizeof(double);
-    size_t most = (EC_FUSED_REGISTERS + EC_REDUCTIONS) * EC_ACO_THREADS * sizeof(double);
+    const ec_aco_args *a = &g->aco;
+    size_t bytes = ec_graph_block_shared(g->program, EC_ACO_THREADS) * sizeof(double) +
+                   (size_t)a->ants * (a->genes * sizeof(double) + a->words * sizeof(uint32_t));
 
     (void)lanes;
     (void)ny;
     if (g->count == 0)
-        return (int)cudaFuncSetAttribute(generations_global,
-                                         cudaFuncAttributeMaxDynamicSharedMemorySize, (int)most);
-    generations_global<<<g->aco.colonies, EC_ACO_THREADS, bytes, (cudaStream_t)stream>>>(*g);
-    return (int)cudaPeekAtLastError();
+        return (int)allow_shared(bytes);
+    cudaLaunchAttribute overlap[1];
+    overlap[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap[0].val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(a->colonies);
+    config.blockDim = dim3(EC_ACO_THREADS);
+    config.dynamicSmemBytes = bytes;
+    config.stream = (cudaStream_t)stream;
+    config.attrs = overlap;
+    config.numAttrs = a->colonies > 1 ? 1 : 0;
+    return (int)cudaLaunchKernelEx(&config, generations_global, *g);
 }

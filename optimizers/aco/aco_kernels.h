@@ -86,7 +86,8 @@ EC_FN uint32_t ec_aco_cell(const ec_aco_gene *gene, uint32_t code)
     return (uint32_t)((uint64_t)code * gene->cells >> gene->bits);
 }
 
-EC_FN double ec_aco_value(const ec_aco_gene *gene, uint32_t code)
+/* ratio: ec_aco_args.ratio, or NULL. */
+EC_FN double ec_aco_value(const ec_aco_gene *gene, uint32_t code, const double *ratio)
 {
     if (gene->kind == EC_ACO_BINARY)
         return code ? 0.75 : 0.25;
@@ -94,7 +95,8 @@ EC_FN double ec_aco_value(const ec_aco_gene *gene, uint32_t code)
         return gene->min + (ec_random_to_double(ec_aco_cell(gene, code)) + 0.5);
     if (gene->kind == EC_ACO_REAL) {
         double last = ec_random_to_double((uint32_t)(((uint64_t)1 << gene->bits) - 1));
-        double x = gene->min + ec_random_to_double(code) / last * (gene->max - gene->min);
+        double share = ratio ? ratio[code] : ec_random_to_double(code) / last;
+        double x = gene->min + share * (gene->max - gene->min);
         return x < gene->max ? x : gene->max;
     }
     return gene->min;
