@@ -690,8 +690,7 @@ static ec_job *nulls_job(ec_graph *g)
     check(ec_job_add_variable(job, &amplitude), "variable");
     ec_expr a = ec_job_variable(job, 0)->value;
     for (int k = 0; k < 2; k++)
-        part[k] = ec_graph_unary(g, EC_OP_SQUARE,
-                                 ec_graph_matvec(g, ec_graph_constant(g, 2, shape, matrix[k]), a));
+        part[k] = ec_graph_unary(g, EC_OP_SQUARE, ec_graph_matvec(g, a, 3, matrix[k]));
     ec_expr sum = ec_graph_unary(g, EC_OP_SUM, a);
     ec_expr power = ec_graph_binary(g, EC_OP_DIV, ec_graph_binary(g, EC_OP_ADD, part[0], part[1]),
                                     ec_graph_unary(g, EC_OP_SQUARE, sum));

@@ -140,7 +140,7 @@ static run_result run(const run_info *r)
 
     assert_non_null(def);
     for (size_t i = 0; i < info.n_genes; i++)
-        genes[i] = (ec_gene){r->lower, r->upper, false};
+        genes[i] = (ec_gene){.min = r->lower, .max = r->upper};
     info.genes = info.genes ? info.genes : genes;
     assert_true(ec_method_options(def, r->settings, options));
     info.options = options;
@@ -408,7 +408,7 @@ static void test_elite_order(void **state)
     const double violation[6] = {0, 0, 0, 2, 0, 0.5};
     const uint8_t status[6] = {0, 0, 0, 0, 0, 0};
     const uint32_t order[6] = {2, 4, 0, 5, 3, 1};
-    ec_gene genes[2] = {{0, 1, false}, {0, 1, false}};
+    ec_gene genes[2] = {{.min = 0, .max = 1}, {.min = 0, .max = 1}};
     ec_optimizer_info info = {.genes = genes, .n_genes = 2, .population = 6, .seed = 4};
     ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
     ec_backend *backend;
@@ -450,7 +450,7 @@ static void test_elite_order(void **state)
 static void test_start_and_fixed_genes(void **state)
 {
     const double start[6] = {7, 0.25, 3, NAN, -7, 3};
-    ec_gene genes[3] = {{-1, 1, false}, {0, 2, false}, {3, 3, false}};
+    ec_gene genes[3] = {{.min = -1, .max = 1}, {.min = 0, .max = 2}, {.min = 3, .max = 3}};
     ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
     ec_backend *backend;
 
@@ -491,7 +491,7 @@ static void test_start_and_fixed_genes(void **state)
 
 static void test_bad_input(void **state)
 {
-    ec_gene genes[2] = {{0, 1, false}, {0, 1, false}};
+    ec_gene genes[2] = {{.min = 0, .max = 1}, {.min = 0, .max = 1}};
     ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
     ec_backend *backend;
     ec_optimizer *optimizer = NULL;
@@ -584,7 +584,7 @@ static void test_save_and_load(void **state)
 
     (void)state;
     for (int i = 0; i < 6; i++)
-        genes[i] = (ec_gene){-2, 2, false};
+        genes[i] = (ec_gene){.min = -2, .max = 2};
     assert_int_equal(ec_backend_create(&backend_info, &backend), EC_OK);
     for (int m = 0; m < METHODS; m++) {
         run_info r = {.method = methods[m], .f = rosenbrock, .lower = -2, .upper = 2};
@@ -662,7 +662,7 @@ static void test_migration(void **state)
 {
     enum { N = 6, K = 3 };
     const ec_method_setting settings[] = {{"islands", K}, {"migrate", 2}, {NULL, 0}};
-    ec_gene genes[2] = {{0, 1, false}, {0, 1, false}};
+    ec_gene genes[2] = {{.min = 0, .max = 1}, {.min = 0, .max = 1}};
     ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
     ec_backend *backend;
 
@@ -760,7 +760,7 @@ static void test_opposition(void **state)
 {
     enum { N = 40 };
     const ec_method_setting settings[] = {{"opposition", 1}, {NULL, 0}};
-    ec_gene genes[3] = {{-3, 5, false}, {0, 0.3, false}, {2, 2, false}};
+    ec_gene genes[3] = {{.min = -3, .max = 5}, {.min = 0, .max = 0.3}, {.min = 2, .max = 2}};
     ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
     ec_backend *backend;
 
@@ -813,9 +813,9 @@ static void test_groups(void **state)
 
     (void)state;
     for (int i = 0; i < 5; i++)
-        group_genes[i] = (ec_gene){-2, 2, false};
+        group_genes[i] = (ec_gene){.min = -2, .max = 2};
     for (int i = 0; i < 3; i++)
-        genes[i] = (ec_gene){-2, 2, false};
+        genes[i] = (ec_gene){.min = -2, .max = 2};
     run_info r = {.method = "rand1bin", .f = sphere};
     r.info = (ec_optimizer_info){.genes = genes,
                                  .n_genes = 3,
@@ -871,7 +871,7 @@ static void test_groups(void **state)
 static void test_group_rule(void **state)
 {
     enum { GROUPS = 4, N = 16 };
-    ec_gene gene = {0, 1, false};
+    ec_gene gene = {.min = 0, .max = 1};
     ec_optimizer_info info = {.genes = &gene,
                               .n_genes = 1,
                               .group_genes = &gene,
@@ -921,7 +921,7 @@ static void test_group_rule(void **state)
 
 static void test_stop_flag(void **state)
 {
-    ec_gene genes[2] = {{0, 1, false}, {0, 1, false}};
+    ec_gene genes[2] = {{.min = 0, .max = 1}, {.min = 0, .max = 1}};
     ec_optimizer_info info = {.genes = genes, .n_genes = 2, .population = 32, .seed = 4};
     ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
     double cost[32] = {0};
@@ -1117,7 +1117,7 @@ static void test_circular_array(void **state)
 
     (void)state;
     for (int i = 0; i < 12; i++)
-        genes[i] = i < 6 ? (ec_gene){0.2, 1, false} : (ec_gene){-180, 180, false};
+        genes[i] = i < 6 ? (ec_gene){.min = 0.2, .max = 1} : (ec_gene){.min = -180, .max = 180};
     assert_true(fabs(circular_array(ones, 12).cost + 6.80177) < 1e-5);
     r.info = (ec_optimizer_info){.genes = genes, .n_genes = 12};
     statistics(&r, seeds_of_run(), &best, &median);

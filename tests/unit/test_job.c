@@ -282,7 +282,7 @@ static void test_spaced_start(void **state)
     info.name = "z";
     start[3] += 0.01; /* now too close to a neighbour, or off the end */
     start[0] = 4.0;
-    assert_refused(ec_job_add_variable(f->job, &info), "start");
+    assert_refused(ec_job_add_variable(f->job, &info), "the design ends at");
     half[1] = -1.2;
     pair.name = "w";
     assert_refused(ec_job_add_variable(f->job, &pair), "mirror");
@@ -348,7 +348,7 @@ static void test_refusals(void **state)
     v.count = 2;
     v.start = nan;
     v.n_start = 1;
-    assert_refused(ec_job_add_variable(f->job, &v), "start");
+    assert_refused(ec_job_add_variable(f->job, &v), "not a number");
     ec_variable_info whole = {
         .name = "n", .kind = EC_VARIABLE_INTEGER, .count = 2, .min = min, .max = bad};
     whole.max = (double[]){1.5, 2};

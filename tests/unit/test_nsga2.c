@@ -71,7 +71,7 @@ static void create(const run_info *r, ec_backend *backend, ec_optimizer **optimi
     ec_gene genes[GENES_MAX];
 
     for (size_t g = 0; g < p->genes; g++)
-        genes[g] = (ec_gene){p->lower[g], p->upper[g], p->integral};
+        genes[g] = (ec_gene){.min = p->lower[g], .max = p->upper[g], .integral = p->integral};
     ec_optimizer_info info = {.genes = genes,
                               .n_genes = p->genes,
                               .population = r->population,
@@ -732,7 +732,7 @@ static void bad_settings_are_refused(void **state)
     ec_backend_info backend_info = {.name = "cpu", .threads = 1};
     ec_backend *backend = NULL;
     ec_optimizer *optimizer = NULL;
-    ec_gene gene = {0, 1, false}, bad = {1, 0, false};
+    ec_gene gene = {.min = 0, .max = 1}, bad = {.min = 1, .max = 0};
     double options[] = {0.9, 15, 0, 20};
 
     (void)state;
