@@ -304,10 +304,15 @@ if wanted resume "$@"; then
     script=$here/resumed.lua
     "$program" run "$script" --quiet --out "$work/whole" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null
     left_by "$work/whole" >"$work/bits"
-    for pause in 0.1 0.3 0.5 0.7 0.9; do
+    for pause in 0 0.2 0.4 0.6 0.8; do
         rm -rf "$work/out"
         "$program" run "$script" --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
         process=$!
+        waited=0
+        until [ -s "$work/out/state/run.json" ] || [ $waited -ge 200 ]; do
+            sleep 0.05
+            waited=$((waited + 1))
+        done
         sleep $pause
         kill -KILL $process
         wait $process 2>/dev/null
