@@ -410,6 +410,8 @@ static int fill_front(ec_solve_run *run, ec_backend *backend, const final_scores
         return status;
     front->n = (int32_t)s->n;
     front->best = (int32_t)knee;
+    if (s->n == 0)
+        return EC_OK;
     double *rows = front->objective_final; /* costs at first */
     for (size_t m = 0; m < s->n; m++) {
         memcpy(front->genes + m * width, run->front.genes + s->member[m] * width,
