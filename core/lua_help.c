@@ -15,7 +15,9 @@
 /* ---- what has no table of keys --------------------------------------------------------------- */
 
 static const ec_noun minimize = {"job:minimize", "job:minimize(\"sll_db\", expr)",
-                                 "The objective: a number, the smaller the better.", NULL, 0};
+                                 "The objective: a number, the smaller the better. More than "
+                                 "one: several objectives (best.front).",
+                                 NULL, 0};
 static const ec_noun maximize = {"job:maximize", "job:maximize(\"gain_db\", expr)",
                                  "The objective: a number, the larger the better.", NULL, 0};
 static const ec_noun record = {
@@ -47,6 +49,14 @@ static const ec_noun sweep_design = {"sweep:design", "sweep:design(17)",
 static const ec_noun sweep_save = {
     "sweep:save", "sweep:save(\"table.csv\")",
     "All columns in the order of the plan, into the folder of --out; .csv or .npy.", NULL, 0};
+static const ec_noun front = {
+    "best.front", "best.front[1], #best.front, best.front.objectives.gain_db",
+    "With several objectives: the feasible designs that no other one beats, sorted by the first "
+    "objective. best.front[i] is a result; objectives, search, constraints, variables and recorded "
+    "are lists over the members by name; hypervolume; reference; best, which member the result is: "
+    "the nearest to the best of all objectives, each scaled to its range; "
+    "best.front:save(\"front.csv\").",
+    NULL, 0};
 static const ec_noun constant_value = {
     "ec.value", "ec.value(expr)", "The value of an expression without design variables.", NULL, 0};
 static const ec_noun arg = {
@@ -93,6 +103,7 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &ec_noun_sensitivity,
                                        &value,
                                        &save,
+                                       &front,
                                        &ec_noun_array,
                                        &ec_noun_optimal,
                                        &ec_noun_sll,

@@ -216,6 +216,7 @@ static void start_search(bench *b, search *s, const char *method, const ec_gene 
                               .n_genes = n_genes,
                               .population = population,
                               .seed = 1,
+                              .n_objectives = (size_t)ec_graph_node(s->graph, cost)->elements,
                               .options = options};
     void *memory = NULL;
     check(def->create(def, b->be, &info, &s->optimizer), "optimizer");
@@ -291,6 +292,49 @@ static void case_rosenbrock(bench *b, const char *name, const char *method, size
     double by_bytes = b->be->is_cuda ? bytes / b->copy : 0, by_ops = ops / b->f64;
     report(b, name, "individuals/s", count, seconds, by_bytes > by_ops ? by_bytes : by_ops,
            by_bytes > by_ops ? "bytes" : "operations");
+    end_search(b, &s);
+}
+
+/* Squared distances from `objectives` corners of the unit cube: their front is known and wide. */
+static ec_expr corner_distances(ec_graph *g, ec_gene *genes, int32_t n, int32_t objectives)
+{
+    double lo[64], hi[64], corner[64];
+    ec_expr cost[8];
+    for (int32_t i = 0; i < n; i++) {
+        lo[i] = genes[i].min = 0;
+        hi[i] = genes[i].max = 1;
+        genes[i].integral = false;
+    }
+    ec_expr x = ec_graph_variable(g, false, 0, n, lo, hi);
+    for (int32_t k = 0; k < objectives; k++) {
+        for (int32_t i = 0; i < n; i++)
+            corner[i] = i % objectives == k;
+        ec_expr d = ec_graph_binary(g, EC_OP_SUB, x, ec_graph_constant(g, 1, &n, corner));
+        cost[k] = ec_graph_unary(g, EC_OP_SUM, ec_graph_unary(g, EC_OP_SQUARE, d));
+    }
+    return ec_graph_op(g, EC_OP_CONCAT, objectives, cost, 0, NULL);
+}
+
+/* What NSGA-II costs beside a light model, an individual. */
+static void case_nsga2(bench *b, const char *name, int32_t objectives, size_t population,
+                       int generations)
+{
+    enum { D = 10 };
+    if (!wanted(b, name))
+        return;
+    search s = {.generations = generations};
+    ec_gene genes[D];
+    double seconds[REPEATS];
+    check(ec_graph_create(&s.graph), "graph");
+    ec_expr cost = corner_distances(s.graph, genes, D, objectives);
+    check(cost, "graph");
+    start_search(b, &s, "nsga2", genes, D, population, cost);
+    timed(b, run_search, &s, seconds);
+    double count = (double)population * generations;
+    /* One Philox block a gene on half-width lanes, and every second gene two powers of 60
+     * operations; the order of the designs comes for nothing. */
+    double ops = (100.0 + 0.5 * 120.0) * D * count;
+    report(b, name, "individuals/s", count, seconds, ops / b->f64, "operations");
     end_search(b, &s);
 }
 
@@ -802,6 +846,9 @@ int main(int argc, char **argv)
         case_array(&b, "plane 10000 on 512x512 sll_db", 10000, true, 512, 35, 1000);
         case_array(&b, "line 2000 on 8001 sll_db", 2000, false, 8001, 500, 4096);
         case_line_generation(&b, "lshade 512 lines 32 on 2001", 500);
+        case_nsga2(&b, "nsga2 M=2 N=1000 D=10", 2, 1000, 50);
+        case_nsga2(&b, "nsga2 M=2 N=10000 D=10", 2, 10000, 10);
+        case_nsga2(&b, "nsga2 M=3 N=10000 D=10", 3, 10000, 10);
     } else {
         case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1000, 200);
         case_rosenbrock(&b, "lshade rosenbrock N=1000 D=30", "lshade", 1000, 200);
@@ -812,6 +859,12 @@ int main(int argc, char **argv)
         case_array(&b, "plane 10000 on 512x512 sll_db", 10000, true, 512, 35, 16);
         case_array(&b, "line 2000 on 8001 sll_db", 2000, false, 8001, 500, 64);
         case_line_generation(&b, "lshade 512 lines 32 on 2001", 10);
+        case_nsga2(&b, "nsga2 M=2 N=100 D=10", 2, 100, 200);
+        case_nsga2(&b, "nsga2 M=2 N=1000 D=10", 2, 1000, 30);
+        case_nsga2(&b, "nsga2 M=2 N=10000 D=10", 2, 10000, 5);
+        case_nsga2(&b, "nsga2 M=3 N=100 D=10", 3, 100, 200);
+        case_nsga2(&b, "nsga2 M=3 N=1000 D=10", 3, 1000, 30);
+        case_nsga2(&b, "nsga2 M=3 N=10000 D=10", 3, 10000, 5);
     }
     cases_ants(&b);
     cases_nufft(&b);

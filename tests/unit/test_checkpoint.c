@@ -154,6 +154,9 @@ static void assert_same(const ec_result *a, const ec_result *b)
     assert_memory_equal(a->genes, b->genes, (size_t)a->n_genes * sizeof(double));
     assert_memory_equal(a->objective_final, b->objective_final,
                         (size_t)a->n_objectives * sizeof(double));
+    assert_int_equal(a->front.n, b->front.n);
+    for (int32_t i = 0; i < a->front.n * a->n_objectives; i++)
+        assert_true(a->front.objective_final[i] == b->front.objective_final[i]);
     assert_int_equal(a->n_history, b->n_history);
     for (size_t i = 0; i < a->n_history; i++) {
         ec_history_row x = a->history[i], y = b->history[i];
