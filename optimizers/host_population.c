@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 int ec_host_population_create(ec_host_population *p, ec_backend *backend,
                               const ec_optimizer_info *info, size_t capacity)
@@ -151,6 +154,16 @@ int ec_host_population_fetch(ec_host_population *p, const ec_scores *scores, siz
 int ec_host_population_stats(ec_host_population *p)
 {
     return p->backend->ops->upload(p->backend, p->device_stats, &p->stats, sizeof p->stats);
+}
+
+int ec_host_threads(const ec_backend *backend)
+{
+    int threads = backend->threads;
+
+#ifdef _OPENMP
+    threads = backend->is_cuda ? omp_get_max_threads() : threads;
+#endif
+    return threads > 1 ? threads : 1;
 }
 
 int ec_host_population_class(const ec_host_population *p, size_t c)

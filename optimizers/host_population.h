@@ -47,6 +47,8 @@ int ec_host_population_fetch(ec_host_population *population, const ec_scores *sc
                              bool *stopped);
 /* Puts `stats` where the stop rules read it. */
 int ec_host_population_stats(ec_host_population *population);
+/* Threads for work on the host: those of a CPU backend, all that there are beside a GPU. */
+int ec_host_threads(const ec_backend *backend);
 /* Class of candidate c of the last fetch: 0 feasible, 1 infeasible, 2 failed. */
 int ec_host_population_class(const ec_host_population *population, size_t c);
 

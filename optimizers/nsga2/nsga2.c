@@ -128,7 +128,7 @@ static void configure(ec_nsga2 *ga, const ec_optimizer_info *info)
     v->mutation_eta = option(info, MUTATION_ETA);
     v->seed = info->seed;
     v->island = info->island;
-    v->threads = ga->base.backend->threads > 0 ? ga->base.backend->threads : 1;
+    v->threads = ec_host_threads(ga->base.backend);
 }
 
 static int allocate(ec_nsga2 *ga)
