@@ -8,15 +8,21 @@
 /* What a Philox stream is for; candidate is the design, the pair of children or the child. */
 enum { FIRST = 1, CROSS = 2, MUTATE = 3 };
 
+/* x^y for x >= 0; what ec_det_pow does for the last digits is not needed here. */
+static double power(double x, double y)
+{
+    return ec_det_exp(y * ec_det_log(x));
+}
+
 /* ---- crossover ---- */
 
 /* (2 - (1 + 2 room / gap)^-(eta + 1)): what is left of SBX's probability within the bound. */
 static double sbx_spread(double u, double room, double gap, double eta)
 {
-    double alpha = 2.0 - ec_det_pow(1.0 + 2.0 * room / gap, -(eta + 1.0));
+    double alpha = 2.0 - power(1.0 + 2.0 * room / gap, -(eta + 1.0));
     double base = u * alpha <= 1.0 ? u * alpha : 1.0 / (2.0 - u * alpha);
 
-    return ec_det_pow(base, 1.0 / (eta + 1.0));
+    return power(base, 1.0 / (eta + 1.0));
 }
 
 static double clamp(double x, double min, double max)
@@ -66,13 +72,11 @@ static double mutate_real(const ec_gene *gene, double eta, double u, double x)
 
     if (u <= 0.5) {
         double room = 1.0 - (x - gene->min) / range;
-        change =
-            ec_det_pow(2.0 * u + (1.0 - 2.0 * u) * ec_det_pow(room, eta + 1.0), 1.0 / (eta + 1.0)) -
-            1.0;
+        change = power(2.0 * u + (1.0 - 2.0 * u) * power(room, eta + 1.0), 1.0 / (eta + 1.0)) - 1.0;
     } else {
         double room = 1.0 - (gene->max - x) / range;
-        change = 1.0 - ec_det_pow(2.0 * (1.0 - u) + (2.0 * u - 1.0) * ec_det_pow(room, eta + 1.0),
-                                  1.0 / (eta + 1.0));
+        change = 1.0 - power(2.0 * (1.0 - u) + (2.0 * u - 1.0) * power(room, eta + 1.0),
+                             1.0 / (eta + 1.0));
     }
     return clamp(x + change * range, gene->min, gene->max);
 }
