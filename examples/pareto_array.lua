@@ -3,7 +3,7 @@
 -- C. L. Dolph, Proc. IRE 34, 1946: the front that NSGA-II finds ends on his curve,
 --   FNBW = 2 asin(acos(cos(pi/(2(N-1)))/x0)/(pi d)),  x0 = cosh(acosh(10^(S/20))/(N-1)),
 -- which is printed beside some of its members.
--- Expected: every member within 3 % of the curve and none below it, from -10 to about -34 dB, in a few
+-- Expected: every member within 3 % of the curve and none below it, from -10 to -30 dB and lower, in a few
 -- seconds.
 local ec = require "eciton"
 local count, spacing = 16, 0.5
