@@ -16,12 +16,12 @@ typedef struct setting {
     size_t population, evaluations, generations, chunk;
     double target, spread;
     uint32_t stagnation;
-    bool constrained;
+    bool constrained, several; /* several: sum x_i^2 is an objective as well */
     ec_stop stop;
 } setting;
 
 /* f = sum (x_i - 0.3 i)^2 + 0.1 sum x_i x_(i+1), with x_0 + x_5 >= 2.5 when constrained. */
-static int build(ec_graph *graph, ec_job **job, bool constrained)
+static int build(ec_graph *graph, ec_job **job, bool constrained, bool several)
 {
     double min[GENES], max[GENES], at[GENES];
     int32_t shape = GENES;
@@ -44,6 +44,11 @@ static int build(ec_graph *graph, ec_job **job, bool constrained)
         ec_graph_binary(graph, EC_OP_MUL, ec_graph_number(graph, 0.125),
                         ec_graph_unary(graph, EC_OP_SUM, pairs)));
     EC_CHECK_CALL(ec_job_add_objective(*job, "f", f, false, 0));
+    if (several) {
+        ec_expr square = ec_graph_unary(graph, EC_OP_SQUARE, x);
+        EC_CHECK_CALL(
+            ec_job_add_objective(*job, "size", ec_graph_unary(graph, EC_OP_SUM, square), false, 0));
+    }
     if (constrained) {
         ec_constraint c = {.expr = ec_graph_binary(graph, EC_OP_ADD, ec_graph_slice(graph, x, 0, 0),
                                                    ec_graph_slice(graph, x, GENES - 1, 0)),
@@ -62,7 +67,7 @@ static int run(ec_backend *backend, const setting *s, ec_result **result)
     ec_solve_info info;
 
     EC_CHECK_CALL(ec_graph_create(&graph));
-    if (build(graph, &job, s->constrained))
+    if (build(graph, &job, s->constrained, s->several))
         return 1;
     ec_solve_info_default(&info);
     info.method = s->method;
@@ -97,6 +102,12 @@ static int compare(ec_backend *backend, const setting *s)
              s->method);
     EC_CHECK(got->found && memcmp(got->genes, want->genes, GENES * sizeof(double)) == 0,
              "%s: the best design has other bits", s->method);
+    EC_CHECK(got->front.n == want->front.n && (got->front.n > 0) == s->several,
+             "%s: a front of %d designs, on the plain CPU %d", s->method, (int)got->front.n,
+             (int)want->front.n);
+    for (int32_t i = 0; i < got->front.n * GENES; i++)
+        EC_CHECK(got->front.genes[i] == want->front.genes[i], "%s: front, gene %d", s->method,
+                 (int)i);
     EC_CHECK(got->n_history == want->n_history, "%s: %zu history rows, on the plain CPU %zu",
              s->method, got->n_history, want->n_history);
     for (size_t i = 0; i < got->n_history; i++)
@@ -143,6 +154,38 @@ static int solve_budgets(ec_backend *backend)
     return 0;
 }
 
+/* A method whose state is in host memory, with several objectives. */
+static int solve_front(ec_backend *backend)
+{
+    static const setting settings[] = {
+        {.method = "nsga2",
+         .population = 75,
+         .evaluations = 6010,
+         .target = NAN,
+         .several = true,
+         .stop = EC_STOP_EVALUATIONS},
+        {.method = "nsga2",
+         .population = 300,
+         .generations = 70,
+         .target = NAN,
+         .chunk = 64,
+         .constrained = true,
+         .several = true,
+         .stop = EC_STOP_GENERATIONS},
+        {.method = "nsga2",
+         .population = 40,
+         .generations = 60,
+         .target = NAN,
+         .constrained = true,
+         .stop = EC_STOP_GENERATIONS},
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (compare(backend, &settings[i]))
+            return 1;
+    return 0;
+}
+
 static int solve_rules(ec_backend *backend)
 {
     static const setting settings[] = {
@@ -173,6 +216,7 @@ static int solve_rules(ec_backend *backend)
 
 const ec_case ec_cases_solve[] = {
     {"solve/budgets", solve_budgets},
+    {"solve/front", solve_front},
     {"solve/rules", solve_rules},
     {NULL, NULL},
 };
