@@ -118,10 +118,16 @@ static int32_t cut_index(char *name)
 /* What stands beside the variables in files that Eciton writes. */
 static bool is_other_column(const ec_job *job, const char *name)
 {
-    bool found = strcmp(name, "violation") == 0 || strcmp(name, "status") == 0;
+    static const char *const words[] = {"violation", "status", "member", "generation", "reason"};
+    bool found = false;
 
-    for (int32_t i = 0; i < job->n_objectives; i++)
-        found = found || strcmp(job->objectives[i].name, name) == 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        found = found || strcmp(words[i], name) == 0;
+    for (int32_t i = 0; i < job->n_objectives; i++) {
+        const char *objective = job->objectives[i].name;
+        found = found || strcmp(objective, name) == 0 ||
+                (strncmp(name, "search_", 7) == 0 && strcmp(objective, name + 7) == 0);
+    }
     for (int32_t i = 0; i < job->n_constraints; i++)
         found = found || strcmp(job->constraints[i].name, name) == 0;
     for (int32_t i = 0; i < job->n_records; i++)

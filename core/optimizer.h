@@ -46,7 +46,10 @@ enum {
     EC_OPTIMIZER_ON_HOST = 1,
     EC_OPTIMIZER_FRONT = 2,    /* takes several objectives; elite gives the best front first */
     EC_OPTIMIZER_GRADIENT = 4, /* needs the gradient of the cost: a graph without one is refused */
-    EC_OPTIMIZER_LIMITS = 8    /* wants each limit of the constraints by itself */
+    EC_OPTIMIZER_LIMITS = 8,   /* wants each limit of the constraints by itself */
+    /* Its way depends on the costs themselves, not only on their order and differences: with a
+     * constant added to every cost it proposes other designs. */
+    EC_OPTIMIZER_ABSOLUTE = 16
 };
 
 typedef struct ec_gene {
