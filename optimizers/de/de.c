@@ -313,20 +313,23 @@ static int allocate(ec_de *de)
 
 /* ---- first values ---- */
 
-/* Bounds of n genes and the list of those that are free; fixed ones when none is. */
+/* Bounds of n genes and the list of those that are free; fixed ones when none is. They are flagged
+ * as integral when all of them are: a real one among them makes every trial a new design anyway. */
 static int upload_bounds(ec_backend *backend, const ec_gene *genes, size_t n, const double *lower,
                          const double *upper, const uint32_t *free_genes, uint32_t *n_free)
 {
     double *values = (double *)calloc(2 * n + 1, sizeof *values);
     uint32_t *list = (uint32_t *)calloc(n + 1, sizeof *list);
     int status = values && list ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for %zu bounds", n);
-    uint32_t count = 0;
+    uint32_t count = 0, flag = EC_DE_INTEGRAL;
 
+    for (size_t i = 0; i < n; i++)
+        flag = genes[i].min < genes[i].max && !genes[i].integral ? 0 : flag;
     for (size_t i = 0; i < n && status == EC_OK; i++) {
         values[i] = genes[i].min;
         values[n + i] = genes[i].max;
         if (genes[i].min < genes[i].max)
-            list[count++] = (uint32_t)i;
+            list[count++] = (uint32_t)i | flag;
     }
     *n_free = count > 0 ? count : 1;
     if (status == EC_OK)

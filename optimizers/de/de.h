@@ -37,7 +37,8 @@ enum {
     EC_DE_EMPTY = 0xff /* status of a member that has not been evaluated */
 };
 
-#define EC_DE_NO_SLOT 0xffffffffu
+#define EC_DE_NO_SLOT  0xffffffffu
+#define EC_DE_INTEGRAL 0x80000000u /* flag in the lists of free genes */
 
 typedef enum ec_de_method {
     EC_DE_RAND1,
@@ -107,7 +108,7 @@ typedef struct ec_de_args {
     const double *lower, *upper; /* pitch, zeros behind the genes */
     const double *group_lower, *group_upper;
     const double *start; /* rows of pitch, dealt to the islands one by one */
-    const uint32_t *free_genes, *group_free_genes; /* those whose bounds differ */
+    const uint32_t *free_genes, *group_free_genes; /* those whose bounds differ, flagged */
     const int32_t *group_map;
 
     /* scores of the trials, from the caller */

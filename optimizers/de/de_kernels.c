@@ -109,6 +109,7 @@ static void mix_tile(const ec_de_args *a, const ec_de_strip *s, uint32_t n, size
 
         if (forced < count)
             d[forced / 4 * BLOCK + forced % 4] = 0;
+        bool steps = s->step[l] && forced < count;
         /* constant arguments, so that each loop is free of choices */
         if (a->bounds == EC_DE_HALFWAY && pull)
             mix_row(u, count, d, x, base, plus, minus, lo, hi, f, s->threshold[l], true,
@@ -118,6 +119,8 @@ static void mix_tile(const ec_de_args *a, const ec_de_strip *s, uint32_t n, size
                     EC_DE_HALFWAY);
         else
             mix_row(u, count, d, x, base, plus, minus, lo, hi, f, s->threshold[l], pull, a->bounds);
+        if (steps)
+            u[forced] = ec_de_stepped(u[forced], x[forced], lo[forced], hi[forced], s->step[l]);
     }
 }
 

@@ -90,7 +90,7 @@ static __device__ void oppose_quad(const ec_de_args *a, uint32_t lane, uint32_t 
 }
 
 struct trial_lane {
-    uint32_t base, plus, minus, forced;
+    uint32_t base, plus, minus, forced, step;
     double f;
     int32_t threshold;
 };
@@ -116,8 +116,10 @@ static __device__ void mix_quad(const ec_de_args *a, const trial_lane *s, uint32
     for (int j = 0; j < 4; j++) {
         double v = ec_de_mutant(x[j], base[j], plus[j], minus[j], s->f, pull);
         v = ec_de_bounded(v, x[j], lo[j], hi[j], a->bounds);
-        bool crossed = gene + j == s->forced || ec_de_crossed(draw[j], s->threshold);
-        u[j] = crossed ? v : x[j];
+        bool forced = gene + j == s->forced;
+        u[j] = forced || ec_de_crossed(draw[j], s->threshold) ? v : x[j];
+        if (forced && s->step)
+            u[j] = ec_de_stepped(u[j], x[j], lo[j], hi[j], s->step);
     }
 }
 
@@ -133,6 +135,7 @@ static __device__ void draw_lane(const ec_de_args *a, uint32_t generation, uint3
     shared->plus = s.plus[0];
     shared->minus = s.minus[0];
     shared->forced = s.forced[0];
+    shared->step = s.step[0];
     shared->f = s.f[0];
     shared->threshold = s.threshold[0];
     if (blockIdx.y == 0) {

@@ -203,6 +203,7 @@ EC_FN bool ec_de_crossed(uint32_t draw, int32_t threshold)
  * current_to_pbest with F (base - x) more. Rows from n on are the archive's. */
 typedef struct ec_de_strip {
     uint32_t base[EC_LANES], plus[EC_LANES], minus[EC_LANES], forced[EC_LANES];
+    uint32_t step[EC_LANES]; /* see ec_de_stepped; 0: not all genes are integral */
     int32_t threshold[EC_LANES];
     double f[EC_LANES], cr[EC_LANES];
 } ec_de_strip;
@@ -247,7 +248,9 @@ EC_FN void ec_de_draw_indices(const ec_de_args *a, size_t lane0, uint32_t genera
             s->minus[l] =
                 first + ec_de_skip3(ec_uniform_below(out[2][l], size - 3), member, r1, r2);
         }
-        s->forced[l] = a->free_genes[ec_uniform_below(out[3][l], a->n_free)];
+        uint32_t forced = a->free_genes[ec_uniform_below(out[3][l], a->n_free)];
+        s->forced[l] = forced & ~EC_DE_INTEGRAL;
+        s->step[l] = forced & EC_DE_INTEGRAL ? 1 + (out[3][l] & 1) : 0;
     }
 }
 
@@ -303,6 +306,22 @@ EC_FN double ec_de_bounded(double v, double x, double lo, double hi, uint32_t ru
     return v < lo ? low : v > hi ? high : v;
 }
 
+/* The forced gene of a trial, where all genes are integral and it moves by less than one value: a
+ * whole step in the direction of the move (of `step`, 1 up and 2 down, when there is none). Otherwise
+ * a population that has come close would go on to score designs that it has. A gene of two values
+ * takes the other one. */
+EC_FN double ec_de_stepped(double u, double x, double lo, double hi, uint32_t step)
+{
+    bool up = u > x || (u == x && step == 1);
+    double v = up ? x + 1.0 : x - 1.0, back = up ? x - 1.0 : x + 1.0;
+
+    if (fabs(u - x) >= 1.0)
+        return u;
+    if (hi - lo <= 1.0)
+        return lo + (hi - x);
+    return v < lo || v > hi ? back : v;
+}
+
 EC_FN double ec_de_mutant(double x, double base, double plus, double minus, double f, bool pull)
 {
     return pull ? x + f * (base - x) + f * (plus - minus) : base + f * (plus - minus);
@@ -347,7 +366,9 @@ EC_FN void ec_de_group_vector(const ec_de_args *a, uint32_t group, uint32_t gene
     uint32_t r1 = ec_de_skip1(ec_uniform_below(index[0], a->groups - 1), group);
     uint32_t r2 = ec_de_skip2(ec_uniform_below(index[1], a->groups - 2), group, r1);
     uint32_t r3 = ec_de_skip3(ec_uniform_below(index[2], a->groups - 3), group, r1, r2);
-    uint32_t forced = a->group_free_genes[ec_uniform_below(index[3], a->group_n_free)];
+    uint32_t free_gene = a->group_free_genes[ec_uniform_below(index[3], a->group_n_free)];
+    uint32_t forced = free_gene & ~EC_DE_INTEGRAL;
+    uint32_t step = free_gene & EC_DE_INTEGRAL ? 1 + (index[3] & 1) : 0;
     int32_t threshold = ec_de_threshold(a->CR);
 
     for (uint32_t g = 0; g < a->group_genes; g++) {
@@ -365,6 +386,8 @@ EC_FN void ec_de_group_vector(const ec_de_args *a, uint32_t group, uint32_t gene
                                     a->group_X[(size_t)r3 * a->group_pitch + g], a->F, false);
             if (g == forced || ec_de_crossed(out[g % 4], threshold))
                 u = ec_de_bounded(v, x[g], lo, hi, a->bounds);
+            if (g == forced && step)
+                u = ec_de_stepped(u, x[g], lo, hi, step);
         }
         a->group_U[(size_t)g * a->group_ld + group] = u;
     }

@@ -21,6 +21,7 @@ typedef struct de_setup {
     const ec_method_setting *settings;
     size_t n_start;
     int n_generations; /* to run */
+    bool integral;
 } de_setup;
 
 static bool asks_for(const de_setup *setup, const char *key)
@@ -112,6 +113,11 @@ static int de_run_open(de_run *run, const de_setup *setup, ec_backend *backend)
     for (size_t i = 0; i < genes; i++) {
         run->genes[i].min = -1.0 - (double)i / 7.0;
         run->genes[i].max = i % 5 == 4 ? run->genes[i].min : 3.0 / (double)(i + 1);
+        if (setup->integral) {
+            run->genes[i].min = -0.5;
+            run->genes[i].max = i % 5 == 4 ? -0.5 : 0.5 + (double)(i % 4);
+            run->genes[i].integral = true;
+        }
     }
     for (size_t i = 0; i < setup->n_start * setup->genes; i++)
         run->start[i] = (double)(i % 11) / 3.0 - 2.0;
@@ -337,51 +343,51 @@ static int same_bits(ec_backend *backend, const de_setup *setup)
 
 static int case_rand1bin(ec_backend *backend)
 {
-    de_setup setup = {"rand1bin", 30, 1003, 0, 0, 0, NULL, 5, GENERATIONS};
+    de_setup setup = {"rand1bin", 30, 1003, 0, 0, 0, NULL, 5, GENERATIONS, false};
     return same_bits(backend, &setup);
 }
 
 static int case_best1bin(ec_backend *backend)
 {
-    de_setup setup = {"best1bin", 7, 100, 0, 0, 0, NULL, 0, GENERATIONS};
+    de_setup setup = {"best1bin", 7, 100, 0, 0, 0, NULL, 0, GENERATIONS, false};
     return same_bits(backend, &setup);
 }
 
 static int case_jde(ec_backend *backend)
 {
-    de_setup setup = {"jde", 41, 96, 0, 0, 0, NULL, 200, GENERATIONS};
+    de_setup setup = {"jde", 41, 96, 0, 0, 0, NULL, 200, GENERATIONS, false};
     return same_bits(backend, &setup);
 }
 
 static int case_current_to_pbest(ec_backend *backend)
 {
-    de_setup setup = {"current_to_pbest", 12, 333, 0, 0, 0, NULL, 2, GENERATIONS};
+    de_setup setup = {"current_to_pbest", 12, 333, 0, 0, 0, NULL, 2, GENERATIONS, false};
     return same_bits(backend, &setup);
 }
 
 static int case_lshade(ec_backend *backend)
 {
-    de_setup setup = {"lshade", 32, 512, 0, 0, 2 * GENERATIONS, NULL, 2, GENERATIONS};
+    de_setup setup = {"lshade", 32, 512, 0, 0, 2 * GENERATIONS, NULL, 2, GENERATIONS, false};
     return same_bits(backend, &setup);
 }
 
 /* Down to four members, counted in evaluations. */
 static int case_lshade_to_four(ec_backend *backend)
 {
-    de_setup setup = {"lshade", 5, 90, 0, 2200, 0, NULL, 0, 44};
+    de_setup setup = {"lshade", 5, 90, 0, 2200, 0, NULL, 0, 44, false};
     return same_bits(backend, &setup);
 }
 
 /* More members than one block sorts. */
 static int case_lshade_large(ec_backend *backend)
 {
-    de_setup setup = {"lshade", 6, 10000, 0, 0, 9, NULL, 0, 8};
+    de_setup setup = {"lshade", 6, 10000, 0, 0, 9, NULL, 0, 8, false};
     return same_bits(backend, &setup);
 }
 
 static int case_pbest_large(ec_backend *backend)
 {
-    de_setup setup = {"current_to_pbest", 3, 2500, 0, 0, 0, NULL, 0, 6};
+    de_setup setup = {"current_to_pbest", 3, 2500, 0, 0, 0, NULL, 0, 6, false};
     return same_bits(backend, &setup);
 }
 
@@ -390,7 +396,7 @@ static int case_archive_sizes(ec_backend *backend)
 {
     const ec_method_setting small[] = {{"p", 0.2}, {"archive", 0.1}, {"bounds", 1}, {NULL, 0}};
     const ec_method_setting none[] = {{"p", 0.2}, {"archive", 0}, {"bounds", 2}, {NULL, 0}};
-    de_setup setup = {"current_to_pbest", 9, 200, 0, 0, 0, small, 0, GENERATIONS};
+    de_setup setup = {"current_to_pbest", 9, 200, 0, 0, 0, small, 0, GENERATIONS, false};
 
     if (same_bits(backend, &setup))
         return 1;
@@ -402,7 +408,7 @@ static int case_bounds(ec_backend *backend)
 {
     for (int rule = 0; rule < 3; rule++) {
         const ec_method_setting settings[] = {{"F", 1.3}, {"CR", 0.8}, {"bounds", rule}, {NULL, 0}};
-        de_setup setup = {"rand1bin", 10, 64, 0, 0, 0, settings, 0, GENERATIONS};
+        de_setup setup = {"rand1bin", 10, 64, 0, 0, 0, settings, 0, GENERATIONS, false};
         if (same_bits(backend, &setup))
             return 1;
     }
@@ -411,7 +417,7 @@ static int case_bounds(ec_backend *backend)
 
 static int case_groups(ec_backend *backend)
 {
-    de_setup setup = {"rand1bin", 4, 205, 10, 0, 0, NULL, 3, GENERATIONS};
+    de_setup setup = {"rand1bin", 4, 205, 10, 0, 0, NULL, 3, GENERATIONS, false};
     return same_bits(backend, &setup);
 }
 
@@ -422,7 +428,8 @@ static int islands_of(ec_backend *backend, const char *method, size_t genes, siz
     const ec_method_setting settings[] = {{"islands", islands}, {"migrate", 3},
                                           {"restart", 2},       {"restart_spread", 0.3},
                                           {"opposition", 1},    {NULL, 0}};
-    de_setup setup = {method, genes, population, 0, evaluations, 0, settings, 50, GENERATIONS};
+    de_setup setup = {method, genes,    population, 0,           evaluations,
+                      0,      settings, 50,         GENERATIONS, false};
 
     return same_bits(backend, &setup);
 }
@@ -441,15 +448,26 @@ static int case_islands(ec_backend *backend)
 static int case_islands_large(ec_backend *backend)
 {
     const ec_method_setting settings[] = {{"islands", 3}, {"migrate", 2}, {NULL, 0}};
-    de_setup setup = {"lshade", 3, 5003, 0, 0, 9, settings, 0, 8};
+    de_setup setup = {"lshade", 3, 5003, 0, 0, 9, settings, 0, 8, false};
 
     return same_bits(backend, &setup);
+}
+
+/* All genes integral, with two to five values. */
+static int case_integral(ec_backend *backend)
+{
+    de_setup rand1bin = {"rand1bin", 13, 40, 0, 0, 0, NULL, 0, GENERATIONS, true};
+    de_setup lshade = {"lshade", 7, 50, 0, 3000, 0, NULL, 3, GENERATIONS, true};
+    de_setup groups = {"rand1bin", 3, 60, 5, 0, 0, NULL, 0, GENERATIONS, true};
+
+    return same_bits(backend, &rand1bin) || same_bits(backend, &lshade) ||
+           same_bits(backend, &groups);
 }
 
 /* More genes than one block of threads has columns. */
 static int case_many_genes(ec_backend *backend)
 {
-    de_setup setup = {"jde", 1100, 40, 0, 0, 0, NULL, 0, 8};
+    de_setup setup = {"jde", 1100, 40, 0, 0, 0, NULL, 0, 8, false};
     return same_bits(backend, &setup);
 }
 
@@ -467,6 +485,7 @@ const ec_case ec_cases_de[] = {
     {"de/groups", case_groups},
     {"de/islands", case_islands},
     {"de/islands_large", case_islands_large},
+    {"de/integral", case_integral},
     {"de/many_genes", case_many_genes},
     {NULL, NULL},
 };

@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -325,6 +326,120 @@ static void test_goals(void **state)
     assert_true(isnan(scalar(f, ec_job_violation(f->job), good)));
 }
 
+/* ---- start designs ---- */
+
+static void test_start_outside(void **state)
+{
+    fixture *f = *state;
+    double min[2] = {-1, 0}, max[2] = {1, 0}, start[4] = {0.5, 3, -7, 0}, genes[2];
+    ec_variable_info x = {.name = "x",
+                          .kind = EC_VARIABLE_REAL,
+                          .count = 2,
+                          .min = min,
+                          .max = max,
+                          .start = start,
+                          .n_start = 2};
+
+    assert_int_equal(ec_job_add_variable(f->job, &x), 0);
+    ec_job_start_genes(f->job, 0, genes);
+    assert_true(genes[0] == 0.5 && genes[1] == 0);
+    ec_job_start_genes(f->job, 1, genes);
+    assert_true(genes[0] == -1 && genes[1] == 0);
+}
+
+typedef struct heard {
+    int lines;
+    char text[400];
+} heard;
+
+static void listen(void *user, ec_log_level level, const char *text)
+{
+    heard *h = user;
+
+    assert_true(level == EC_LOG_WARNING);
+    h->lines++;
+    snprintf(h->text, sizeof h->text, "%s", text);
+}
+
+/* x, two reals; n, an integer; "a, b" picks one of three; c is the objective. */
+static void add_mixture(fixture *f)
+{
+    double min[2] = {-1, 0}, max[2] = {1, 4}, low = 1, high = 9;
+    ec_variable_info x = {
+        .name = "x", .kind = EC_VARIABLE_REAL, .count = 2, .min = min, .max = max};
+    ec_variable_info n = {.name = "n", .kind = EC_VARIABLE_INTEGER, .min = &low, .max = &high};
+    ec_variable_info p = {.name = "a, \"b\"", .kind = EC_VARIABLE_CHOICE, .n_from = 3};
+
+    assert_int_equal(ec_job_add_variable(f->job, &x), 0);
+    assert_int_equal(ec_job_add_variable(f->job, &n), 1);
+    assert_int_equal(ec_job_add_variable(f->job, &p), 2);
+    ec_expr value = ec_job_variable(f->job, 1)->value;
+    assert_int_equal(ec_job_add_objective(f->job, "c", value, false, 0), EC_OK);
+}
+
+static void test_read_designs(void **state)
+{
+    fixture *f = *state;
+    heard h = {0, ""};
+    ec_log log = {EC_LOG_DEBUG, listen, &h};
+    double genes[3 * 4];
+    size_t n;
+    static const char *const layouts[] = {
+        "# rows\r\n\"a, \"\"b\"\"\"; x[2] ;n;x[1];c;status\r\n2;3;4;0.5;nan;0\r\n\r\n",
+        "x,n,\"a, \"\"b\"\"\"\n0.5,4,2\n3,,\n",
+        "name,index,value,kind\nc,1,nan,objective\n\"a, \"\"b\"\"\",1,2,variable\n"
+        "x,2,3,variable\nx,1,0.5,variable\nn,1,4,variable",
+    };
+
+    add_mixture(f);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ec_job_read_designs(f->job, layouts[i], "f", &log, NULL, &n), EC_OK);
+        assert_int_equal(n, 1);
+        assert_int_equal(ec_job_read_designs(f->job, layouts[i], "f", &log, genes, &n), EC_OK);
+        assert_true(genes[0] == 0.5 && genes[1] == 3 && genes[2] == 4 && genes[3] == 1.5);
+    }
+    assert_int_equal(h.lines, 0);
+    const char *outside = "x[1],x[2],n,\"a, \"\"b\"\"\"\n0,9,1,1\n0,0,5,3\n-2,-0.5,10,2\n";
+    assert_int_equal(ec_job_read_designs(f->job, outside, "f", &log, genes, &n), EC_OK);
+    assert_int_equal(n, 3);
+    assert_true(genes[1] == 4 && genes[8] == -1 && genes[9] == 0 && genes[10] == 9);
+    assert_int_equal(h.lines, 1);
+    assert_non_null(strstr(h.text, "4 values"));
+    assert_non_null(strstr(h.text, "x[2] = 9 in line 2 (0 to 4)"));
+}
+
+static void test_refused_designs(void **state)
+{
+    fixture *f = *state;
+    double genes[4];
+    size_t n;
+    static const struct {
+        const char *text, *words;
+    } bad[] = {
+        {"", "empty"},
+        {"x[1],x[2],n,\"a, \"\"b\"\"\"\n", "no design"},
+        {"x[1],n,\"a, \"\"b\"\"\"\n0,1,1\n", "no column 'x[2]'; expected are x[1] to x[2], n, a"},
+        {"x[1],x[2],x[3],n\n", "column 'x[3]'"},
+        {"x[1],x[1]\n", "two columns"},
+        {"x,x[1]\n", "two columns"},
+        {"x[1],x[2],n,\"a, \"\"b\"\"\"\n0,1,1\n", "line 2 has fewer fields"},
+        {"x[1],x[2],n,\"a, \"\"b\"\"\"\n0,1,1,1,1\n", "line 2 has more fields"},
+        {"x[1],x[2],n,\"a, \"\"b\"\"\"\n0,,1,1\n", "line 2: '' of column 'x[2]' is not a number"},
+        {"x[1],x[2],n,\"a, \"\"b\"\"\"\n0,nan,1,1\n", "line 2: variable 'x'"},
+        {"x[1],x[2],n,\"a, \"\"b\"\"\"\n0,0,1.5,1\n", "not a whole number"},
+        {"x[1],x[2],n,\"a, \"\"b\"\"\"\n0,0,1,4\n", "from 1 to 3"},
+        {"x,n,\"a, \"\"b\"\"\"\n0,1,1\n", "no value of 'x[2]'"},
+        {"x,n,\"a, \"\"b\"\"\"\n0,1,1\n0,1,\n", "line 3: column 'n' has more values"},
+        {"name,index,value,kind\nx,3,1,variable\n", "line 2: variable 'x' has no element 3"},
+        {"name,index,value,kind\ny,1,1,variable\n", "column 'y'"},
+    };
+
+    add_mixture(f);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_refused(ec_job_read_designs(f->job, bad[i].text, "f", NULL, genes, &n),
+                       bad[i].words);
+}
+
 static void test_refusals(void **state)
 {
     fixture *f = *state;
@@ -416,6 +531,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_choice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_spaced, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_spaced_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_start_outside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_read_designs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refused_designs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_goals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refusals, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_two_jobs, set_up, tear_down),
