@@ -6,6 +6,7 @@
  *
  * A figure is the minimum and the median of REPEATS runs.
  */
+#include "method_options.h"
 #include "bench_kernels.h"
 
 #include "core/executor.h"
@@ -205,13 +206,12 @@ static void run_search(bench *b, void *user)
     }
 }
 
-static void start_search(bench *b, search *s, const char *method, const ec_gene *genes,
-                         size_t n_genes, size_t population, ec_expr cost)
+static void start_search(bench *b, search *s, const char *method, const ec_method_setting *settings,
+                         const ec_gene *genes, size_t n_genes, size_t population, ec_expr cost)
 {
     const ec_optimizer_def *def = ec_optimizer_find(method);
-    double options[32];
-    for (size_t i = 0; i < def->n_options; i++)
-        options[i] = def->options[i].initial;
+    double options[EC_METHOD_OPTIONS_MAX];
+    ec_method_options(def, settings, options);
     ec_optimizer_info info = {.genes = genes,
                               .n_genes = n_genes,
                               .population = population,
@@ -270,10 +270,11 @@ static ec_expr rosenbrock(ec_graph *g, ec_gene *genes, int32_t n)
                           ec_graph_binary(g, EC_OP_ADD, t, ec_graph_unary(g, EC_OP_SQUARE, e)));
 }
 
-static void case_rosenbrock(bench *b, const char *name, const char *method, size_t population,
-                            int generations)
+static void case_rosenbrock(bench *b, const char *name, const char *method, size_t islands,
+                            size_t population, int generations)
 {
     enum { D = 30 };
+    const ec_method_setting settings[] = {{"islands", (double)islands}, {NULL, 0}};
     if (!wanted(b, name))
         return;
     search s = {.generations = generations};
@@ -282,9 +283,9 @@ static void case_rosenbrock(bench *b, const char *name, const char *method, size
     check(ec_graph_create(&s.graph), "graph");
     ec_expr cost = rosenbrock(s.graph, genes, D);
     check(cost, "graph");
-    start_search(b, &s, method, genes, D, population, cost);
+    start_search(b, &s, method, settings, genes, D, population, cost);
     timed(b, run_search, &s, seconds);
-    double count = (double)population * generations;
+    double count = (double)islands * (double)population * generations;
     /* A generation reads the parents and three random members, writes and reads the trials, and
      * writes what is accepted: 7 x 8 bytes a gene. It draws a quarter of a Philox block a gene (10
      * rounds of 10 integer operations, on half-width lanes) and does 14 operations of arithmetic. */
@@ -467,7 +468,7 @@ static void case_line_generation(bench *b, const char *name, int generations)
     double seconds[REPEATS];
     check(ec_graph_create(&s.graph), "graph");
     ec_expr cost = array_cost(s.graph, genes, M, false, U, 12);
-    start_search(b, &s, "lshade", genes, M, N, cost);
+    start_search(b, &s, "lshade", NULL, genes, M, N, cost);
     timed(b, run_search, &s, seconds);
     double ops = 8.0 * (U / 2) * M * N, phasors = 2.0 * sqrt(U) * M * N;
     double floor_seconds = generations * (ops / b->f32 + phasors / b->sincos);
@@ -836,9 +837,12 @@ int main(int argc, char **argv)
         fprintf(b.csv, "device,isa,threads,compiler,date,case,unit,best,median,floor,floor_by\n");
     ceilings(&b);
     if (b.be->is_cuda) {
-        case_rosenbrock(&b, "rand1bin rosenbrock N=1e5 D=30", "rand1bin", 100000, 100);
-        case_rosenbrock(&b, "lshade rosenbrock N=1e5 D=30", "lshade", 100000, 50);
-        case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1000, 500);
+        case_rosenbrock(&b, "rand1bin rosenbrock N=1e5 D=30", "rand1bin", 1, 100000, 100);
+        case_rosenbrock(&b, "lshade rosenbrock N=1e5 D=30", "lshade", 1, 100000, 50);
+        case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1, 1000, 500);
+        case_rosenbrock(&b, "rand1bin rosenbrock 100 islands N=1000 D=30", "rand1bin", 100, 1000,
+                        100);
+        case_rosenbrock(&b, "lshade rosenbrock 100 islands N=1000 D=30", "lshade", 100, 1000, 50);
         case_array(&b, "plane 100 on 128x128 sll_db", 100, true, 128, 5, 65536);
         case_array(&b, "line 32 on 2001 sll_db", 32, false, 2001, 12, 65536);
         case_array(&b, "line 32 on 2001 sll_db N=512", 32, false, 2001, 12, 512);
@@ -850,9 +854,10 @@ int main(int argc, char **argv)
         case_nsga2(&b, "nsga2 M=2 N=10000 D=10", 2, 10000, 10);
         case_nsga2(&b, "nsga2 M=3 N=10000 D=10", 3, 10000, 10);
     } else {
-        case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1000, 200);
-        case_rosenbrock(&b, "lshade rosenbrock N=1000 D=30", "lshade", 1000, 200);
-        case_rosenbrock(&b, "rand1bin rosenbrock N=100 D=30", "rand1bin", 100, 2000);
+        case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1, 1000, 200);
+        case_rosenbrock(&b, "lshade rosenbrock N=1000 D=30", "lshade", 1, 1000, 200);
+        case_rosenbrock(&b, "rand1bin rosenbrock N=100 D=30", "rand1bin", 1, 100, 2000);
+        case_rosenbrock(&b, "rand1bin rosenbrock 10 islands N=100 D=30", "rand1bin", 10, 100, 200);
         case_array(&b, "line 32 on 2001 sll_db", 32, false, 2001, 12, 512);
         case_array(&b, "plane 100 on 128x128 sll_db", 100, true, 128, 5, 256);
         case_array(&b, "plane 1000 on 256x256 sll_db", 1000, true, 256, 11, 64);
