@@ -2,12 +2,12 @@
  * that with C's own arithmetic), with several chunk sizes, groups and samples. */
 #include "backends.h"
 
-#include "core/executor.h"
+#include "core/callback.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { GENES = 40, POP = 200, GROUPS = 5, OUTPUTS = 40, ROWS = 700 };
+enum { GENES = 40, POP = 200, GROUPS = 5, OUTPUTS = 48, ROWS = 700 };
 
 static double gene(size_t c, size_t e)
 {
@@ -90,7 +90,9 @@ static ec_expr build(ec_graph *g, ec_expr *out, int32_t *count)
     out[n++] = wide;
     out[n++] = U(SAMPLE_MAX, wide);
     out[n++] = U(SAMPLE_MEAN, wide);
-    out[n++] = ec_graph_op(g, EC_OP_SAMPLE_PERCENTILE, 1, &wide, 1, &percent);
+    for (int kind = EC_PERCENTILE_LINEAR; kind <= EC_PERCENTILE_QUANTILE; kind++)
+        out[n++] =
+            ec_graph_op(g, EC_OP_SAMPLE_PERCENTILE, 1, &wide, 2, (double[]){percent, (double)kind});
     out[n++] = U(SUM, gs);
     *count = n;
     return U(SUM, B(MUL, mix, U(SORT, x)));
@@ -200,7 +202,7 @@ static int case_nodes(ec_backend *be)
 static int case_gradient(ec_backend *be)
 {
     ec_graph *g = NULL;
-    ec_expr out[OUTPUTS], grad[2];
+    ec_expr out[OUTPUTS], grad[3];
     int32_t n = 0;
     EC_CHECK_CALL(ec_graph_create(&g));
     ec_expr y = build(g, out, &n), x = -1;
@@ -210,7 +212,50 @@ static int case_gradient(ec_backend *be)
             x = e;
     EC_CHECK_CALL(ec_graph_gradient(g, y, 1, &x, &grad[0]));
     EC_CHECK_CALL(ec_graph_gradient(g, out[13], 1, &x, &grad[1])); /* the crossing */
-    int r = same(be, g, grad, 2);
+    for (int32_t i = 0; i < n; i++)
+        if (ec_graph_node(g, out[i])->op == EC_OP_SAMPLE_PERCENTILE) {
+            y = U(SUM, out[i]);
+            break;
+        }
+    EC_CHECK_CALL(ec_graph_gradient(g, y, 1, &x, &grad[2]));
+    int r = same(be, g, grad, 3);
+    ec_graph_destroy(&g);
+    return r;
+}
+
+/* y = x0 x1 + k of columns on the host. */
+static int multiply(void *user, const ec_callback_batch *batch)
+{
+    (void)user;
+    for (size_t c = 0; c < batch->n; c++) {
+        batch->output[0][c] = batch->column[0][c] * batch->column[1][c] + batch->column[2][c];
+        batch->output[1][c] = (double)(c % 2);
+    }
+    return EC_OK;
+}
+
+/* A C function gets whole columns, and its outputs go on into the graph. */
+static int case_callback(ec_backend *be)
+{
+    ec_graph *g = NULL;
+    ec_callback callback = {.name = "multiply", .run = multiply, .n_outputs = 2};
+    double lo[2] = {-1, -1}, hi[2] = {1, 1};
+    EC_CHECK_CALL(ec_graph_create(&g));
+    ec_expr x = ec_graph_variable(g, false, 0, 2, lo, hi), y[2];
+    ec_expr in[2] = {B(ADD, x, ec_graph_number(g, 1)), ec_graph_number(g, 3)};
+    EC_CHECK_CALL(ec_graph_callback(g, &callback, 2, in, y));
+    ec_expr out[2] = {B(MUL, y[0], ec_graph_number(g, 2)), y[1]};
+    int r = same(be, g, out, 2);
+    unsigned char *data = NULL;
+    size_t bytes = 0;
+    if (r == 0)
+        r = collect(be, g, out, 1, 0, &data, &bytes);
+    for (size_t c = 0; c < POP && r == 0; c++) {
+        double want = 2 * ((gene(c, 0) + 1) * (gene(c, 1) + 1) + 3);
+        double got = ((const double *)(void *)data)[c];
+        EC_CHECK(fabs(got - want) < 1e-14, "design %zu: %.17g, %.17g expected", c, got, want);
+    }
+    free(data);
     ec_graph_destroy(&g);
     return r;
 }
@@ -218,5 +263,6 @@ static int case_gradient(ec_backend *be)
 const ec_case ec_cases_graph[] = {
     {"graph/nodes", case_nodes},
     {"graph/gradient", case_gradient},
+    {"graph/callback", case_callback},
     {NULL, NULL},
 };

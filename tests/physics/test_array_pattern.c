@@ -1722,6 +1722,108 @@ static void memory_is_counted(void **state)
     assert_in_range(bytes, 1, plan_bytes(EC_METHOD_DIRECT, 41, EC_SEARCH, 8.0, 0, NULL) + 100000);
 }
 
+/* ---- samples of errors ---- */
+
+enum { BUILT = 24, SAMPLES = 50, DRAWN = 70 };
+
+static double error_of(size_t s, size_t e)
+{
+    return 0.02 * sin((double)(97 * s + 31 * e + 1));
+}
+
+static double place_of(size_t c, size_t e)
+{
+    return 0.5 * (double)e + 0.09 * cos((double)(7 * c + e));
+}
+
+/* The 95th percentile over built arrays, of every design. */
+static void drawn_percentiles(int threads, size_t chunk, size_t memory, double *value)
+{
+    double x[BUILT], *error = malloc(SAMPLES * BUILT * sizeof *error);
+    double percent[2] = {95, EC_PERCENTILE_LINEAR};
+    uint8_t status[128];
+    int32_t shape = BUILT;
+    ec_array X;
+    ec_executor *executor = NULL;
+    ec_backend_info backend = {.name = "cpu", .threads = threads};
+    bench b;
+
+    assert_non_null(error);
+    for (size_t e = 0; e < BUILT; e++)
+        x[e] = 0.5 * (double)e;
+    for (size_t i = 0; i < SAMPLES * BUILT; i++)
+        error[i] = error_of(i / BUILT, i % BUILT);
+    bench_open(&b, BUILT);
+    ec_backend_destroy(&b.backend);
+    assert_int_equal(ec_backend_create(&backend, &b.backend), EC_OK);
+    b.in.x = ec_graph_binary(b.graph, EC_OP_ADD, variable(&b, x, BUILT, 0.1),
+                             ec_graph_samples(b.graph, SAMPLES, 1, &shape, error));
+    free(error);
+    set_axis(&b, 0, -1, 1, 201);
+    make_call(&b);
+    ec_expr sll = ec_array_sll_db(b.graph, b.call, NULL);
+    ec_expr high = ec_graph_op(b.graph, EC_OP_SAMPLE_PERCENTILE, 1, &sll, 2, percent);
+    ec_executor_info info = {.outputs = &high,
+                             .n_outputs = 1,
+                             .max_candidates = DRAWN,
+                             .chunk = chunk,
+                             .memory_budget = memory};
+    assert_int_equal(ec_executor_create(b.graph, b.backend, &info, &executor), EC_OK);
+    ec_executor_stats stats;
+    ec_executor_describe(executor, &stats);
+    assert_true(stats.chunk == (chunk || memory ? 32 : 96));
+    /* the built positions of all samples are there for each design of a chunk */
+    assert_true(stats.bytes_per_candidate >= SAMPLES * BUILT * sizeof(double));
+    assert_int_equal(ec_array_create(b.backend, &X, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, DRAWN, 1),
+                     EC_OK);
+    for (size_t e = 0; e < BUILT; e++)
+        for (size_t c = 0; c < X.ld; c++)
+            ((double *)X.data)[e * X.ld + c] = place_of(c, e);
+    assert_int_equal(ec_executor_run(executor, &X, NULL, NULL, status, DRAWN, 0), EC_OK);
+    memcpy(value, ec_executor_output(executor, 0)->data, DRAWN * sizeof *value);
+    ec_array_release(b.backend, &X);
+    ec_executor_destroy(&executor);
+    bench_close(&b);
+}
+
+/* The same bits from any chunk, memory and number of threads, and what the built arrays give alone. */
+static void built_arrays(void **state)
+{
+    static double want[DRAWN], got[DRAWN];
+    double level[SAMPLES];
+
+    (void)state;
+    drawn_percentiles(1, 0, 0, want);
+    drawn_percentiles(1, 32, 0, got);
+    assert_memory_equal(want, got, sizeof want);
+    drawn_percentiles(2, 0, 1 << 20, got);
+    assert_memory_equal(want, got, sizeof want);
+    for (size_t c = 0; c < DRAWN; c += 23) {
+        for (size_t s = 0; s < SAMPLES; s++) {
+            double x[BUILT];
+            bench b;
+            for (size_t e = 0; e < BUILT; e++)
+                x[e] = place_of(c, e) + error_of(s, e);
+            bench_open(&b, BUILT);
+            b.in.x = variable(&b, x, BUILT, 0.1);
+            set_axis(&b, 0, -1, 1, 201);
+            make_call(&b);
+            level[s] = value_of(&b, ec_array_sll_db(b.graph, b.call, NULL), EC_SEARCH, NULL);
+            bench_close(&b);
+        }
+        double place = 0.95 * (SAMPLES - 1);
+        size_t low = (size_t)place;
+        for (size_t i = 0; i < SAMPLES; i++) /* a few are sorted by insertion */
+            for (size_t k = i; k > 0 && level[k] < level[k - 1]; k--) {
+                double keep = level[k];
+                level[k] = level[k - 1];
+                level[k - 1] = keep;
+            }
+        near("95 % of built arrays", want[c],
+             level[low] + (place - (double)low) * (level[low + 1] - level[low]), 2e-4);
+    }
+}
+
 /* ---- an end within a chunk ---- */
 
 typedef struct end_wish {
@@ -1893,6 +1995,7 @@ int main(void)
         cmocka_unit_test(grating_lobe_at_the_rim),
         cmocka_unit_test(flood_along_a_ridge),
         cmocka_unit_test(memory_is_counted),
+        cmocka_unit_test(built_arrays),
         cmocka_unit_test(interrupted_within_a_chunk),
         cmocka_unit_test(interrupted_within_a_design),
     };
