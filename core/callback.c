@@ -1,4 +1,5 @@
 #include "callback.h"
+#include "columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,7 @@ typedef struct callback_evaluator {
     ec_evaluator head;
     const ec_callback *callback;
     bool final;
-    size_t lanes;
-    int32_t n_columns;
-    const double **column;
-    double **output;
-    double
-        *memory; /* columns that have to be copied or repeated, then outputs; each `lanes` values */
-    uint8_t *status;
+    ec_columns columns;
 } callback_evaluator;
 
 static void callback_destroy(ec_evaluator **evaluator)
@@ -27,78 +22,41 @@ static void callback_destroy(ec_evaluator **evaluator)
     callback_evaluator *e = (callback_evaluator *)*evaluator;
     if (!e)
         return;
-    free(e->column);
-    free(e->output);
-    free(e->memory);
-    free(e->status);
+    ec_columns_release(&e->columns);
     free(e);
     *evaluator = NULL;
 }
 
 static int callback_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **evaluator)
 {
+    const ec_callback *callback = &((const callback_config *)info->call->config)->callback;
     callback_evaluator *e = calloc(1, sizeof *e);
     if (!e)
-        return ec_fail(EC_ERR_MEMORY, "no memory for a callback");
-    *evaluator = &e->head;
+        return ec_fail(EC_ERR_MEMORY, "callback '%s': no memory", callback->name);
     e->head.def = info->call->def;
     e->head.backend = backend;
-    e->callback = &((const callback_config *)info->call->config)->callback;
+    e->callback = callback;
     e->final = info->fidelity == EC_FINAL;
-    e->lanes = info->max_candidates > 0 ? info->max_candidates : 1;
-    for (int32_t i = 0; i < info->n_in; i++)
-        e->n_columns += (int32_t)info->in[i].elements;
-    size_t rows = (size_t)e->n_columns + (size_t)e->callback->n_outputs;
-    e->column = calloc((size_t)e->n_columns + 1, sizeof *e->column);
-    e->output = calloc((size_t)e->callback->n_outputs + 1, sizeof *e->output);
-    e->memory = malloc(rows * e->lanes * sizeof *e->memory);
-    e->status = malloc(e->lanes);
-    if (!e->column || !e->output || !e->memory || !e->status) {
+    *evaluator = &e->head;
+    int status = ec_columns_create(&e->columns, backend, info, callback->n_outputs, callback->name);
+    if (status != EC_OK)
         callback_destroy(evaluator);
-        return ec_fail(EC_ERR_MEMORY, "%s: no memory for the columns", info->call->def->name);
-    }
-    for (int32_t k = 0; k < e->callback->n_outputs; k++)
-        e->output[k] = e->memory + (size_t)(e->n_columns + k) * e->lanes;
-    return EC_OK;
-}
-
-/* Columns of an input, from number `at` on. */
-static int read_columns(callback_evaluator *e, const ec_array *in, int32_t at, size_t n)
-{
-    ec_backend *backend = e->head.backend;
-    bool varies = in->axes & EC_AXIS_CANDIDATE;
-    for (size_t k = 0; k < in->elements; k++) {
-        size_t column = (size_t)at + k;
-        const double *from = (const double *)in->data + k * in->ld;
-        double *to = e->memory + column * e->lanes;
-        e->column[column] = varies && backend->host_memory ? from : to;
-        if (e->column[column] == from)
-            continue;
-        int status = backend->ops->download(backend, to, from, (varies ? n : 1) * sizeof *to);
-        if (status != EC_OK)
-            return status;
-        for (size_t c = 1; !varies && c < n; c++)
-            to[c] = to[0];
-    }
-    return EC_OK;
+    return status;
 }
 
 static int call_function(callback_evaluator *e, const ec_exec *exec, size_t n)
 {
     const ec_callback *callback = e->callback;
+    const ec_columns *columns = &e->columns;
     ec_callback_batch batch = {.n = n,
-                               .n_columns = e->n_columns,
-                               .n_outputs = callback->n_outputs,
-                               .column = e->column,
-                               .output = e->output,
-                               .status = e->status,
+                               .n_columns = columns->n_columns,
+                               .n_outputs = columns->n_outputs,
+                               .column = columns->column,
+                               .output = columns->output,
+                               .status = columns->status,
                                .final = e->final,
                                .interrupt = exec->interrupt};
-    memset(e->status, 0, n);
-    for (int32_t k = 0; k < callback->n_outputs; k++)
-        for (size_t c = 0; c < n; c++)
-            e->output[k][c] = NAN;
-    ec_fail(EC_OK, "%s", "");
+    ec_fail(EC_OK, "%s", ""); /* an older sentence is not the function's */
     int status = callback->run(callback->user, &batch);
     if (status == EC_OK || status == EC_STOPPED)
         return status;
@@ -116,38 +74,12 @@ static int callback_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_a
                         ec_array *const *out, uint8_t *status, size_t n)
 {
     callback_evaluator *e = (callback_evaluator *)evaluator;
-    ec_backend *backend = evaluator->backend;
-    if (n > e->lanes)
-        return ec_fail(EC_ERR_INTERNAL, "callback '%s': %zu designs, planned for %zu",
-                       e->callback->name, n, e->lanes);
-    int code = EC_OK;
-    for (int32_t i = 0, at = 0; code == EC_OK && at < e->n_columns;
-         at += (int32_t)in[i++]->elements)
-        code = read_columns(e, in[i], at, n);
+    int code = ec_columns_read(&e->columns, in, n);
     if (code == EC_OK)
         code = call_function(e, exec, n);
-    for (size_t c = 0; c < n && code == EC_OK; c++) {
-        bool good = e->status[c] == 0;
-        for (int32_t k = 0; k < e->callback->n_outputs; k++)
-            good = good && isfinite(e->output[k][c]);
-        e->status[c] = good ? 0 : EC_CANDIDATE_EVALUATOR;
-        for (int32_t k = 0; k < e->callback->n_outputs && !good; k++)
-            e->output[k][c] = NAN;
-    }
-    for (int32_t k = 0; code == EC_OK && k < e->callback->n_outputs; k++)
-        if (out[k])
-            code = backend->ops->upload(backend, out[k]->data, e->output[k], n * sizeof(double));
-    if (code != EC_OK)
-        return code;
-    /* the bytes of other models are kept */
-    uint8_t *before = malloc(n);
-    if (!before)
-        return ec_fail(EC_ERR_MEMORY, "callback '%s': no memory", e->callback->name);
-    code = backend->ops->download(backend, before, status, n);
-    for (size_t c = 0; c < n && code == EC_OK; c++)
-        e->status[c] |= before[c];
-    free(before);
-    return code == EC_OK ? backend->ops->upload(backend, status, e->status, n) : code;
+    return code == EC_OK ? ec_columns_write(&e->columns, e->callback->n_outputs, out, status,
+                                            EC_CANDIDATE_EVALUATOR, n)
+                         : code;
 }
 
 static const ec_evaluator_def callback_def = {.name = "callback",

@@ -93,20 +93,24 @@ int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *re
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
-static void print_shape(const ec_node *node, char *text, size_t size)
+static void print_shape(const ec_graph *graph, const ec_node *node, char *text, size_t size)
 {
+    int32_t samples = ec_graph_sample_count(graph, false);
+    int32_t final_samples = ec_graph_sample_count(graph, true);
     size_t n = (size_t)snprintf(text, size, node->rank ? "list" : "number");
     for (int i = 0; i < node->rank && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, i ? " x %d" : " of %d", node->shape[i]);
     if (node->axes & EC_AXIS_SAMPLE && n < size)
-        snprintf(text + n, size - n, ", over samples");
+        n += (size_t)snprintf(text + n, size - n, ", over %d samples", samples);
+    if (node->axes & EC_AXIS_SAMPLE && final_samples != samples && n < size)
+        snprintf(text + n, size - n, " (%d final)", final_samples);
 }
 
 static void print_line(const ec_graph *graph, const char *kind, const char *name, ec_expr expr)
 {
     const ec_node *node = ec_graph_node(graph, expr);
     char shape[80];
-    print_shape(node, shape, sizeof shape);
+    print_shape(graph, node, shape, sizeof shape);
     printf("  %-10s %-16s %-16s from %.6g to %.6g\n", kind, name, shape, node->range.lo,
            node->range.hi);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns.h"
 #include "lua_expr.h"
 #include "lua_values.h"
 
@@ -26,12 +27,8 @@ typedef struct column_config {
 struct column_evaluator {
     ec_evaluator head;
     column_config *config;
-    double *memory; /* inputs, then the output */
-    uint8_t *status;
-    size_t *offset; /* of each input in memory */
-    size_t output, lanes;
+    ec_columns columns;
     int32_t n_in;
-    const ec_call *call;
     bool reported;
     ec_log *log;
 };
@@ -41,9 +38,7 @@ static void column_destroy(ec_evaluator **evaluator)
     column_evaluator *e = (column_evaluator *)*evaluator;
     if (!e)
         return;
-    free(e->memory);
-    free(e->status);
-    free(e->offset);
+    ec_columns_release(&e->columns);
     free(e);
     *evaluator = NULL;
 }
@@ -57,41 +52,12 @@ static int column_plan(ec_backend *backend, const ec_plan_info *info, ec_evaluat
     e->head.def = info->call->def;
     e->head.backend = backend;
     e->config = info->call->config;
-    e->call = info->call;
     e->log = info->log;
     e->n_in = info->n_in;
-    e->lanes = info->max_candidates > 0 ? info->max_candidates : 1;
-    e->offset = calloc((size_t)info->n_in + 1, sizeof *e->offset);
-    size_t total = 0;
-    for (int32_t i = 0; e->offset && i < info->n_in; i++) {
-        e->offset[i] = total;
-        total += info->in[i].elements * e->lanes;
-    }
-    e->output = total;
-    e->memory = malloc((total + e->lanes) * sizeof *e->memory);
-    e->status = malloc(e->lanes);
-    if (e->offset && e->memory && e->status)
-        return EC_OK;
-    column_destroy(evaluator);
-    return ec_fail(EC_ERR_MEMORY, "ec.host: no memory for the columns");
-}
-
-/* Element by element into the host's buffer, n values each. */
-static int download(column_evaluator *e, int32_t i, const ec_array *in, size_t n)
-{
-    double *to = e->memory + e->offset[i];
-    bool varies = in->axes & EC_AXIS_CANDIDATE;
-    for (size_t k = 0; k < in->elements; k++) {
-        const double *from = (const double *)in->data + k * in->ld;
-        size_t count = varies ? n : 1;
-        int status = e->head.backend->ops->download(e->head.backend, to + k * e->lanes, from,
-                                                    count * sizeof *to);
-        if (status != EC_OK)
-            return status;
-        for (size_t c = 1; !varies && c < n; c++)
-            to[k * e->lanes + c] = to[k * e->lanes];
-    }
-    return EC_OK;
+    int status = ec_columns_create(&e->columns, backend, info, 1, "ec.host");
+    if (status != EC_OK)
+        column_destroy(evaluator);
+    return status;
 }
 
 /* ---- the call, in protected mode ------------------------------------------------------------- */
@@ -101,25 +67,27 @@ typedef struct column_call {
     size_t n;
 } column_call;
 
-/* Points the views of input i at its buffer (or at nothing); they are in the table at index. */
-static void point_views(lua_State *L, int index, const double *data, size_t lanes, size_t n)
+/* Points the view, or the table of views, at index at columns of n values (or at nothing, NULL);
+ * returns their number. */
+static int32_t point_views(lua_State *L, int index, const double *const *column, size_t n)
 {
     ec_lua_values *v = luaL_testudata(L, index, EC_LUA_VALUES);
     if (v) {
-        v->data = data;
+        v->data = column ? column[0] : NULL;
         v->length = (int64_t)n;
-        return;
+        return 1;
     }
     lua_Integer elements = (lua_Integer)lua_rawlen(L, index);
     for (lua_Integer k = 1; k <= elements; k++) {
         lua_rawgeti(L, index, k);
         v = luaL_testudata(L, -1, EC_LUA_VALUES);
         if (v) {
-            v->data = data ? data + (size_t)(k - 1) * lanes : NULL;
+            v->data = column ? column[k - 1] : NULL;
             v->length = (int64_t)n;
         }
         lua_pop(L, 1);
     }
+    return (int32_t)elements;
 }
 
 /* The views are also in an array by input, so that a script that changes its table changes
@@ -128,9 +96,9 @@ static void point_all(lua_State *L, const column_evaluator *e, size_t n, bool va
 {
     lua_rawgeti(L, LUA_REGISTRYINDEX, e->config->columns);
     lua_getfield(L, -1, "views");
-    for (int32_t i = 0; i < e->n_in; i++) {
+    for (int32_t i = 0, at = 0; i < e->n_in; i++) {
         lua_rawgeti(L, -1, i + 1);
-        point_views(L, lua_gettop(L), valid ? e->memory + e->offset[i] : NULL, e->lanes, n);
+        at += point_views(L, lua_gettop(L), valid ? e->columns.column + at : NULL, n);
         lua_pop(L, 1);
     }
     lua_pop(L, 2);
@@ -146,7 +114,7 @@ static int call_function(lua_State *L)
     lua_getfield(L, -1, "table");
     lua_remove(L, -2);
     lua_call(L, 1, 1);
-    double *to = e->memory + e->output;
+    double *to = e->columns.output[0];
     const ec_lua_values *v = luaL_testudata(L, -1, EC_LUA_VALUES);
     if (v && v->data) {
         if ((size_t)v->length != c->n)
@@ -212,14 +180,7 @@ static int column_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_arr
                       ec_array *const *out, uint8_t *status, size_t n)
 {
     column_evaluator *e = (column_evaluator *)evaluator;
-    ec_backend *backend = evaluator->backend;
-    if (n > e->lanes)
-        return ec_fail(EC_ERR_INTERNAL, "ec.host: %zu designs, planned for %zu", n, e->lanes);
-    int code = EC_OK;
-    for (int32_t i = 0; code == EC_OK && i < e->n_in; i++)
-        code = download(e, i, in[i], n);
-    if (code == EC_OK)
-        code = backend->ops->download(backend, e->status, status, n);
+    int code = ec_columns_read(&e->columns, in, n);
     if (code != EC_OK)
         return code;
     const ec_lua_budget *budget = &e->config->host->budget;
@@ -231,17 +192,9 @@ static int column_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_arr
                        "the function of ec.host (line %d) ran longer than %.3g s for %zu designs: "
                        "is this an endless loop? (--trust lifts the limit)",
                        e->config->line, budget->allowed, n);
-    double *to = e->memory + e->output;
-    for (size_t c = 0; c < n; c++) {
-        if (good && isfinite(to[c]))
-            continue;
-        e->status[c] |= EC_CANDIDATE_HOST;
-        to[c] = NAN;
-    }
-    for (int32_t i = 0; code == EC_OK && i < e->call->n_out; i++)
-        if (out[i])
-            code = backend->ops->upload(backend, out[i]->data, to, n * sizeof *to);
-    return code == EC_OK ? backend->ops->upload(backend, status, e->status, n) : code;
+    if (!good)
+        memset(e->columns.status, 1, n);
+    return ec_columns_write(&e->columns, 1, out, status, EC_CANDIDATE_HOST, n);
 }
 
 static const ec_evaluator_def column_def = {.name = "host",
