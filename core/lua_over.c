@@ -12,7 +12,7 @@
 
 #define EC_LUA_DISTRIBUTION "distribution"
 
-enum { MOST_COMBINED = 16, MOST_SAMPLES = 1000000, MOST_ELEMENTS = 1000000 };
+enum { MOST_COMBINED = 16, MOST_SAMPLES = 1000000, FINAL_SAMPLES = 1000, MOST_ELEMENTS = 1000000 };
 
 /* ---- distributions --------------------------------------------------------------------------- */
 
@@ -196,8 +196,9 @@ static const ec_key over_table[] = {
      "samples of the distributions that each design of the search meets",
      offsetof(over_keys, samples)},
     {"final_samples", EC_KEY_INTEGER, 0, NAN, 1, MOST_SAMPLES, NULL, NULL,
-     "samples of the final figures, others than those of the search (default: 10 times as many, at "
-     "most 1000 and at least as many)",
+     "samples of the final figures, others than those of the search (default: 10 times as many, "
+     "but at "
+     "most 1000 in all combinations with lists, and at least as many as in the search)",
      offsetof(over_keys, final_samples)},
     {"seed", EC_KEY_INTEGER, 0, 1, 0, INFINITY, NULL, NULL, "seed of the samples",
      offsetof(over_keys, seed)},
@@ -339,7 +340,9 @@ static over_set plan_set(lua_State *L, const char *noun, int n, const quantity *
         ec_lua_fail(L, "%s: key 'samples' is missing (%s)", noun, over_table[1].help);
     if (dimensions > 0) {
         int64_t draws = keys->samples;
-        int64_t more = draws < 100 ? 10 * draws : draws < 1000 ? 1000 : draws;
+        int64_t more = 10 * draws, most_draws = (int64_t)(FINAL_SAMPLES / lists);
+        more = more > most_draws ? most_draws : more;
+        more = more < draws ? draws : more;
         set.draws[0] = draws;
         set.draws[1] = keys->final_samples > 0 ? keys->final_samples : more;
     }
