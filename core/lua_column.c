@@ -252,28 +252,13 @@ static int keep_columns(lua_State *L, int exprs, int32_t n, ec_expr *in)
     return luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
-/* Pushes a copy and returns its index. Finalizers of the script run where Lua allocates an object,
- * and could change the table between two looks at it; the copy is made without such a place, and
- * nobody else has it. */
-static int copy_table(lua_State *L, int index)
-{
-    lua_newtable(L);
-    int copy = lua_gettop(L);
-    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-        lua_pushvalue(L, -2);
-        lua_pushvalue(L, -2);
-        lua_rawset(L, copy);
-    }
-    return copy;
-}
-
 static int module_host(lua_State *L)
 {
     ec_lua_host *host = ec_lua_host_of(L);
     if (!lua_isfunction(L, 1) || !lua_istable(L, 2))
         ec_lua_fail(L, "ec.host: wants a function and a table of expressions, as in "
                        "ec.host(function(columns) ... end, { x = x })");
-    int exprs = copy_table(L, 2);
+    int exprs = ec_lua_table_copy(L, 2);
     int32_t n = 0;
     for (lua_pushnil(L); lua_next(L, exprs); lua_pop(L, 1))
         n++;

@@ -45,6 +45,18 @@ int32_t ec_lua_list_length(lua_State *L, int index, const char *what)
                 what, (long long)hole, (long long)largest);
 }
 
+int ec_lua_table_copy(lua_State *L, int index)
+{
+    lua_newtable(L);
+    int copy = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, copy);
+    }
+    return copy;
+}
+
 static void check_finite(lua_State *L, double value, const char *what, int64_t i)
 {
     if (isfinite(value))

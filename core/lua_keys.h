@@ -80,6 +80,10 @@ void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *lis
 void ec_lua_list_push(lua_State *L, const ec_lua_list *list);
 /* Which of words ("a|b|c") the text at index is. */
 int ec_lua_word_get(lua_State *L, int index, const char *what, const char *words);
+/* Pushes a copy of the table at index and returns its own. Finalizers of the script run where Lua
+ * allocates an object, and could change a table between two looks at it; the copy is made without
+ * such a place, and nobody else has it. */
+int ec_lua_table_copy(lua_State *L, int index);
 /* Length of the table at index when it is a proper list (keys 1 .. n, no holes); an error
  * otherwise. */
 int32_t ec_lua_list_length(lua_State *L, int index, const char *what);

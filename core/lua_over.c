@@ -197,8 +197,7 @@ static const ec_key over_table[] = {
      offsetof(over_keys, samples)},
     {"final_samples", EC_KEY_INTEGER, 0, NAN, 1, MOST_SAMPLES, NULL, NULL,
      "samples of the final figures, others than those of the search (default: 10 times as many, "
-     "but at "
-     "most 1000 in all combinations with lists, and at least as many as in the search)",
+     "but at most 1000 in all combinations with lists, and at least as many as in the search)",
      offsetof(over_keys, final_samples)},
     {"seed", EC_KEY_INTEGER, 0, 1, 0, INFINITY, NULL, NULL, "seed of the samples",
      offsetof(over_keys, seed)},
@@ -421,7 +420,7 @@ static int push_named(lua_State *L, const char *noun, int n, const quantity *q,
 /* ---- ec.over --------------------------------------------------------------------------------- */
 
 typedef struct name_list {
-    const char *name[MOST_COMBINED]; /* in alphabetical order; they belong to the script's table */
+    const char *name[MOST_COMBINED]; /* in alphabetical order; they belong to the table */
     int n;
 } name_list;
 
@@ -466,7 +465,9 @@ static int module_over(lua_State *L)
         plain = !lua_isnil(L, -1) && !luaL_testudata(L, -1, EC_LUA_DISTRIBUTION);
         lua_pop(L, 1);
     }
-    if (!plain) { /* not ec.over{1, 2, 3} */
+    if (!plain) {                /* not ec.over{1, 2, 3} */
+        ec_lua_table_copy(L, 1); /* which pins the names */
+        lua_replace(L, 1);
         ec_key_extra extra = {.take = take_name, .user = &names};
         ec_lua_keys_parse(L, 1, &ec_noun_over, &keys, &extra);
         if ((keys.values != 0) == (names.n > 0))
@@ -508,6 +509,8 @@ static int module_combinations(lua_State *L)
     if (!lua_istable(L, 1))
         ec_lua_fail(L, "ec.combinations: wants a table of lists, as in %s",
                     ec_noun_combinations.usage);
+    ec_lua_table_copy(L, 1);
+    lua_replace(L, 1);
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING)
             ec_lua_fail(L, "ec.combinations: a list without a name: write %s",
