@@ -22,14 +22,14 @@ typedef struct ec_columns {
 } ec_columns;
 
 /* For the runs of a plan. `what` names the evaluator in messages. */
-int ec_columns_create(ec_columns *columns, ec_backend *backend, const ec_plan_info *info,
-                      int32_t n_outputs, const char *what);
-void ec_columns_release(ec_columns *columns);
-int ec_columns_read(ec_columns *columns, const ec_array *const *in, size_t n);
+EC_API int ec_columns_create(ec_columns *columns, ec_backend *backend, const ec_plan_info *info,
+                             int32_t n_outputs, const char *what);
+EC_API void ec_columns_release(ec_columns *columns);
+EC_API int ec_columns_read(ec_columns *columns, const ec_array *const *in, size_t n);
 /* A design that has a status or an output that is not finite gets NaN and the bit. out: n_out arrays,
  * NULL where nobody wants one. */
-int ec_columns_write(ec_columns *columns, int32_t n_out, ec_array *const *out, uint8_t *status,
-                     uint8_t bit, size_t n);
+EC_API int ec_columns_write(ec_columns *columns, int32_t n_out, ec_array *const *out,
+                            uint8_t *status, uint8_t bit, size_t n);
 
 EC_C_END
 #endif

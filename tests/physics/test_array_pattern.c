@@ -1796,7 +1796,7 @@ static void built_arrays(void **state)
     drawn_percentiles(1, 0, 0, want);
     drawn_percentiles(1, 32, 0, got);
     assert_memory_equal(want, got, sizeof want);
-    drawn_percentiles(2, 0, 1 << 20, got);
+    drawn_percentiles(2, 0, 1 << 19, got);
     assert_memory_equal(want, got, sizeof want);
     for (size_t c = 0; c < DRAWN; c += 23) {
         for (size_t s = 0; s < SAMPLES; s++) {
