@@ -93,26 +93,41 @@ int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *re
 
 /* ---- check ----------------------------------------------------------------------------------- */
 
-static void print_shape(const ec_graph *graph, const ec_node *node, char *text, size_t size)
+static void print_shape(const ec_node *node, char *text, size_t size)
 {
-    int32_t samples = ec_graph_sample_count(graph, false);
-    int32_t final_samples = ec_graph_sample_count(graph, true);
     size_t n = (size_t)snprintf(text, size, node->rank ? "list" : "number");
     for (int i = 0; i < node->rank && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, i ? " x %d" : " of %d", node->shape[i]);
     if (node->axes & EC_AXIS_SAMPLE && n < size)
-        n += (size_t)snprintf(text + n, size - n, ", over %d samples", samples);
-    if (node->axes & EC_AXIS_SAMPLE && final_samples != samples && n < size)
-        snprintf(text + n, size - n, " (%d final)", final_samples);
+        snprintf(text + n, size - n, ", over samples");
 }
 
 static void print_line(const ec_graph *graph, const char *kind, const char *name, ec_expr expr)
 {
     const ec_node *node = ec_graph_node(graph, expr);
     char shape[80];
-    print_shape(graph, node, shape, sizeof shape);
+    print_shape(node, shape, sizeof shape);
     printf("  %-10s %-16s %-16s from %.6g to %.6g\n", kind, name, shape, node->range.lo,
            node->range.hi);
+}
+
+/* How many samples of ec.over a design meets, when the job has any. */
+static void print_samples(const ec_job *job)
+{
+    const ec_graph *graph = ec_job_graph(job);
+    bool *needed = ec_cli_job_nodes(job), sampled = false;
+    int32_t samples = ec_graph_sample_count(graph, false);
+    int32_t final_samples = ec_graph_sample_count(graph, true);
+
+    for (int32_t i = 0; needed && i < ec_graph_count(graph); i++)
+        sampled |= needed[i] && ec_graph_node(graph, i)->axes & EC_AXIS_SAMPLE;
+    free(needed);
+    if (!sampled)
+        return;
+    printf("  samples    %d for each design", (int)samples);
+    if (final_samples != samples)
+        printf(", %d others for the final figures", (int)final_samples);
+    printf("\n");
 }
 
 void ec_cli_report_job(const ec_job *job)
@@ -131,6 +146,7 @@ void ec_cli_report_job(const ec_job *job)
                    ec_job_constraint(job, i)->expr);
     for (int32_t i = 0; i < ec_job_record_count(job); i++)
         print_line(graph, "record", ec_job_record(job, i)->name, ec_job_record(job, i)->expr);
+    print_samples(job);
 }
 
 void ec_cli_report_plan(const ec_check *check)
