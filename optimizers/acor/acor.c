@@ -15,7 +15,7 @@ EC_KERNEL_DECLARE(acor_place, ec_acor_args)
 EC_KERNEL_DECLARE(acor_deviation, ec_acor_args)
 EC_KERNEL_DECLARE(acor_finish, ec_acor_args)
 
-enum { ARCHIVE_LEAST = 2, ANTS_DEFAULT = 20 };
+enum { ARCHIVE_LEAST = 2, ANTS_DEFAULT = 32 };
 
 typedef struct ec_acor {
     ec_optimizer base;
@@ -458,7 +458,7 @@ static int load(ec_optimizer *optimizer, const void *blob, size_t bytes)
 static const ec_option_def options[] = {
     {"archive", EC_OPTION_INTEGER, 50, ARCHIVE_LEAST, EC_ACOR_ARCHIVE_MAX, NULL,
      "designs that the ants choose from"},
-    {"q", EC_OPTION_NUMBER, 0.1, 1e-4, 10, NULL,
+    {"q", EC_OPTION_NUMBER, 0.05, 1e-4, 10, NULL,
      "deviation of the chosen rank, as a share of the archive: small ones prefer the best designs"},
     {"xi", EC_OPTION_NUMBER, 0.85, 0.01, 10, NULL,
      "deviation of a variable, as a multiple of the archive's mean distance"},

@@ -368,6 +368,9 @@ static int propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int
     size_t ld = o->population.ld;
 
     (void)XG;
+    *n = 0;
+    if (o->run.numbers.end) /* and there are no restarts */
+        return EC_OK;
     for (size_t g = 0; g < o->genes; g++)
         for (size_t c = 0; c < lambda; c++)
             x[g * ld + c] = o->fixed[g];
@@ -572,7 +575,7 @@ static void account_run(ec_cmaes *o)
         now->used_large += evaluations;
     if (!now->is_small)
         now->last_large = evaluations, now->last_generations = o->run.numbers.generation;
-    now->runs++;
+    now->stats.restarts = ++now->runs;
 }
 
 /* Whether a run of the large population is likely to end within half of what the budget has left. */
