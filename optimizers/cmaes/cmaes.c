@@ -430,7 +430,7 @@ static kept_design design_at(const ec_cmaes *o, const ranked *r)
 
     /* of a failed design only its status is known */
     d.cost = r->kind < 2 ? p->cost[r->index] : INFINITY;
-    d.violation = r->kind == 2 ? INFINITY : p->violation ? p->violation[r->index] : 0.0;
+    d.violation = r->kind == 2 ? INFINITY : r->kind == 1 ? p->violation[r->index] : 0.0;
     if (r->kind == 2 && !status)
         d.status = EC_CANDIDATE_NOT_FINITE;
     return d;

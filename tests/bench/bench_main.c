@@ -339,6 +339,35 @@ static void case_nsga2(bench *b, const char *name, int32_t objectives, size_t po
     end_search(b, &s);
 }
 
+/* What a method costs an individual besides its evaluation, here of next to nothing: the sum of D
+ * genes' squares. Fewer generations than CMA-ES takes to converge and to start again with more. */
+static void case_overhead(bench *b, const char *name, const char *method, int32_t D,
+                          size_t population, int generations)
+{
+    enum { D_MAX = 300 };
+    if (!wanted(b, name))
+        return;
+    search s = {.generations = generations};
+    ec_gene genes[D_MAX];
+    double lo[D_MAX], hi[D_MAX], seconds[REPEATS];
+    for (int32_t i = 0; i < D; i++) {
+        lo[i] = -1;
+        hi[i] = 2;
+        genes[i] = (ec_gene){.min = -1, .max = 2};
+    }
+    check(ec_graph_create(&s.graph), "graph");
+    ec_expr x = ec_graph_variable(s.graph, false, 0, D, lo, hi);
+    ec_expr cost = ec_graph_unary(s.graph, EC_OP_SUM, ec_graph_unary(s.graph, EC_OP_SQUARE, x));
+    check(cost, "graph");
+    start_search(b, &s, method, genes, (size_t)D, population, cost);
+    timed(b, run_search, &s, seconds);
+    double count = (double)population * generations;
+    /* half a Philox block and an inverse normal a gene: 5 + 40 operations */
+    report(b, name, "individuals/s", count, seconds, 45.0 * D * count / b->f64, "operations");
+    printf("    %.2f us an individual\n", 1e6 * seconds[REPEATS / 2] / count);
+    end_search(b, &s);
+}
+
 /* ---- arrays -------------------------------------------------------------------------------------- */
 
 /* A line of `elements` real-weighted elements (x only), or a plane (x and y), sll_db as the cost. */
@@ -853,6 +882,8 @@ int main(int argc, char **argv)
         case_nsga2(&b, "nsga2 M=2 N=1000 D=10", 2, 1000, 50);
         case_nsga2(&b, "nsga2 M=2 N=10000 D=10", 2, 10000, 10);
         case_nsga2(&b, "nsga2 M=3 N=10000 D=10", 3, 10000, 10);
+        case_overhead(&b, "acor D=30 N=1024", "acor", 30, 1024, 500);
+        case_overhead(&b, "cmaes D=30 N=1024", "cmaes", 30, 1024, 10);
     } else {
         case_rosenbrock(&b, "rand1bin rosenbrock N=1000 D=30", "rand1bin", 1, 1000, 200);
         case_rosenbrock(&b, "lshade rosenbrock N=1000 D=30", "lshade", 1, 1000, 200);
@@ -870,6 +901,13 @@ int main(int argc, char **argv)
         case_nsga2(&b, "nsga2 M=3 N=100 D=10", 3, 100, 200);
         case_nsga2(&b, "nsga2 M=3 N=1000 D=10", 3, 1000, 30);
         case_nsga2(&b, "nsga2 M=3 N=10000 D=10", 3, 10000, 5);
+        case_overhead(&b, "cmaes D=10 N=20", "cmaes", 10, 20, 15);
+        case_overhead(&b, "cmaes D=30 N=20", "cmaes", 30, 20, 30);
+        case_overhead(&b, "cmaes D=100 N=20", "cmaes", 100, 20, 50);
+        case_overhead(&b, "cmaes D=300 N=24", "cmaes", 300, 24, 30);
+        case_overhead(&b, "cmaes D=30 N=1024", "cmaes", 30, 1024, 10);
+        case_overhead(&b, "acor D=30 N=32", "acor", 30, 32, 1000);
+        case_overhead(&b, "acor D=30 N=1024", "acor", 30, 1024, 50);
     }
     cases_ants(&b);
     cases_nufft(&b);
