@@ -54,18 +54,23 @@ void ec_host_population_release(ec_host_population *p)
     memset(p, 0, sizeof *p);
 }
 
+void ec_host_population_resize(ec_host_population *p, size_t n)
+{
+    p->ld = ec_lane_ld(n < p->capacity ? n : p->capacity);
+}
+
 int ec_host_population_propose(ec_host_population *p, size_t n, ec_array *array)
 {
     int32_t shape = (int32_t)p->genes;
     size_t lanes = ec_lane_ld(n);
 
-    if (n == 0 || n > p->capacity)
+    if (n == 0 || n > p->capacity || n > p->ld)
         return ec_fail(EC_ERR_INTERNAL, "a generation of %zu designs, room is for %zu", n,
-                       p->capacity);
+                       p->capacity < p->ld ? p->capacity : p->ld);
     for (size_t g = 0; g < p->genes; g++)
         for (size_t c = n; c < lanes; c++)
             p->X[g * p->ld + c] = p->X[g * p->ld + n - 1];
-    ec_array_describe(array, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, p->capacity, 1);
+    ec_array_describe(array, EC_F64, EC_AXIS_CANDIDATE, 1, &shape, p->ld, 1);
     array->data = p->device_X;
     array->lanes = n;
     if (p->X == p->device_X)
@@ -99,7 +104,7 @@ static int make_room(ec_host_population *p, size_t rows)
 {
     if (rows <= p->staged_rows)
         return EC_OK;
-    double *grown = (double *)realloc(p->staged, sizeof(double) * rows * p->ld);
+    double *grown = (double *)realloc(p->staged, sizeof(double) * rows * ec_lane_ld(p->capacity));
     if (!grown)
         return ec_fail(EC_ERR_MEMORY, "no memory for the scores of %zu designs", p->capacity);
     p->staged = grown;

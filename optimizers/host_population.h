@@ -17,7 +17,8 @@ EC_C_BEGIN
 
 typedef struct ec_host_population {
     ec_backend *backend;
-    size_t genes, capacity, ld; /* ld: capacity rounded up to a strip */
+    size_t genes, capacity;
+    size_t ld; /* capacity rounded up to a strip, or what resize has made it */
     size_t objectives, limits;
     double *X; /* [genes] over candidates; padding lanes repeat the last design */
     /* of the last fetch, [objectives], 1, 1, [genes], [limits], [limits][genes] over candidates */
@@ -39,6 +40,9 @@ typedef struct ec_host_population {
 int ec_host_population_create(ec_host_population *population, ec_backend *backend,
                               const ec_optimizer_info *info, size_t capacity);
 void ec_host_population_release(ec_host_population *population);
+/* Before the designs of a generation are written: packs the arrays for generations of n <= capacity,
+ * so that a method whose population grows uploads what it uses. */
+void ec_host_population_resize(ec_host_population *population, size_t n);
 /* Uploads the first n <= capacity designs of X and describes them in *array. */
 int ec_host_population_propose(ec_host_population *population, size_t n, ec_array *array);
 /* Waits for the scores of n designs and brings them to the host. *stopped: the stop flag was set

@@ -365,12 +365,13 @@ static int propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int
     uint32_t generation = o->now->stats.generation, lambda = o->run.numbers.lambda;
     ec_random_stream stream = ec_random_make(o->seed, generation, PURPOSE_SAMPLE, o->island);
     double *x = o->population.X;
-    size_t ld = o->population.ld;
 
     (void)XG;
     *n = 0;
     if (o->run.numbers.end) /* and there are no restarts */
         return EC_OK;
+    ec_host_population_resize(&o->population, lambda);
+    size_t ld = o->population.ld;
     for (size_t g = 0; g < o->genes; g++)
         for (size_t c = 0; c < lambda; c++)
             x[g * ld + c] = o->fixed[g];
