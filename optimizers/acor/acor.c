@@ -112,6 +112,17 @@ static int allocate(ec_acor *o)
 
 /* ---- create, destroy ---- */
 
+/* Width of the cells of an integral gene: 1, but a binary one has two of width 1/2. Genes of a set
+ * are ordered rather than rounded, so they have none. */
+static double cell_of(const ec_gene *gene)
+{
+    double width = gene->max - gene->min;
+
+    if (!gene->integral || gene->set > 0)
+        return 0.0;
+    return width < 1.5 ? 0.5 * width : 1.0;
+}
+
 static int configure(ec_acor *o, const ec_optimizer_def *def, const ec_optimizer_info *info)
 {
     ec_acor_args *a = &o->args;
@@ -124,7 +135,7 @@ static int configure(ec_acor *o, const ec_optimizer_def *def, const ec_optimizer
         return ec_fail(EC_ERR_ARGUMENT, "acor: %zu variables, at most %d are allowed",
                        info->n_genes, (int)EC_ACOR_GENES_MAX);
     for (size_t g = 0; g < info->n_genes; g++)
-        integral += info->genes[g].integral && info->genes[g].min < info->genes[g].max;
+        integral += cell_of(&info->genes[g]) > 0;
     a->genes = (uint32_t)info->n_genes;
     a->pitch = (uint32_t)ec_lane_ld(info->n_genes);
     a->ants = info->population > 0 ? (uint32_t)info->population : ANTS_DEFAULT;
@@ -152,14 +163,6 @@ static void fill_chances(const ec_acor *o, double *chance)
         sum += rank > 0 ? ec_det_exp(-0.5 * ratio * ratio) : 1.0;
         chance[rank] = sum;
     }
-}
-
-/* Width of the cells of an integral gene: 1, but a binary one has two of width 1/2. */
-static double cell_of(const ec_gene *gene)
-{
-    double width = gene->max - gene->min;
-
-    return !gene->integral || width == 0 ? 0.0 : width < 1.5 ? 0.5 * width : 1.0;
 }
 
 static int upload_constants(ec_acor *o, const ec_optimizer_info *info)

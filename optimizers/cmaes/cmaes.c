@@ -237,12 +237,15 @@ static int configure(ec_cmaes *o, const ec_optimizer_def *def, const ec_optimize
     return EC_OK;
 }
 
-/* Values of an integral gene: cells of width 1, but a binary one has two of width 1/2. */
+/* Values of an integral gene: cells of width 1, but a binary one has two of width 1/2. Genes of a set
+ * are ordered rather than rounded, so they count as real. */
 static uint32_t count_cells(const ec_gene *gene)
 {
     double width = gene->max - gene->min;
 
-    return !gene->integral ? 0 : width < 1.5 ? 2 : width < 1e9 ? (uint32_t)(width + 0.5) : 0;
+    if (!gene->integral || gene->set > 0 || width > 1e9)
+        return 0;
+    return width < 1.5 ? 2 : (uint32_t)(width + 0.5);
 }
 
 static void fill_space(ec_cmaes *o, const ec_optimizer_info *info)

@@ -201,6 +201,34 @@ static void test_integral(void **state)
     assert_true(solved >= 9);
 }
 
+/* The first three are those of the largest genes; no two are ever equal. */
+static search_score three_of(const double *x, size_t n)
+{
+    search_score s = {0, 0, 0};
+
+    for (size_t i = 0; i < n; i++) {
+        int larger = 0;
+        for (size_t k = 0; k < n; k++) {
+            larger += x[k] > x[i];
+            assert_true(k == i || x[k] != x[i]);
+        }
+        s.cost += i < 3 ? larger >= 3 : larger < 3;
+    }
+    return s;
+}
+
+static void test_sets(void **state)
+{
+    ec_gene genes[20];
+    search s = {.method = "acor", .f = three_of};
+
+    (void)state;
+    for (int g = 0; g < 20; g++)
+        genes[g] = (ec_gene){.min = 0, .max = 1, .integral = true, .set = 1, .ones = 3};
+    s.info = (ec_optimizer_info){.genes = genes, .n_genes = 20, .seed = 1, .evaluations = 20000};
+    assert_true(search_run(&s).cost == 0);
+}
+
 /* ---- traps ---- */
 
 static void test_constant_offset(void **state)
@@ -322,10 +350,15 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_draws),           cmocka_unit_test(test_order),
-        cmocka_unit_test(test_solves),          cmocka_unit_test(test_integral),
-        cmocka_unit_test(test_constant_offset), cmocka_unit_test(test_threads_and_levels),
-        cmocka_unit_test(test_failures),        cmocka_unit_test(test_save_and_load),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_solves),
+        cmocka_unit_test(test_integral),
+        cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_constant_offset),
+        cmocka_unit_test(test_threads_and_levels),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_save_and_load),
         cmocka_unit_test(test_bad_input),
     };
 
