@@ -199,6 +199,33 @@ static void test_searches(void **state)
     assert_true(met);
 }
 
+/* CMA-ES and ACO_R; the median of three seeds. rosenbrock30 has an optimum of 25.44 on the bounds,
+ * where every method ends. */
+static void test_learned_distributions(void **state)
+{
+    static const wanted table[] = {
+        {"sphere30", "cmaes", 15000, 1e-10},     {"rosenbrock10", "cmaes", 15000, 1e-10},
+        {"rosenbrock30", "cmaes", 30000, 26},    {"rastrigin10", "cmaes", 60000, 4},
+        {"ackley30", "cmaes", 30000, 1e-8},      {"griewank10", "cmaes", 60000, 1e-10},
+        {"griewank30", "cmaes", 20000, 1e-10},   {"fm_sound", "cmaes", 150000, 1e-10},
+        {"circular_array", "cmaes", 20000, -20}, {"sphere10", "acor", 10000, 1e-6},
+        {"griewank30", "acor", 60000, 1e-2},
+    };
+    bool met = true;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        double f[3];
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            f[seed - 1] = solved(&table[i], seed);
+        qsort(f, 3, sizeof *f, compare_doubles);
+        print_message("%s, %s: best %.4g, median %.4g, worst %.4g, limit %g\n", table[i].problem,
+                      table[i].method, f[0], f[1], f[2], table[i].median);
+        met = met && f[1] <= table[i].median;
+    }
+    assert_true(met);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +233,7 @@ int main(void)
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_published_values),
         cmocka_unit_test(test_searches),
+        cmocka_unit_test(test_learned_distributions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -379,7 +379,9 @@ static void test_elite(void **state)
 
 static void test_constant_offset(void **state)
 {
-    search s = {.method = "cmaes", .f = search_dyadic, .lower = -2, .upper = 2};
+    static const ec_method_setting settings[] = {{"tolerance", 1e-4}, {NULL, 0}};
+    search s = {
+        .method = "cmaes", .f = search_dyadic, .settings = settings, .lower = -2, .upper = 2};
 
     (void)state;
     s.info = (ec_optimizer_info){.n_genes = 6, .seed = 5, .evaluations = 40000};
