@@ -22,7 +22,9 @@ static const ec_noun maximize = {"job:maximize", "job:maximize(\"gain_db\", expr
                                  "The objective: a number, the larger the better.", NULL, 0};
 static const ec_noun record = {
     "job:record", "job:record(\"x\", expr)",
-    "A quantity that is computed for the best design only and written with it.", NULL, 0};
+    "A quantity that is computed for the best design of a search, or for every row of a sweep, and "
+    "written with it.",
+    NULL, 0};
 static const ec_noun pattern = {"array:pattern", "array:pattern()",
                                 "The complex pattern F in every direction of the grid.", NULL, 0};
 static const ec_noun value = {

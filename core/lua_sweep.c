@@ -592,8 +592,12 @@ void ec_lua_sweep_check(lua_State *L, const ec_lua_sweep *s, ec_job *job, const 
 void ec_lua_sweep_run(lua_State *L, ec_lua_sweep *s, ec_job *job, const char *what, bool report,
                       ec_sweep_info *info)
 {
+    enum { DEEPEST = 4 };
     ec_lua_host *host = ec_lua_host_of(L);
     const ec_lua_events *events = &host->settings.events;
+    if (host->in_core >= DEEPEST)
+        ec_lua_fail(L, "%s: functions of ec.host that search or sweep are nested deeper than %d",
+                    what, DEEPEST);
     info->plan = s->plan;
     info->interrupt = host->settings.interrupt;
     info->store = s->table ? ec_sweep_table_store(s->table) : NULL;

@@ -130,6 +130,8 @@ static void push_group(lua_State *L, ec_sweep_kind kind)
     lua_pushinteger(L, kind);
     lua_pushcclosure(L, lazy_column, 2);
     lua_setfield(L, -2, "__index");
+    lua_pushboolean(L, 0); /* the function above is not for other tables */
+    lua_setfield(L, -2, "__metatable");
     lua_setmetatable(L, -2);
     lua_pushvalue(L, -1);
     lua_setfield(L, -3, fields[kind]);

@@ -10,6 +10,8 @@
 /* Batches follow the clock: between two of them the store gets its rows and a signal is seen. */
 static const double batch_least = 0.1, batch_most = 0.5;
 enum { BATCH_FIRST = 256 };
+/* Outputs of a batch are held on the backend: long lists make it smaller. */
+static const double batch_bytes = 128.0 * 1024 * 1024;
 
 static int no_memory(void)
 {
@@ -17,6 +19,24 @@ static int no_memory(void)
 }
 
 /* ---- a batch on the backend ---- */
+
+/* Most designs of a batch with these outputs, of n. */
+static size_t largest_batch(const ec_graph *graph, int32_t n_exprs, const ec_expr *exprs,
+                            ec_fidelity fidelity, size_t n)
+{
+    double numbers = 1;
+
+    for (int32_t i = 0; i < n_exprs; i++) {
+        const ec_node *node = ec_graph_node(graph, exprs[i]);
+        bool sampled = node->axes & EC_AXIS_SAMPLE;
+        numbers += (double)node->elements *
+                   (sampled ? ec_graph_sample_count(graph, fidelity == EC_FINAL) : 1);
+    }
+    size_t most = (size_t)fmin(batch_bytes / (numbers * sizeof(double)), EC_SWEEP_BATCH_MAX);
+    most = most / EC_LANE_PAD * EC_LANE_PAD;
+    most = most < EC_LANE_PAD ? EC_LANE_PAD : most;
+    return n < most ? n : most;
+}
 
 typedef struct batch {
     const ec_job *job;
@@ -386,20 +406,21 @@ static int decode(ec_sweep *s, ec_backend *backend, const ec_sweep_plan *plan,
                   const ec_interrupt *interrupt)
 {
     const ec_job *job = s->job;
-    size_t max = s->n < EC_SWEEP_BATCH_MAX ? s->n : EC_SWEEP_BATCH_MAX;
     ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)job->n_variables + 1));
-    double *row = (double *)malloc(sizeof *row * max);
+    double *row = (double *)malloc(sizeof *row * EC_SWEEP_BATCH_MAX);
+    size_t max = 0;
     batch b = {.backend = NULL};
-    ec_executor_info info = {.outputs = exprs,
-                             .n_outputs = job->n_variables,
-                             .max_candidates = max,
-                             .interrupt = interrupt};
+    ec_executor_info info = {
+        .outputs = exprs, .n_outputs = job->n_variables, .interrupt = interrupt};
 
     int status = exprs && row ? EC_OK : no_memory();
     for (int32_t v = 0; v < job->n_variables && status == EC_OK; v++)
         exprs[v] = job->variables[v]->variable.value;
-    if (status == EC_OK)
+    if (status == EC_OK) {
+        max = largest_batch(job->graph, job->n_variables, exprs, EC_SEARCH, s->n);
+        info.max_candidates = max;
         status = batch_create(&b, job, backend, plan, &info);
+    }
     for (size_t first = 0; first < s->n && status == EC_OK; first += max) {
         size_t n = s->n - first < max ? s->n - first : max;
         status = batch_run(&b, NULL, first, n);
@@ -496,8 +517,10 @@ static ec_sweep_kind output_kind(const ec_job *job, int32_t o, int32_t *index)
     return EC_SWEEP_RECORD;
 }
 
-static int plan_batch(sweep_run *run, const ec_job *job, size_t max)
+static int plan_batch(sweep_run *run, const ec_job *job)
 {
+    size_t max =
+        largest_batch(job->graph, run->n_outputs, run->outputs, run->info->fidelity, run->s->n);
     ec_executor_info info = {.outputs = run->outputs,
                              .n_outputs = run->n_outputs,
                              .max_candidates = max,
@@ -508,11 +531,6 @@ static int plan_batch(sweep_run *run, const ec_job *job, size_t max)
                              .log = run->info->log};
 
     return batch_create(&run->batch, job, run->backend, run->info->plan, &info);
-}
-
-static size_t largest_batch(const ec_sweep *s)
-{
-    return s->n < EC_SWEEP_BATCH_MAX ? s->n : EC_SWEEP_BATCH_MAX;
 }
 
 static int build_columns(sweep_run *run, const ec_job *job)
@@ -529,7 +547,7 @@ static int build_columns(sweep_run *run, const ec_job *job)
     if (status == EC_OK)
         status = decode(s, run->backend, run->info->plan, &run->interrupt);
     if (status == EC_OK)
-        status = plan_batch(run, job, largest_batch(s));
+        status = plan_batch(run, job);
     for (int32_t o = 0; o < run->n_outputs && status == EC_OK; o++) {
         const ec_array *array = ec_executor_output(run->batch.executor, o);
         int32_t index;
@@ -563,8 +581,8 @@ static int list_open(sweep_run *run)
     ec_sweep *s = run->s;
 
     run->open = (size_t *)malloc(sizeof *run->open * (s->n + 1));
-    run->values = (double *)malloc(sizeof *run->values * largest_batch(s));
-    run->status = (uint8_t *)malloc(largest_batch(s));
+    run->values = (double *)malloc(sizeof *run->values * run->batch.max);
+    run->status = (uint8_t *)malloc(run->batch.max);
     if (!run->open || !run->values || !run->status)
         return no_memory();
     for (size_t i = 0; i < s->n; i++)
@@ -615,7 +633,7 @@ static void tell(const sweep_run *run, size_t done, double seconds)
 static int evaluate(sweep_run *run)
 {
     ec_sweep *s = run->s;
-    size_t size = BATCH_FIRST, most = largest_batch(s);
+    size_t size = BATCH_FIRST, most = run->batch.max;
     double begun = ec_wall_seconds();
 
     for (size_t at = 0; at < run->n_open;) {
@@ -838,7 +856,7 @@ int ec_sweep_check(ec_job *job, ec_backend *backend, const ec_sweep_info *info, 
     if (status == EC_OK)
         status = list_outputs(&run, job);
     if (status == EC_OK)
-        status = plan_batch(&run, job, largest_batch(run.s));
+        status = plan_batch(&run, job);
     if (status == EC_OK) {
         ec_executor_describe(run.batch.executor, &stats);
         check->population = info->plan->n;
