@@ -358,7 +358,7 @@ fi
 
 # ---- a sweep goes on where it was killed ---------------------------------------------------------------
 
-# table NAME ROWS: whether the table in out has every row of the unbroken one, each once
+# table NAME: whether the table in out has every row of the unbroken one, each once
 table() {
     tail -n +2 "$work/out/rows.csv" | sort >"$work/rows"
     if cmp -s "$work/rows" "$work/unbroken"; then
@@ -409,6 +409,15 @@ if wanted sweep_kill/ "$@"; then
     report sweep_kill/interrupted $status 0 "$work/expected"
     "$program" run $killed --out "$work/out" >"$work/output" 2>&1 </dev/null
     table interrupted
+    # eciton resume does the same
+    rm -rf "$work/out"
+    "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null &
+    process=$!
+    sleep 0.4
+    kill -KILL $process
+    wait $process 2>/dev/null
+    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    table resumed
     # the model's own keys count: its rows are not those of another main beam
     "$program" run $killed --out "$work/out" --set exclude=0.12 >"$work/output" 2>&1 </dev/null
     status=$?
