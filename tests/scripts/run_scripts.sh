@@ -128,6 +128,10 @@ if wanted cli "$@"; then
     cli check 0 "us an evaluation" check "$good"
     cli check_polish 0 "the polish not included" check "$source/examples/aperiodic_17.lua"
     cli check_without_search 0 "no job:solve or job:sweep is reached" check "$here/good/expressions.lua"
+    cli check_sweep 0 "sweep of 441 designs: pedestal 21 x steer_deg 21" check "$source/examples/array_sweep.lua"
+    cli json_sweep 0 '"stop":"complete","message":"6561 rows, 0 found, 6561 run, 0 failed"' \
+        run "$here/sweep_kill.lua" --json --quiet
+    cli quick_sweep 0 "27 rows, 0 found, 27 run, 0 failed" run "$here/sweep_kill.lua" --quick --quiet
     cli info 0 "libraries" info
     cli help 0 "topics of eciton help NOUN" help
     mkfifo "$work/pipe.lua" "$work/pipe_module.lua"
