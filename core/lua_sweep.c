@@ -562,7 +562,7 @@ void ec_lua_sweep_table(lua_State *L, ec_lua_sweep *s, bool report, const char *
     ec_sweep_table_info info = {.folder = host->out_dir,
                                 .name = given ? given : name,
                                 .script = s->script,
-                                .fresh = fresh,
+                                .fresh = fresh && !host->settings.resume, /* dropped before */
                                 .log = host->settings.log};
     char what[60];
     snprintf(what, sizeof what, "job:%s: key 'name'", stem);
