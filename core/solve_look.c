@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK_GENERATIONS = 1024 }; /* generations between two looks, at most */
+enum { LOOK_GENERATIONS = 16384 }; /* generations between two looks, at most */
 static const double look_seconds = 0.25;
 
 /* ---- looks ---- */

@@ -6,7 +6,9 @@
  * eagerly and once replayed from a capture where the backend has them. */
 #include "backends.h"
 
+#include "core/job.h"
 #include "core/optimizer.h"
+#include "core/solve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,6 +354,135 @@ static int case_one_bit(ec_backend *backend)
     return same_bits(backend, &setup);
 }
 
+/* ---- whole searches: on CUDA their generations run inside one kernel ---- */
+
+enum { REALS = 20, ROWS = 70, BITS = 12 };
+
+/* Sums longer than a block of a sum and than a tile of threads, steps that can run side by side, a
+ * set, failures (the logarithm) and a constraint. */
+static int search_job(ec_graph *g, ec_job **job)
+{
+    double min[REALS], max[REALS], matrix[ROWS * REALS], weight[2 * BITS];
+    int32_t pairs = 2 * BITS;
+    ec_variable_info real = {
+        .name = "x", .kind = EC_VARIABLE_REAL, .count = REALS, .min = min, .max = max, .sum = -1};
+    ec_variable_info binary = {.name = "b", .kind = EC_VARIABLE_BINARY, .count = BITS, .sum = 5};
+
+    for (int i = 0; i < REALS; i++) {
+        min[i] = -1.0;
+        max[i] = 1.5 + i;
+    }
+    for (int i = 0; i < ROWS * REALS; i++)
+        matrix[i] = (double)(mix((uint32_t)i) % 1000u) / 1000.0 - 0.5;
+    for (int i = 0; i < pairs; i++)
+        weight[i] = (double)(mix((uint32_t)i + 77u) % 1000u) / 100.0;
+    EC_CHECK_CALL(ec_job_create(g, "ants", 5, job));
+    EC_CHECK_CALL(ec_job_add_variable(*job, &real));
+    EC_CHECK_CALL(ec_job_add_variable(*job, &binary));
+    ec_expr x = ec_job_variable(*job, 0)->value, b = ec_job_variable(*job, 1)->value;
+    ec_expr one = ec_graph_unary(
+        g, EC_OP_SUM, ec_graph_unary(g, EC_OP_SQUARE, ec_graph_matvec(g, x, ROWS, matrix)));
+    ec_expr two = ec_graph_unary(g, EC_OP_RMAX, ec_graph_matvec(g, x, 3, matrix + 11));
+    ec_expr three =
+        ec_graph_unary(g, EC_OP_SUM,
+                       ec_graph_binary(g, EC_OP_MUL, ec_graph_mirror(g, b, false, false),
+                                       ec_graph_constant(g, 1, &pairs, weight)));
+    ec_expr four = ec_graph_unary(g, EC_OP_LOG10, ec_graph_slice(g, x, 0, 0));
+    ec_expr cost = ec_graph_binary(g, EC_OP_ADD, ec_graph_binary(g, EC_OP_ADD, one, two),
+                                   ec_graph_binary(g, EC_OP_SUB, three, four));
+    ec_constraint limit = {.expr = ec_graph_slice(g, x, 3, 2),
+                           .min = 0.3,
+                           .max = INFINITY,
+                           .tolerance = 0,
+                           .scale = 2};
+    EC_CHECK_CALL(ec_job_add_objective(*job, "f", cost, false, 0));
+    EC_CHECK_CALL(ec_job_add_constraint(*job, "limit", &limit));
+    return 0;
+}
+
+static int search_on(ec_backend *backend, const double *options, size_t evaluations,
+                     ec_result **result)
+{
+    ec_solve_info info;
+    ec_graph *g = NULL;
+    ec_job *job = NULL;
+
+    EC_CHECK_CALL(ec_graph_create(&g));
+    int failed = search_job(g, &job), status = EC_ERR_INTERNAL;
+    if (!failed) {
+        ec_solve_info_default(&info);
+        info.method = "aco";
+        info.population = 37;
+        info.evaluations = evaluations;
+        info.options = options;
+        status = ec_solve(job, backend, &info, result);
+    }
+    ec_job_destroy(&job);
+    ec_graph_destroy(&g);
+    EC_CHECK_CALL(status);
+    return failed;
+}
+
+static int compare_results(const ec_result *got, const ec_result *want)
+{
+    EC_CHECK(got->generations == want->generations && got->evaluations == want->evaluations &&
+                 got->failed == want->failed && got->stop == want->stop,
+             "%u generations, %llu evaluations, %llu failed; not %u, %llu, %llu", got->generations,
+             (unsigned long long)got->evaluations, (unsigned long long)got->failed,
+             want->generations, (unsigned long long)want->evaluations,
+             (unsigned long long)want->failed);
+    EC_CHECK(want->failed > 0 && want->violation == 0, "the problem is too easy");
+    EC_CHECK(memcmp(got->genes, want->genes, (size_t)want->n_genes * sizeof(double)) == 0,
+             "another design");
+    EC_CHECK(got->objective_search[0] == want->objective_search[0], "%.17g, not %.17g",
+             got->objective_search[0], want->objective_search[0]);
+    EC_CHECK(got->n_history == want->n_history, "%zu rows of history, not %zu", got->n_history,
+             want->n_history);
+    for (size_t i = 0; i < want->n_history; i++) {
+        const ec_history_row *a = &got->history[i], *b = &want->history[i];
+        EC_CHECK(a->generation == b->generation && a->evaluations == b->evaluations &&
+                     a->failed == b->failed && a->feasible == b->feasible &&
+                     memcmp(&a->best, &b->best, sizeof a->best) == 0 && a->spread == b->spread &&
+                     memcmp(&a->median, &b->median, sizeof a->median) == 0,
+                 "row %zu of the history: generation %u best %.17g, not %u %.17g", i, a->generation,
+                 a->best, b->generation, b->best);
+    }
+    return 0;
+}
+
+static int same_search(ec_backend *backend, const double *options, size_t evaluations)
+{
+    ec_backend_info info = {"cpu", 1, NULL, NULL};
+    ec_backend *cpu;
+    ec_result *got = NULL, *want = NULL;
+
+    EC_CHECK_CALL(ec_backend_create(&info, &cpu));
+    int failed = search_on(backend, options, evaluations, &got) ||
+                 search_on(cpu, options, evaluations, &want) || compare_results(got, want);
+    ec_result_destroy(&got);
+    ec_result_destroy(&want);
+    ec_backend_destroy(&cpu);
+    return failed;
+}
+
+static int case_search(ec_backend *backend)
+{
+    const double options[OPTIONS] = {1, 0, 0, 8, NAN, 0.5, 60, 1, 1e-3};
+    return same_search(backend, options, 37 * 700 + 5);
+}
+
+static int case_search_colonies(ec_backend *backend)
+{
+    const double options[OPTIONS] = {7, 10, 0, 14, 0.1, 0.5, 60, 1, 1e-3};
+    return same_search(backend, options, 7 * 37 * 300 + 50);
+}
+
+static int case_search_proportional(ec_backend *backend)
+{
+    const double options[OPTIONS] = {3, 0, 1, 8, 0.01, 0.5, NAN, 1, 1e-3};
+    return same_search(backend, options, 3 * 37 * 200);
+}
+
 const ec_case ec_cases_aco[] = {
     {"aco/one_colony", case_one_colony},
     {"aco/many_colonies", case_many_colonies},
@@ -359,5 +490,8 @@ const ec_case ec_cases_aco[] = {
     {"aco/sets", case_sets},
     {"aco/large_colony", case_large_colony},
     {"aco/one_bit", case_one_bit},
+    {"aco/search", case_search},
+    {"aco/search_colonies", case_search_colonies},
+    {"aco/search_proportional", case_search_proportional},
     {NULL, NULL},
 };

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum { HALF = 10, POINTS = 401 };
-static const double exclude = 0.13; /* half the main beam's width in u, by its nulls */
+static const double exclude = 0.1325; /* about the first null, between two points of the grid */
 
 static double direction(int i)
 {
