@@ -178,9 +178,10 @@ static int describe_genes(ec_aco *aco, const ec_optimizer_info *info)
     for (size_t i = 0; i < info->n_genes; i++)
         integral = integral || info->genes[i].integral;
     if (!integral && !asked)
-        return ec_fail(EC_ERR_ARGUMENT,
-                       "aco: every variable is real, and ants choose bits: give bits = 8 to code "
-                       "each variable in 8 bits, or choose a method for real variables (lshade)");
+        return ec_fail(
+            EC_ERR_ARGUMENT,
+            "aco: every variable is real, and ants choose bits: give bits = 8 to code "
+            "each variable in 8 bits, or choose a method for real variables (acor, lshade)");
     aco->gene = (ec_aco_gene *)calloc(info->n_genes, sizeof *aco->gene);
     aco->set = (ec_aco_set *)calloc(info->n_genes, sizeof *aco->set);
     if (!aco->gene || !aco->set)
