@@ -16,7 +16,7 @@
 #ifndef EC_OPTIMIZER_H
 #define EC_OPTIMIZER_H
 
-#include "array.h"
+#include "evaluator.h"
 
 EC_C_BEGIN
 
@@ -38,6 +38,14 @@ typedef struct ec_option_def {
     const char *words; /* "a|b|c" for EC_OPTION_WORD */
     const char *help;  /* one line */
 } ec_option_def;
+
+/* Methods that are listed together: one section of the reference, one word in a list of methods. */
+typedef struct ec_optimizer_family {
+    const char *name;              /* "nlopt": a topic of `eciton help` */
+    const char *title;             /* "NLopt methods" */
+    const char *help;              /* what is common to them */
+    const char *free_of_gradients; /* behind the name, those that need none: "_ln_..." */
+} ec_optimizer_family;
 
 /* What a method needs of the solve loop, or gives it. */
 enum {
@@ -74,10 +82,11 @@ typedef struct ec_optimizer_info {
     const double
         *start; /* n_start designs of n_genes (row a design), or NULL; clamped to the bounds */
     size_t n_start;
-    const double *options; /* one value an entry of def->options, in order */
-    size_t n_objectives;   /* 0 counts as 1; more only with EC_OPTIMIZER_FRONT */
-    size_t n_limits;       /* with EC_OPTIMIZER_LIMITS: rows of ec_scores.limit */
-    const bool *equal;     /* of each limit: it has to be 0, rather than <= 0 */
+    const double *options;         /* one value an entry of def->options, in order */
+    size_t n_objectives;           /* 0 counts as 1; more only with EC_OPTIMIZER_FRONT */
+    size_t n_limits;               /* with EC_OPTIMIZER_LIMITS: rows of ec_scores.limit */
+    const bool *equal;             /* of each limit: it has to be 0, rather than <= 0 */
+    const ec_interrupt *interrupt; /* for a propose that may take long; may be NULL */
     ec_log *log;
 } ec_optimizer_info;
 
@@ -110,8 +119,11 @@ struct ec_optimizer_def {
     const char *help; /* one line with the source */
     const ec_option_def *options;
     size_t n_options;
-    uint32_t flags;        /* EC_OPTIMIZER_* */
-    size_t min_population; /* smallest population that the mutation allows */
+    uint32_t flags;                    /* EC_OPTIMIZER_* */
+    size_t min_population;             /* smallest population that the mutation allows */
+    const ec_optimizer_family *family; /* NULL: it stands for itself */
+    /* flags that depend on the options (NULL: defaults); NULL: def->flags */
+    uint32_t (*needs)(const ec_optimizer_def *def, const double *options);
     /* ERR_ARGUMENT with a sentence when a value does not fit. */
     int (*create)(const ec_optimizer_def *def, ec_backend *backend, const ec_optimizer_info *info,
                   ec_optimizer **optimizer);
@@ -119,7 +131,8 @@ struct ec_optimizer_def {
     /* Largest population of any generation (for buffers). */
     size_t (*max_population)(const ec_optimizer *optimizer);
     /* Points *X (and *XG, *group_map: i32 over candidates, when there are groups) at this
-     * generation's n designs: buffers owned by the optimizer, valid until take. */
+     * generation's n designs: buffers owned by the optimizer, valid until take. n = 0: the method
+     * has nothing left to try. EC_STOPPED: the interrupt ended it. */
     int (*propose)(ec_optimizer *optimizer, ec_array *X, ec_array *XG, const int32_t **group_map,
                    size_t *n);
     /* Scores of the proposed designs. n is what propose said, or fewer when a budget cuts the last

@@ -17,7 +17,7 @@ const char *ec_stop_name(ec_stop stop)
 {
     static const char *const names[] = {"none",        "generations", "evaluations", "time",
                                         "target",      "stagnation",  "spread",      "interrupted",
-                                        "device lost", "error"};
+                                        "device lost", "error",       "finished"};
 
     return (unsigned)stop < sizeof names / sizeof *names ? names[stop] : "unknown";
 }
@@ -71,12 +71,10 @@ static size_t within_budget(const ec_solve_run *run, size_t n)
 int ec_solve_mark_failed(ec_solve_run *run, size_t n)
 {
     const ec_worker *worker = &run->workers[0];
-    ec_score_args args = {worker->cost,
-                          worker->violation,
-                          worker->status,
-                          run->flag,
-                          ec_executor_output(worker->executor, 0)->ld,
-                          (uint32_t)run->n_objectives};
+    ec_scores scores;
+    ec_solve_scores(run, worker, &scores);
+    ec_score_args args = {scores.cost, scores.violation, worker->status,
+                          run->flag,   scores.ld,        (uint32_t)run->n_objectives};
 
     return run->backend->ops->launch(run->backend, &ec_kernel_score, &args, n, 1);
 }
@@ -91,12 +89,13 @@ static int enqueue(ec_solve_run *run, size_t lanes, size_t *n)
     size_t proposed = 0;
 
     int status = run->def->propose(run->optimizer, &g.X, &g.XG, &g.group_map, &proposed);
-    if (status < 0)
+    g.n = *n = status == EC_OK ? within_budget(run, proposed) : 0;
+    if (g.n == 0)
         return status;
-    g.n = *n = within_budget(run, proposed);
     size_t m = lanes > 0 ? lanes : *n;
     g.X.lanes = m;
-    status = ec_executor_run(worker->executor, &g.X, run->groups > 0 ? &g.XG : NULL, g.group_map,
+    ec_solve_choose_executor(run, worker);
+    status = ec_executor_run(worker->ran, &g.X, run->groups > 0 ? &g.XG : NULL, g.group_map,
                              worker->status, m, run->groups);
     if (status == EC_OK)
         status = ec_solve_mark_failed(run, m);
@@ -104,10 +103,8 @@ static int enqueue(ec_solve_run *run, size_t lanes, size_t *n)
         status = ec_solve_handle_failures(run, &g);
     if (status != EC_OK)
         return status;
-    ec_scores scores = {.cost = worker->cost,
-                        .violation = worker->violation,
-                        .status = worker->status,
-                        .ld = ec_executor_output(worker->executor, 0)->ld};
+    ec_scores scores;
+    ec_solve_scores(run, worker, &scores);
     status = run->def->take(run->optimizer, &scores, *n);
     if (status == EC_OK)
         status = backend->ops->launch(backend, &ec_kernel_stop_rules, &run->rules, 1, 1);
@@ -195,6 +192,8 @@ static int generation(ec_solve_run *run)
     if (status != EC_OK)
         return status;
     run->n = n;
+    if (n == 0) /* the method has ended */
+        return EC_OK;
     run->enqueued += n;
     run->generation++;
     return EC_OK;
@@ -257,6 +256,8 @@ static int search(ec_solve_run *run)
         if (status == EC_OK && run->looked_at == run->generation && !flag)
             ec_solve_save_when_due(run);
         stop = ec_solve_host_stop(run);
+        if (status == EC_OK && !stop && run->n == 0)
+            stop = EC_STOP_FINISHED;
     }
     if (status == EC_STOPPED) /* within a generation, of which nothing was taken */
         status = EC_OK;

@@ -26,10 +26,11 @@ typedef enum ec_stop {
     EC_STOP_SPREAD,
     EC_STOP_INTERRUPT,
     EC_STOP_DEVICE,
-    EC_STOP_ERROR
+    EC_STOP_ERROR,
+    EC_STOP_FINISHED /* the method had nothing left to try */
 } ec_stop;
 /* "generations", "evaluations", "time", "target", "stagnation", "spread", "interrupted",
- * "device lost", "error" */
+ * "device lost", "error", "finished" */
 EC_API const char *ec_stop_name(ec_stop stop);
 
 typedef struct ec_history_row {

@@ -219,6 +219,9 @@ static int build_optimizer(ec_solve_run *run)
         .n_start = n_start,
         .options = info->options,
         .n_objectives = run->n_objectives,
+        .n_limits = run->n_limits,
+        .equal = run->limit_equal,
+        .interrupt = &run->interrupt,
         .log = &run->messages.log,
     };
     status = run->def->create(run->def, run->backend, &optimizer, &run->optimizer);
@@ -263,10 +266,13 @@ static int worker_create(ec_solve_run *run, ec_worker *worker, ec_backend *backe
         status = backend->ops->fill(backend, worker->status, 0, ec_lane_ld(run->max_population));
     if (status != EC_OK)
         return status;
-    worker->cost = (const double *)ec_executor_output(worker->executor, 0)->data;
-    worker->violation =
-        run->n_outputs > 1 ? (const double *)ec_executor_output(worker->executor, 1)->data : NULL;
-    return EC_OK;
+    if (run->n_slopes == 0)
+        return EC_OK;
+    info.n_outputs += run->n_slopes;
+    run->planning = true;
+    status = ec_executor_create(run->job->graph, backend, &info, &worker->slopes);
+    run->planning = false;
+    return status;
 }
 
 static int build_rules(ec_solve_run *run)
@@ -305,9 +311,10 @@ static int build_rules(ec_solve_run *run)
 static int build_lists(ec_solve_run *run)
 {
     size_t keep = run->info->keep > 0 ? (size_t)run->info->keep : KEEP_DEFAULT;
-    size_t elite = run->max_population < EC_ELITE_MAX ? run->max_population : EC_ELITE_MAX;
+    size_t elite = keep > EC_ELITE_MAX ? keep : EC_ELITE_MAX;
 
-    elite = run->n_objectives > 1 ? run->max_population : elite > keep ? elite : keep;
+    if (run->n_objectives > 1)
+        elite = run->max_population;
     int status = ec_design_list_create(&run->keep, keep, run->width, 0);
     if (status == EC_OK)
         status = ec_design_list_create(&run->distinct, EC_POLISH_DESIGNS_MAX, run->width,
@@ -380,7 +387,11 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
         if (run->outputs[i] < 0)
             return run->outputs[i];
     tell_variables(run);
-    status = build_optimizer(run);
+    status = ec_solve_add_limits(run);
+    if (status == EC_OK)
+        status = build_optimizer(run);
+    if (status == EC_OK)
+        status = ec_solve_add_gradients(run);
     if (status == EC_OK)
         status = build_rules(run);
     if (status == EC_OK)
@@ -405,6 +416,7 @@ void ec_solve_release(ec_solve_run *run)
         backend->ops->capture_destroy(backend, &run->captures[i].capture);
     for (size_t i = 0; i < run->n_workers; i++) {
         ec_executor_destroy(&run->workers[i].executor);
+        ec_executor_destroy(&run->workers[i].slopes);
         backend->ops->release(backend, run->workers[i].status);
     }
     free(run->workers);
@@ -417,6 +429,8 @@ void ec_solve_release(ec_solve_run *run)
     ec_design_list_release(&run->latest);
     free(run->designs);
     ec_solve_front_release(run);
+    free(run->limits);
+    free(run->limit_equal);
     free(run->min);
     free(run->max);
     free(run->elite_genes);

@@ -62,8 +62,8 @@ static int sample_failures(ec_solve_run *run, const ec_generation *g, const uint
 
 /* Host copies of what the executor wrote for the generation. */
 typedef struct outputs {
-    double *values[2];
-    size_t rows[2], ld;
+    double *values[EC_OUTPUTS_MAX];
+    size_t rows[EC_OUTPUTS_MAX], ld;
     int32_t n;
 } outputs;
 
@@ -79,8 +79,9 @@ static int outputs_fetch(ec_solve_run *run, outputs *o)
     int status = EC_OK;
 
     memset(o, 0, sizeof *o);
-    for (int32_t i = 0; i < run->n_outputs && status == EC_OK; i++) {
-        const ec_array *array = ec_executor_output(run->workers[0].executor, i);
+    const ec_worker *worker = &run->workers[0];
+    for (int32_t i = 0; i < worker->n_ran && status == EC_OK; i++) {
+        const ec_array *array = ec_executor_output(worker->ran, i);
         size_t bytes = array->elements * array->ld * sizeof(double);
         o->rows[i] = array->elements;
         o->ld = array->ld;
@@ -98,7 +99,7 @@ static int outputs_put(ec_solve_run *run, const outputs *o)
     int status = EC_OK;
 
     for (int32_t i = 0; i < o->n && status == EC_OK; i++) {
-        const ec_array *array = ec_executor_output(run->workers[0].executor, i);
+        const ec_array *array = ec_executor_output(run->workers[0].ran, i);
         status = backend->ops->upload(backend, array->data, o->values[i],
                                       o->rows[i] * o->ld * sizeof(double));
     }
@@ -117,8 +118,9 @@ static int give_value(ec_solve_run *run, size_t n, uint8_t *bytes)
             continue;
         for (size_t k = 0; k < run->n_objectives; k++)
             o.values[0][k * o.ld + c] = run->job->objectives[k].maximize ? -value : value;
-        if (o.n > 1)
-            o.values[1][c] = 0;
+        for (int32_t i = 1; i < o.n; i++) /* no limit is missed, and nothing has a slope */
+            for (size_t k = 0; k < o.rows[i]; k++)
+                o.values[i][k * o.ld + c] = 0;
         bytes[c] = 0;
         run->patched++;
     }
@@ -193,7 +195,7 @@ static int retry(ec_solve_run *run, const ec_generation *g, uint8_t *bytes)
     if (status == EC_OK)
         status = gather_failed(run, g, failed, m, &X, &map);
     if (status == EC_OK)
-        status = ec_executor_run(worker->executor, &X, run->groups > 0 ? &g->XG : NULL, map,
+        status = ec_executor_run(worker->ran, &X, run->groups > 0 ? &g->XG : NULL, map,
                                  worker->status, m, run->groups);
     if (status == EC_OK)
         status = ec_solve_mark_failed(run, m);

@@ -2,6 +2,7 @@
  *
  *   solve.c          a generation, the search, the end of a run; the public functions
  *   solve_build.c    checks, and everything that a run needs
+ *   solve_outputs.c  limits and gradients, for methods that ask for them
  *   solve_designs.c  the order of designs, and lists of the best of them
  *   solve_look.c     looks of the host: statistics, best designs, history
  *   solve_failures.c designs that fail
@@ -27,7 +28,8 @@ EC_C_BEGIN
 enum {
     EC_ELITE_MAX = 64, /* best members whose genes are read at a look */
     EC_CAPTURES_MAX = 64,
-    EC_SAID_MAX = 32 /* different warnings of a run that are remembered */
+    EC_OUTPUTS_MAX = 5, /* of the executor of a generation */
+    EC_SAID_MAX = 32    /* different warnings of a run that are remembered */
 };
 
 /* A run plans and evaluates the same expressions several times; it says each warning once. */
@@ -76,8 +78,10 @@ typedef struct ec_front_list {
 typedef struct ec_worker {
     ec_backend *backend;
     ec_executor *executor;
+    ec_executor *slopes; /* the same outputs and the gradients; NULL: nobody wants them */
+    ec_executor *ran;    /* of the two, the one of this generation, and its outputs */
+    int32_t n_ran;
     uint8_t *status; /* of the candidates, on the backend */
-    const double *cost, *violation;
 } ec_worker;
 
 typedef struct ec_captured {
@@ -108,8 +112,13 @@ typedef struct ec_solve_run {
     ec_optimizer *optimizer;
     ec_worker *workers;
     size_t n_workers;
-    ec_expr outputs[2]; /* cost (of several objectives a list), violation */
-    int32_t n_outputs;
+    /* cost (of several objectives a list), violation, limits; then the gradients of the cost and of
+     * the limits */
+    ec_expr outputs[EC_OUTPUTS_MAX];
+    int32_t n_outputs, n_slopes, limit_output;
+    ec_expr *limits; /* each limit of the constraints, a scalar, for methods that ask */
+    bool *limit_equal;
+    size_t n_limits;
     size_t n_objectives;
     bool maximize;
     size_t width; /* genes of a design, group genes behind */
@@ -175,6 +184,16 @@ void ec_solve_release(ec_solve_run *run);
 ec_stop ec_solve_host_stop(const ec_solve_run *run);
 /* From here on evaluations at final fidelity count the seconds that a signal leaves them. */
 void ec_solve_begin_end(ec_solve_run *run);
+
+/* solve_outputs.c. What the method needs of EC_OPTIMIZER_*; outputs for it: limits first, then
+ * gradients (ERR_NO_GRADIENT says which node has none). */
+uint32_t ec_solve_needs(const ec_solve_run *run);
+int ec_solve_add_limits(ec_solve_run *run);
+int ec_solve_add_gradients(ec_solve_run *run);
+/* The executor of a generation: with gradients where the method wants them; and where its scores
+ * lie. */
+void ec_solve_choose_executor(const ec_solve_run *run, ec_worker *worker);
+void ec_solve_scores(const ec_solve_run *run, const ec_worker *worker, ec_scores *scores);
 
 /* solve_look.c */
 bool ec_solve_is_kept(uint32_t generation);

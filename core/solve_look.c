@@ -105,7 +105,7 @@ static int look(ec_solve_run *run, bool kept, bool last, int32_t *flag)
 {
     ec_backend *backend = run->backend;
     size_t found = 0, keep = run->keep.capacity, rows = run->max_population;
-    size_t elite = kept ? (rows < EC_ELITE_MAX ? rows : EC_ELITE_MAX) : keep;
+    size_t elite = kept && keep < EC_ELITE_MAX ? EC_ELITE_MAX : keep;
     bool several = run->n_objectives > 1;
     ec_history_row row;
 
@@ -113,9 +113,8 @@ static int look(ec_solve_run *run, bool kept, bool last, int32_t *flag)
     if (status == EC_OK)
         status = backend->ops->download(backend, &run->stats, run->rules.stats, sizeof run->stats);
     if (status == EC_OK)
-        status = run->def->elite(run->optimizer, several || elite > rows ? rows : elite,
-                                 run->elite_genes, run->elite_cost, run->elite_violation,
-                                 run->elite_status, &found);
+        status = run->def->elite(run->optimizer, several ? rows : elite, run->elite_genes,
+                                 run->elite_cost, run->elite_violation, run->elite_status, &found);
     if (status < 0)
         return status;
     for (size_t i = 0; i < found; i++)

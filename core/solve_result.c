@@ -137,6 +137,9 @@ void ec_solve_write_message(const ec_solve_run *run)
     case EC_STOP_ERROR:
         snprintf(text, size, "ended by an error: %.300s", run->error);
         break;
+    case EC_STOP_FINISHED:
+        snprintf(text, size, "the method '%s' had nothing left to try", r->method);
+        break;
     case EC_STOP_NONE:
         snprintf(text, size, "the run has not ended");
         break;
