@@ -7,15 +7,17 @@
 #include <string.h>
 
 extern const ec_optimizer_def ec_de_lshade, ec_de_rand1bin, ec_de_best1bin, ec_de_jde,
-    ec_de_current_to_pbest, ec_cmaes_method, ec_acor_method, ec_nsga2_method, ec_aco_binary;
+    ec_de_current_to_pbest, ec_cmaes_method, ec_acor_method, ec_nsga2_method, ec_aco_binary,
+    ec_lbfgs_method;
 
 #define DECLARE(id, word, options, traits, help) extern const ec_optimizer_def ec_nlopt_##id;
 #define ENTRY(id, word, options, traits, help)   &ec_nlopt_##id,
 EC_NLOPT_LIST(DECLARE)
 
 static const ec_optimizer_def *const table[] = {
-    &ec_de_lshade,    &ec_de_rand1bin, &ec_de_best1bin,  &ec_de_jde,     &ec_de_current_to_pbest,
-    &ec_cmaes_method, &ec_acor_method, &ec_nsga2_method, &ec_aco_binary, EC_NLOPT_LIST(ENTRY) NULL,
+    &ec_de_lshade,           &ec_de_rand1bin,  &ec_de_best1bin,           &ec_de_jde,
+    &ec_de_current_to_pbest, &ec_cmaes_method, &ec_acor_method,           &ec_aco_binary,
+    &ec_nsga2_method,        &ec_lbfgs_method, EC_NLOPT_LIST(ENTRY) NULL,
 };
 
 const ec_optimizer_def *const *ec_optimizer_table(void)

@@ -3,6 +3,8 @@
 
 #include "../../core/random.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +125,48 @@ double ec_multi_start_option(const ec_optimizer_def *def, const ec_optimizer_inf
         if (strcmp(def->options[i].key, key) == 0)
             return info->options ? info->options[i] : def->options[i].initial;
     return 0;
+}
+
+void ec_multi_start_say_integers(const ec_optimizer_def *def, const ec_optimizer_info *info)
+{
+    bool integers = false;
+
+    for (size_t i = 0; i < info->n_genes; i++)
+        integers = integers || (info->genes[i].integral && info->genes[i].min < info->genes[i].max);
+    if (integers)
+        ec_log_write(info->log, EC_LOG_WARNING,
+                     "%s moves along gradients: integer, binary and choice variables stay where a "
+                     "search starts",
+                     def->name);
+}
+
+void ec_multi_start_say_ends(const ec_optimizer_def *def, ec_log *log, const char *noun,
+                             uint64_t started, size_t n, const uint64_t *ends,
+                             const char *const *texts)
+{
+    char text[512] = "";
+    size_t used = 0;
+    uint64_t ended = 0;
+
+    for (size_t i = 0; i < n && used < sizeof text; i++) {
+        ended += ends[i];
+        if (ends[i] > 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " %s", ends[i],
+                                     texts[i]);
+    }
+    if (started > ended && used < sizeof text)
+        snprintf(text + used, sizeof text - used, ", %" PRIu64 " not finished", started - ended);
+    if (started > 0)
+        ec_log_write(log, EC_LOG_INFO, "%s: %" PRIu64 " %s: %s", def->name, started, noun,
+                     text + 2);
+}
+
+void ec_multi_start_say_slopes(const ec_multi_start *m, const ec_optimizer_def *def, ec_log *log)
+{
+    if (m->bad_slopes > 0)
+        ec_log_write(log, EC_LOG_WARNING,
+                     "%s: slopes of %" PRIu64 " designs were no finite numbers and count as 0",
+                     def->name, m->bad_slopes);
 }
 
 /* ---- designs ---- */

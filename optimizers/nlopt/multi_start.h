@@ -48,6 +48,14 @@ void ec_multi_start_release(ec_multi_start *m);
 double ec_multi_start_option(const ec_optimizer_def *def, const ec_optimizer_info *info,
                              const char *key);
 
+/* "lbfgs: 200 runs: 180 converged, 20 not finished": how many ended how, of n kinds. */
+void ec_multi_start_say_ends(const ec_optimizer_def *def, ec_log *log, const char *noun,
+                             uint64_t started, size_t n, const uint64_t *ends,
+                             const char *const *texts);
+/* Says that a method along gradients leaves integers where they are; how often slopes were none. */
+void ec_multi_start_say_integers(const ec_optimizer_def *def, const ec_optimizer_info *info);
+void ec_multi_start_say_slopes(const ec_multi_start *m, const ec_optimizer_def *def, ec_log *log);
+
 /* Start of search `number`, [n]. */
 void ec_multi_start_point(const ec_multi_start *m, uint64_t number, double *y);
 /* Makes y candidate c of the next generation. */

@@ -10,7 +10,6 @@
 
 #include "../../core/random.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -260,20 +259,6 @@ static int configure(ec_nlopt *o, const ec_optimizer_def *def, const ec_optimize
     return sort_limits(o, info);
 }
 
-static void say_integers(const ec_nlopt *o, const ec_optimizer_def *def,
-                         const ec_optimizer_info *info)
-{
-    bool integers = false;
-
-    for (size_t i = 0; i < info->n_genes; i++)
-        integers = integers || (info->genes[i].integral && info->genes[i].min < info->genes[i].max);
-    if (integers && needs(def, info->options) & EC_OPTIMIZER_GRADIENT)
-        ec_log_write(o->log, EC_LOG_WARNING,
-                     "%s moves along gradients: integer, binary and choice variables stay where a "
-                     "search starts",
-                     def->name);
-}
-
 static void ec_nlopt_destroy(ec_optimizer **handle);
 
 static int ec_nlopt_create(const ec_optimizer_def *def, ec_backend *backend,
@@ -310,37 +295,27 @@ static int ec_nlopt_create(const ec_optimizer_def *def, ec_backend *backend,
         status = ec_fail(EC_ERR_MEMORY, "no memory for %zu searches", o->slots);
     if (status == EC_OK && o->common.n > 0)
         status = ec_nlopt_pool_create(&o->setup, o->slots, &o->pool);
-    if (status == EC_OK)
-        say_integers(o, def, info);
-    else
+    if (status == EC_OK && needs(def, info->options) & EC_OPTIMIZER_GRADIENT)
+        ec_multi_start_say_integers(def, info);
+    if (status != EC_OK)
         ec_nlopt_destroy(optimizer);
     return status;
 }
 
-/* "nlopt_ld_slsqp: 200 searches: 180 converged, 15 limited by rounding, 5 not finished" */
 static void say_ends(const ec_nlopt *o)
 {
-    char text[400] = "";
-    size_t used = 0;
-    uint64_t ended = 0;
+    char failed[200];
+    const char *texts[EC_NLOPT_ENDS];
 
-    for (int end = 0; end < EC_NLOPT_ENDS; end++) {
-        ended += o->ends[end];
-        if (o->ends[end] > 0)
-            used += (size_t)snprintf(text + used, sizeof text - used, ", %" PRIu64 " %s",
-                                     o->ends[end], ec_nlopt_end_text((ec_nlopt_end)end));
-        if (end == EC_NLOPT_FAILED && o->ends[end] > 0 && o->message[0])
-            used += (size_t)snprintf(text + used, sizeof text - used, " (%s)", o->message);
+    for (int end = 0; end < EC_NLOPT_ENDS; end++)
+        texts[end] = ec_nlopt_end_text((ec_nlopt_end)end);
+    if (o->message[0]) {
+        snprintf(failed, sizeof failed, "%s (%s)", texts[EC_NLOPT_FAILED], o->message);
+        texts[EC_NLOPT_FAILED] = failed;
     }
-    if (o->started > ended)
-        snprintf(text + used, sizeof text - used, ", %" PRIu64 " not finished", o->started - ended);
-    if (o->started > 0)
-        ec_log_write(o->log, EC_LOG_INFO, "%s: %" PRIu64 " search%s: %s", o->base.def->name,
-                     o->started, o->started > 1 ? "es" : "", text + 2);
-    if (o->common.bad_slopes > 0)
-        ec_log_write(o->log, EC_LOG_WARNING,
-                     "%s: slopes of %" PRIu64 " designs were no finite numbers and count as 0",
-                     o->base.def->name, o->common.bad_slopes);
+    ec_multi_start_say_ends(o->base.def, o->log, "searches", o->started, EC_NLOPT_ENDS, o->ends,
+                            texts);
+    ec_multi_start_say_slopes(&o->common, o->base.def, o->log);
 }
 
 static void ec_nlopt_destroy(ec_optimizer **handle)
