@@ -38,9 +38,9 @@ enum {
     X(GN_DIRECT_L_NOSCAL, "gn_direct_l_noscal", fixed,                                             \
       EC_NLOPT_DIRECT,                                                                             \
       "DIRECT-L without scaling of the box")                                                       \
-    X(GN_DIRECT_L_RAND_NOSCAL, "gn_direct_l_rand_noscal", plain,                                   \
-      EC_NLOPT_DIRECT | EC_NLOPT_RANDOM,                                                           \
-      "DIRECT-L with random choices, without scaling of the box")                                  \
+    X(GN_DIRECT_L_RAND_NOSCAL, "gn_direct_l_rand_noscal", fixed,                                   \
+      EC_NLOPT_DIRECT,                                                                             \
+      "the same (NLopt 2.7 makes none of the random choices of its name)")                         \
     X(GN_ORIG_DIRECT, "gn_orig_direct", fixed,                                                     \
       EC_NLOPT_DIRECT | EC_NLOPT_INEQUALITIES,                                                     \
       "DIRECT, Gablonsky's code")                                                                  \

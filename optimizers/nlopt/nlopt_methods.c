@@ -122,8 +122,7 @@ static const ec_nlopt_algorithm *algorithm_of(const ec_optimizer_def *def)
 }
 
 /* The word of the option `local`, or the default where it is auto. */
-static const ec_nlopt_algorithm *local_of(const ec_optimizer_def *def, const double *options,
-                                          size_t n)
+static const ec_nlopt_algorithm *local_of(const ec_optimizer_def *def, const double *options)
 {
     const ec_nlopt_algorithm *algorithm = algorithm_of(def);
     bool gets_limits = strstr(algorithm->word, "_eq") != NULL;
@@ -137,13 +136,13 @@ static const ec_nlopt_algorithm *local_of(const ec_optimizer_def *def, const dou
         return ec_nlopt_algorithm_find(word);
     if (algorithm->traits & EC_NLOPT_GRADIENT)
         return ec_nlopt_algorithm_find(gets_limits ? "ld_slsqp" : "ld_lbfgs");
-    return ec_nlopt_algorithm_find(gets_limits || n < 2 ? "ln_cobyla" : "ln_bobyqa");
+    return ec_nlopt_algorithm_find(gets_limits ? "ln_cobyla" : "ln_bobyqa");
 }
 
 static uint32_t needs(const ec_optimizer_def *def, const double *options)
 {
     bool meta = algorithm_of(def)->traits & EC_NLOPT_META;
-    bool local = meta && local_of(def, options, 2)->traits & EC_NLOPT_GRADIENT;
+    bool local = meta && local_of(def, options)->traits & EC_NLOPT_GRADIENT;
 
     return def->flags | (local ? (uint32_t)EC_OPTIMIZER_GRADIENT : 0u);
 }
@@ -282,8 +281,7 @@ static int ec_nlopt_create(const ec_optimizer_def *def, ec_backend *backend,
         status = ec_multi_start_create(&o->common, def, backend, info, o->slots);
     if (status == EC_OK) {
         o->setup.n = o->common.n;
-        o->setup.local =
-            o->algorithm->traits & EC_NLOPT_META ? local_of(def, info->options, o->common.n) : NULL;
+        o->setup.local = o->algorithm->traits & EC_NLOPT_META ? local_of(def, info->options) : NULL;
         status = o->setup.local ? check_local(def, &o->setup) : EC_OK;
     }
     if (status == EC_OK)

@@ -1,5 +1,4 @@
 /* nlopt_search.c: threads, the rendezvous, and the log of answers. */
-#define _POSIX_C_SOURCE 200809L
 #include "nlopt_search.h"
 
 #include <pthread.h>
