@@ -256,10 +256,9 @@ void ec_lua_help_list(FILE *to)
             fprintf(to, "  %-22s %s\n", ec_lua_noun(i)->name, ec_lua_noun(i)->usage);
     fprintf(to, "  %-22s %s\n", "functions", "ec.sin(x), x:sum(), ec.concat(a, b), ...");
     fprintf(to, "  %-22s %s\n", "units", "3.5*ec.GHz, 0.5*ec.mm, ...");
-    fprintf(to, "\nsearch methods: ");
-    for (int i = 0; ec_optimizer_table()[i]; i++)
-        fprintf(to, "%s%s", i ? ", " : "", ec_optimizer_table()[i]->name);
-    fprintf(to, "\n");
+    char methods[512];
+    ec_optimizer_names(0, 0, methods, sizeof methods);
+    fprintf(to, "\nsearch methods: %s\n", methods);
 }
 
 /* What the value of a noun can do. */
@@ -276,9 +275,9 @@ static void print_see_also(FILE *to, const ec_noun *noun)
         for (int k = 0, n = 0; ec_lua_noun(k); k++)
             if (strncmp(ec_lua_noun(k)->name, follows[i][1], strlen(follows[i][1])) == 0)
                 fprintf(to, n++ ? ", %s" : " %s", ec_lua_noun(k)->name);
-        for (int k = 0; strcmp(noun->name, "job:solve") == 0 && ec_optimizer_table()[k]; k++)
-            fprintf(to, ", %s", ec_optimizer_table()[k]->name);
-        fprintf(to, "\n");
+        char methods[512];
+        ec_optimizer_names(0, 0, methods, sizeof methods);
+        fprintf(to, strcmp(noun->name, "job:solve") == 0 ? ", %s\n" : "\n", methods);
     }
 }
 
@@ -310,7 +309,7 @@ static void print_units(FILE *to)
 
 static void print_method(FILE *to, const ec_optimizer_def *def)
 {
-    char type[160], initial[160];
+    char type[400], initial[400];
     fprintf(to,
             "%s\n\n    job:solve{ method = \"%s\", evaluations = 1e5 }\n\n%s\nsmallest population: "
             "%zu\n",
@@ -320,6 +319,53 @@ static void print_method(FILE *to, const ec_optimizer_def *def)
         fprintf(to, "%s  %-20s %s (default %s)\n  %-20s   %s\n", i ? "" : "\n", def->options[i].key,
                 type, initial, "", def->options[i].help);
     }
+}
+
+/* ---- families of methods --------------------------------------------------------------------- */
+
+/* Whether the method is the first of its family in the table. */
+static bool begins_family(int i)
+{
+    const ec_optimizer_def *const *all = ec_optimizer_table();
+    return all[i]->family && (i == 0 || all[i - 1]->family != all[i]->family);
+}
+
+enum { FAMILY_OPTIONS_MAX = 64 };
+
+/* Options of all members of the family that begins at entry `first`, each key once. */
+static int family_options(int first, const ec_option_def **options)
+{
+    const ec_optimizer_def *const *all = ec_optimizer_table();
+    int n = 0;
+    for (int i = first; all[i] && all[i]->family == all[first]->family; i++)
+        for (size_t k = 0; k < all[i]->n_options; k++) {
+            int at = 0;
+            while (at < n && strcmp(options[at]->key, all[i]->options[k].key) != 0)
+                at++;
+            if (at == n && n < FAMILY_OPTIONS_MAX)
+                options[n++] = &all[i]->options[k];
+        }
+    return n;
+}
+
+static void print_family(FILE *to, int first)
+{
+    const ec_optimizer_def *const *all = ec_optimizer_table();
+    const ec_optimizer_family *family = all[first]->family;
+    fprintf(to, "%s\n\n%s\n\n", family->title, family->help);
+    for (int i = first; all[i] && all[i]->family == family; i++)
+        fprintf(to, "  %s\n      %s\n", all[i]->name, all[i]->help);
+    fprintf(to, "\noptions: eciton help and the name of a method\n");
+}
+
+static bool print_family_topic(FILE *to, const char *topic)
+{
+    for (int i = 0; ec_optimizer_table()[i]; i++)
+        if (begins_family(i) && strcmp(ec_optimizer_table()[i]->family->name, topic) == 0) {
+            print_family(to, i);
+            return true;
+        }
+    return false;
 }
 
 static void print_functions(FILE *to)
@@ -413,6 +459,8 @@ bool ec_lua_help_topic(FILE *to, const char *topic)
         print_method(to, def);
         return true;
     }
+    if (print_family_topic(to, topic))
+        return true;
     const char *name = strncmp(topic, "ec.", 3) == 0 ? topic + 3 : topic;
     for (const ec_lua_function *f = ec_lua_functions; f->name; f++)
         if (strcmp(name, f->name) == 0) {
@@ -449,21 +497,45 @@ static void markdown_noun(FILE *to, const ec_noun *noun)
     }
 }
 
-static void markdown_method(FILE *to, const ec_optimizer_def *def)
+static void markdown_options(FILE *to, int n, const ec_option_def *const *options)
 {
-    char type[160], initial[160];
-    fprintf(to, "\n### %s\n\n%s. Smallest population: %zu.\n", def->name, def->help,
-            def->min_population);
-    if (def->n_options)
+    char type[400], initial[400];
+    if (n > 0)
         fprintf(to, "\n| option | kind | default | |\n| --- | --- | --- | --- |\n");
-    for (size_t i = 0; i < def->n_options; i++) {
-        option_texts(&def->options[i], type, initial, sizeof type);
-        fprintf(to, "| `%s` | ", def->options[i].key);
+    for (int i = 0; i < n; i++) {
+        option_texts(options[i], type, initial, sizeof type);
+        fprintf(to, "| `%s` | ", options[i]->key);
         cell(to, type);
         fprintf(to, " | %s | ", initial);
-        cell(to, def->options[i].help);
+        cell(to, options[i]->help);
         fprintf(to, " |\n");
     }
+}
+
+static void markdown_method(FILE *to, const ec_optimizer_def *def)
+{
+    const ec_option_def *options[FAMILY_OPTIONS_MAX];
+    int n = 0;
+    for (; n < (int)def->n_options && n < FAMILY_OPTIONS_MAX; n++)
+        options[n] = &def->options[n];
+    fprintf(to, "\n### %s\n\n%s. Smallest population: %zu.\n", def->name, def->help,
+            def->min_population);
+    markdown_options(to, n, options);
+}
+
+static void markdown_family(FILE *to, int first)
+{
+    const ec_optimizer_def *const *all = ec_optimizer_table();
+    const ec_optimizer_family *family = all[first]->family;
+    const ec_option_def *options[FAMILY_OPTIONS_MAX];
+    fprintf(to, "\n### %s\n\n%s\n\n| method | |\n| --- | --- |\n", family->title, family->help);
+    for (int i = first; all[i] && all[i]->family == family; i++) {
+        fprintf(to, "| `%s` | ", all[i]->name);
+        cell(to, all[i]->help);
+        fprintf(to, " |\n");
+    }
+    fprintf(to, "\nTheir options; `eciton help` and a method's name tells which it has.\n");
+    markdown_options(to, family_options(first, options), options);
 }
 
 static bool starts(const char *text, const char *with)
@@ -500,7 +572,10 @@ void ec_lua_help_markdown(FILE *to)
                 "that each adds to its "
                 "keys.\n");
     for (int i = 0; ec_optimizer_table()[i]; i++)
-        markdown_method(to, ec_optimizer_table()[i]);
+        if (begins_family(i))
+            markdown_family(to, i);
+        else if (!ec_optimizer_table()[i]->family)
+            markdown_method(to, ec_optimizer_table()[i]);
     fprintf(to,
             "\n## Functions\n\nNumbers and lists may stand for expressions; each function is a "
             "method of "

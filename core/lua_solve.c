@@ -5,6 +5,7 @@
 
 #include "lua_expr.h"
 #include "lua_files.h"
+#include "lua_host.h"
 #include "lua_job.h"
 #include "lua_values.h"
 
@@ -107,16 +108,16 @@ static const ec_optimizer_def *find_method(lua_State *L, int index)
     const ec_optimizer_def *def = ec_optimizer_find(name ? name : "lshade");
     if (def)
         return def;
-    luaL_Buffer b;
-    luaL_buffinit(L, &b);
-    const ec_optimizer_def *const *all = ec_optimizer_table();
-    for (int i = 0; all[i]; i++) {
-        luaL_addstring(&b, i ? ", " : "");
-        luaL_addstring(&b, all[i]->name);
-    }
-    luaL_pushresult(&b);
-    ec_lua_fail(L, "job:solve: key 'method': unknown method '%s', known are %s",
-                name ? name : "lshade", lua_tostring(L, -1));
+    enum { MOST = 256 };
+    const char *names[MOST];
+    char known[512];
+    int n = 0;
+    for (; ec_optimizer_table()[n] && n < MOST; n++)
+        names[n] = ec_optimizer_table()[n]->name;
+    const char *near = ec_lua_nearest(name, names, n);
+    ec_optimizer_names(0, 0, known, sizeof known);
+    ec_lua_fail(L, "job:solve: key 'method': unknown method '%s'%s%s%s, known are %s", name,
+                near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", known);
 }
 
 static int word_index(const char *words, const char *word)

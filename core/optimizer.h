@@ -44,7 +44,8 @@ typedef struct ec_optimizer_family {
     const char *name;              /* "nlopt": a topic of `eciton help` */
     const char *title;             /* "NLopt methods" */
     const char *help;              /* what is common to them */
-    const char *free_of_gradients; /* behind the name, those that need none: "_ln_..." */
+    const char *members;           /* in a list of methods: "nlopt_..." */
+    const char *without_gradients; /* the same of those that need none */
 } ec_optimizer_family;
 
 /* What a method needs of the solve loop, or gives it. */
@@ -192,6 +193,9 @@ struct ec_optimizer {
 /* All methods, ended by NULL (optimizers/optimizer_table.c). */
 EC_API const ec_optimizer_def *const *ec_optimizer_table(void);
 EC_API const ec_optimizer_def *ec_optimizer_find(const char *name);
+/* "lshade, rand1bin, ...": names of the methods that have all the flags `with` and none of
+ * `without`, a family as one word; cut to size. */
+EC_API void ec_optimizer_names(uint32_t with, uint32_t without, char *text, size_t size);
 
 EC_C_END
 #endif

@@ -14,18 +14,6 @@ static const double end_seconds = 5;
 
 /* ---- checks before the start ---- */
 
-/* Those that have all the flags. */
-static void known_methods(uint32_t flags, char *text, size_t size)
-{
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (const ec_optimizer_def *const *def = ec_optimizer_table(); *def && used < size; def++)
-        if (((*def)->flags & flags) == flags)
-            used +=
-                (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", (*def)->name);
-}
-
 int ec_solve_check_numbers(const ec_solve_info *info)
 {
     if (!isfinite(info->seconds) || info->seconds < 0)
@@ -71,13 +59,13 @@ static int check_job(const ec_job *job, const ec_solve_info *info, const ec_opti
     char known[512];
 
     *def = ec_optimizer_find(method);
-    known_methods(0, known, sizeof known);
+    ec_optimizer_names(0, 0, known, sizeof known);
     if (!*def)
         return ec_fail(EC_ERR_ARGUMENT, "solve: unknown method '%s'; known are %s", method, known);
     if (job->n_objectives == 0)
         return ec_fail(EC_ERR_ARGUMENT, "solve: job '%s' has no objective (minimize or maximize)",
                        job->name);
-    known_methods(EC_OPTIMIZER_FRONT, known, sizeof known);
+    ec_optimizer_names(EC_OPTIMIZER_FRONT, 0, known, sizeof known);
     if (job->n_objectives > 1 && !((*def)->flags & EC_OPTIMIZER_FRONT))
         return ec_fail(EC_ERR_UNSUPPORTED,
                        "solve: job '%s' has %d objectives, method '%s' takes one; for several use "
@@ -272,6 +260,8 @@ static int worker_create(ec_solve_run *run, ec_worker *worker, ec_backend *backe
     run->planning = true;
     status = ec_executor_create(run->job->graph, backend, &info, &worker->slopes);
     run->planning = false;
+    if (status == EC_ERR_NO_GRADIENT) /* evaluators look closer when they plan */
+        return ec_solve_explain_gradient(run, "the objective and the constraints");
     return status;
 }
 

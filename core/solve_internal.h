@@ -190,6 +190,8 @@ void ec_solve_begin_end(ec_solve_run *run);
 uint32_t ec_solve_needs(const ec_solve_run *run);
 int ec_solve_add_limits(ec_solve_run *run);
 int ec_solve_add_gradients(ec_solve_run *run);
+/* ERR_NO_GRADIENT: the sentence that is recorded, with what the method can do about it. */
+int ec_solve_explain_gradient(const ec_solve_run *run, const char *what);
 /* The executor of a generation: with gradients where the method wants them; and where its scores
  * lie. */
 void ec_solve_choose_executor(const ec_solve_run *run, ec_worker *worker);

@@ -141,43 +141,33 @@ int ec_solve_add_limits(ec_solve_run *run)
 
 /* ---- gradients ---- */
 
-/* "lshade, rand1bin, ..." of the methods that need no gradients. */
-static void write_others(char *text, size_t size)
+int ec_solve_explain_gradient(const ec_solve_run *run, const char *what)
 {
-    size_t used = 0;
+    char reason[512], others[512];
 
-    text[0] = '\0';
-    for (const ec_optimizer_def *const *def = ec_optimizer_table(); *def && used < size; def++) {
-        const ec_optimizer_family *family = (*def)->family;
-        bool first = def == ec_optimizer_table() || def[-1]->family != family;
-        if (family ? first : !((*def)->flags & EC_OPTIMIZER_GRADIENT))
-            used += (size_t)snprintf(text + used, size - used, "%s%s%s", used ? ", " : "",
-                                     family ? family->name : (*def)->name,
-                                     family ? family->free_of_gradients : "");
-    }
+    snprintf(reason, sizeof reason, "%s", ec_error_text());
+    ec_optimizer_names(0, EC_OPTIMIZER_GRADIENT, others, sizeof others);
+    return ec_fail(EC_ERR_NO_GRADIENT,
+                   "solve: method '%s' needs the gradient of %s: %s; methods without: %s",
+                   run->def->name, what, reason, others);
 }
 
 /* Gradient of a scalar over the variables' genes, [variables] expressions. */
 static int add_gradient(ec_solve_run *run, ec_expr of, const char *what, int32_t n,
                         const ec_expr *genes, ec_expr *gradient)
 {
-    char reason[512], others[512];
-
     int status = ec_graph_gradient(run->job->graph, of, n, genes, gradient);
-    if (status != EC_ERR_NO_GRADIENT)
-        return status;
-    snprintf(reason, sizeof reason, "%s", ec_error_text());
-    write_others(others, sizeof others);
-    return ec_fail(status, "solve: method '%s' needs the gradient of %s: %s; methods without: %s",
-                   run->def->name, what, reason, others);
+
+    return status == EC_ERR_NO_GRADIENT ? ec_solve_explain_gradient(run, what) : status;
 }
 
 static int add_gradients(ec_solve_run *run, int32_t n, const ec_expr *genes, ec_expr *gradients)
 {
     ec_job *job = run->job;
+    const ec_goal *goal = &job->objectives[0];
     char what[160];
 
-    snprintf(what, sizeof what, "'%.120s'", job->objectives[0].name);
+    snprintf(what, sizeof what, "'%.120s' (line %d)", goal->name, (int)goal->line);
     int status = add_gradient(run, run->outputs[0], what, n, genes, gradients);
     for (size_t k = 0; k < run->n_limits && status == EC_OK; k++)
         status = add_gradient(run, run->limits[k], "the constraints", n, genes,

@@ -4,6 +4,7 @@
 
 #include "nlopt/nlopt_list.h"
 
+#include <stdio.h>
 #include <string.h>
 
 extern const ec_optimizer_def ec_de_lshade, ec_de_rand1bin, ec_de_best1bin, ec_de_jde,
@@ -33,4 +34,23 @@ const ec_optimizer_def *ec_optimizer_find(const char *name)
         if (name && strcmp((*def)->name, name) == 0)
             return *def;
     return NULL;
+}
+
+void ec_optimizer_names(uint32_t with, uint32_t without, char *text, size_t size)
+{
+    const ec_optimizer_family *last = NULL;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (const ec_optimizer_def *const *def = table; *def && used < size; def++) {
+        const ec_optimizer_family *family = (*def)->family;
+        bool named = family && family == last;
+        if (((*def)->flags & with) != with || (*def)->flags & without || named)
+            continue;
+        last = family;
+        const char *name = !family                           ? (*def)->name
+                           : without & EC_OPTIMIZER_GRADIENT ? family->without_gradients
+                                                             : family->members;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+    }
 }

@@ -43,10 +43,10 @@ enum {
       "the same (NLopt 2.7 makes none of the random choices of its name)")                         \
     X(GN_ORIG_DIRECT, "gn_orig_direct", fixed,                                                     \
       EC_NLOPT_DIRECT | EC_NLOPT_INEQUALITIES,                                                     \
-      "DIRECT, Gablonsky's code")                                                                  \
+      "DIRECT, Gablonsky's code; takes inequalities")                                              \
     X(GN_ORIG_DIRECT_L, "gn_orig_direct_l", fixed,                                                 \
       EC_NLOPT_DIRECT | EC_NLOPT_INEQUALITIES,                                                     \
-      "DIRECT-L, Gablonsky's code")                                                                \
+      "DIRECT-L, Gablonsky's code; takes inequalities")                                            \
     X(GD_STOGO, "gd_stogo", fixed,                                                                 \
       EC_NLOPT_DIRECT | EC_NLOPT_GRADIENT | EC_NLOPT_OPTIONAL,                                     \
       "StoGO, branch and bound with gradients (Madsen, Zertchaninov and Zilinskas 1998)")          \
@@ -97,10 +97,10 @@ enum {
       "the same with gradients")                                                                   \
     X(LD_MMA, "ld_mma", plain,                                                                     \
       EC_NLOPT_GRADIENT | EC_NLOPT_INEQUALITIES,                                                   \
-      "method of moving asymptotes (Svanberg 2002)")                                               \
+      "method of moving asymptotes (Svanberg 2002); takes inequalities")                           \
     X(LN_COBYLA, "ln_cobyla", step,                                                                \
       EC_NLOPT_LIMITS,                                                                             \
-      "linear models in a simplex (Powell 1994)")                                                  \
+      "linear models in a simplex (Powell 1994); takes constraints")                               \
     X(LN_NEWUOA, "ln_newuoa", step,                                                                \
       0,                                                                                           \
       "quadratic models without bounds (Powell 2004); what lies outside counts as at the bound")   \
@@ -115,28 +115,28 @@ enum {
       "Nelder-Mead on a sequence of subspaces (Rowan 1990)")                                       \
     X(LN_AUGLAG, "ln_auglag", auglag,                                                              \
       EC_NLOPT_LIMITS | EC_NLOPT_META,                                                             \
-      "augmented Lagrangian, derivative-free (Birgin and Martinez 2008)")                          \
+      "augmented Lagrangian, derivative-free (Birgin and Martinez 2008); takes constraints")       \
     X(LD_AUGLAG, "ld_auglag", auglag,                                                              \
       EC_NLOPT_LIMITS | EC_NLOPT_META | EC_NLOPT_GRADIENT,                                         \
-      "augmented Lagrangian with gradients (Conn, Gould and Toint 1991)")                          \
+      "augmented Lagrangian with gradients (Conn, Gould and Toint 1991); takes constraints")       \
     X(LN_AUGLAG_EQ, "ln_auglag_eq", auglag,                                                        \
       EC_NLOPT_LIMITS | EC_NLOPT_META,                                                             \
-      "augmented Lagrangian of the equalities only, `local` takes the inequalities")               \
+      "augmented Lagrangian of the equalities; `local` takes the inequalities; takes constraints") \
     X(LD_AUGLAG_EQ, "ld_auglag_eq", auglag,                                                        \
       EC_NLOPT_LIMITS | EC_NLOPT_META | EC_NLOPT_GRADIENT,                                         \
-      "the same with gradients")                                                                   \
+      "the same with gradients; takes constraints")                                                \
     X(LN_BOBYQA, "ln_bobyqa", step,                                                                \
       0,                                                                                           \
       "quadratic models inside bounds (Powell 2009)")                                              \
     X(GN_ISRES, "gn_isres", points,                                                                \
       EC_NLOPT_GLOBAL | EC_NLOPT_RANDOM | EC_NLOPT_LIMITS,                                         \
-      "evolution strategy with stochastic ranking (Runarsson and Yao 2005)")                       \
+      "evolution strategy with stochastic ranking (Runarsson and Yao 2005); takes constraints")    \
     X(AUGLAG, "auglag", auglag,                                                                    \
       EC_NLOPT_LIMITS | EC_NLOPT_META,                                                             \
-      "augmented Lagrangian over any `local`")                                                     \
+      "augmented Lagrangian over any `local`; takes constraints")                                  \
     X(AUGLAG_EQ, "auglag_eq", auglag,                                                              \
       EC_NLOPT_LIMITS | EC_NLOPT_META,                                                             \
-      "augmented Lagrangian of the equalities over any `local`")                                   \
+      "augmented Lagrangian of the equalities over any `local`; takes constraints")                \
     X(G_MLSL, "g_mlsl", mlsl,                                                                      \
       EC_NLOPT_GLOBAL | EC_NLOPT_RANDOM | EC_NLOPT_META,                                           \
       "multi-level single linkage over any `local`")                                               \
@@ -145,16 +145,16 @@ enum {
       "multi-level single linkage from a low-discrepancy sequence over any `local`")               \
     X(LD_SLSQP, "ld_slsqp", plain,                                                                 \
       EC_NLOPT_GRADIENT | EC_NLOPT_LIMITS,                                                         \
-      "sequential least-squares programming (Kraft 1994)")                                         \
+      "sequential least-squares programming (Kraft 1994); takes constraints")                      \
     X(LD_CCSAQ, "ld_ccsaq", plain,                                                                 \
       EC_NLOPT_GRADIENT | EC_NLOPT_INEQUALITIES,                                                   \
-      "conservative convex separable quadratic approximations (Svanberg 2002)")                    \
+      "conservative convex separable quadratic approximations (Svanberg 2002); takes inequalities")\
     X(GN_ESCH, "gn_esch", points,                                                                  \
       EC_NLOPT_GLOBAL | EC_NLOPT_RANDOM,                                                           \
       "evolutionary algorithm (da Silva Santos 2010)")                                             \
     X(GN_AGS, "gn_ags", fixed,                                                                     \
       EC_NLOPT_DIRECT | EC_NLOPT_INEQUALITIES | EC_NLOPT_OPTIONAL,                                 \
-      "global search along a Peano curve (Sergeyev and Markin 1995), few variables")
+      "global search along a Peano curve (Sergeyev and Markin 1995); takes inequalities")
 /* clang-format on */
 
 #endif

@@ -628,7 +628,8 @@ static const ec_optimizer_family family = {
         "Variables are searched in units of their ranges. A failed design costs more than the "
         "worst "
         "one so far.",
-    .free_of_gradients = "_ln_..., nlopt_gn_...",
+    .members = "nlopt_... (eciton help nlopt)",
+    .without_gradients = "nlopt_ln_..., nlopt_gn_... (eciton help nlopt)",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

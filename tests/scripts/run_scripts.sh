@@ -149,6 +149,8 @@ if wanted cli "$@"; then
     cli json_then_error 1 '"best":{"status":"feasible"' run "$here/error_after.lua" --json
     cli help_array 0 "exclude_u" help sll_db
     cli help_method 0 "smallest population" help lshade
+    cli help_family 0 "sequential least-squares programming" help nlopt
+    cli help_of_family 0 "search_evaluations" help nlopt_ld_slsqp
     cli help_unknown 2 "no help on 'antena'" help antena
     cli help_near 2 "no help on 'ec.taper.chebishev'; near it: chebyshev" help ec.taper.chebishev
     cli help_see_also 0 "see also: array:sll_db" help array
