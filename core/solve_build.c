@@ -341,17 +341,16 @@ static ec_expr join_costs(ec_job *job)
 /* Small problems without evaluators: a generation is one launch. */
 static void build_fusion(ec_solve_run *run)
 {
-    const ec_worker *worker = &run->workers[0];
+    ec_worker *worker = &run->workers[0];
     ec_graph_args program;
 
     if (!run->def->fuse || !run->def->generations ||
         !ec_executor_program(worker->executor, &program))
         return;
-    ec_generation_info info = {.program = &program,
-                               .scores = {.cost = worker->cost,
-                                          .violation = worker->violation,
-                                          .ld = ec_lane_ld(run->max_population)},
-                               .rules = &run->rules};
+    ec_generation_info info = {.program = &program, .rules = &run->rules};
+    ec_solve_choose_executor(run, worker);
+    ec_solve_scores(run, worker, &info.scores);
+    info.scores.status = NULL; /* no evaluator gives one */
     run->fused = run->def->fuse(run->optimizer, &info);
 }
 

@@ -363,17 +363,17 @@ static int case_jde(ec_backend *backend)
 static int case_acor(ec_backend *backend)
 {
     const ec_method_setting small[] = {{"archive", 7}, {"q", 1}, {NULL, 0}};
-    de_setup setup = {"acor", 30, 200, 0, 0, 0, NULL, 5, GENERATIONS};
+    de_setup setup = {"acor", 30, 200, 0, 0, 0, NULL, 5, GENERATIONS, false};
 
     if (same_bits(backend, &setup))
         return 1;
-    de_setup few = {"acor", 41, 5, 0, 0, 0, small, 2, GENERATIONS};
+    de_setup few = {"acor", 41, 5, 0, 0, 0, small, 2, GENERATIONS, false};
     return same_bits(backend, &few);
 }
 
 static int case_cmaes(ec_backend *backend)
 {
-    de_setup setup = {"cmaes", 30, 200, 0, 0, 0, NULL, 5, GENERATIONS};
+    de_setup setup = {"cmaes", 30, 200, 0, 0, 0, NULL, 5, GENERATIONS, false};
     return same_bits(backend, &setup);
 }
 

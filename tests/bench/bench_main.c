@@ -329,7 +329,7 @@ static void case_nsga2(bench *b, const char *name, int32_t objectives, size_t po
     check(ec_graph_create(&s.graph), "graph");
     ec_expr cost = corner_distances(s.graph, genes, D, objectives);
     check(cost, "graph");
-    start_search(b, &s, "nsga2", genes, D, population, cost);
+    start_search(b, &s, "nsga2", NULL, genes, D, population, cost);
     timed(b, run_search, &s, seconds);
     double count = (double)population * generations;
     /* One Philox block a gene on half-width lanes, and every second gene two powers of 60
@@ -359,7 +359,7 @@ static void case_overhead(bench *b, const char *name, const char *method, int32_
     ec_expr x = ec_graph_variable(s.graph, false, 0, D, lo, hi);
     ec_expr cost = ec_graph_unary(s.graph, EC_OP_SUM, ec_graph_unary(s.graph, EC_OP_SQUARE, x));
     check(cost, "graph");
-    start_search(b, &s, method, genes, (size_t)D, population, cost);
+    start_search(b, &s, method, NULL, genes, (size_t)D, population, cost);
     timed(b, run_search, &s, seconds);
     double count = (double)population * generations;
     /* half a Philox block and an inverse normal a gene: 5 + 40 operations */

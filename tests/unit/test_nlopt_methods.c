@@ -216,7 +216,7 @@ static bool needs_gradient(const ec_optimizer_def *def, const double *options)
 static ec_optimizer_info describe(const run_info *r, ec_gene *genes)
 {
     for (size_t i = 0; i < r->n; i++)
-        genes[i] = (ec_gene){r->lower, r->upper, false};
+        genes[i] = (ec_gene){.min = r->lower, .max = r->upper};
     return (ec_optimizer_info){
         .genes = genes,
         .n_genes = r->n,
@@ -307,7 +307,7 @@ static bool is_there(const ec_optimizer_def *def)
     static const char *const optional[] = {"nlopt_gd_stogo", "nlopt_gd_stogo_rand",
                                            "nlopt_ld_lbfgs_nocedal", "nlopt_gn_ags"};
     ec_backend_info backend_info = {"cpu", 1, NULL, NULL};
-    ec_gene genes[2] = {{0, 1, false}, {0, 1, false}};
+    ec_gene genes[2] = {{.min = 0, .max = 1}, {.min = 0, .max = 1}};
     ec_optimizer_info info = {.genes = genes, .n_genes = 2};
     ec_backend *backend;
     ec_optimizer *optimizer = NULL;
