@@ -2,9 +2,10 @@
  *
  * In the order one calls them: a backend (backend.h), a graph and a job on it (graph.h, job.h), a C
  * function as its model where that is not made of expressions (callback.h), ec_solve (solve.h), the
- * result's JSON line and files (output.h); instead of a search a plan and ec_sweep_run (sweep.h), with
- * rows in a file (sweep_table.h), or an analysis of sensitivity (sensitivity.h). Errors are negative statuses with a sentence in
- * ec_error_text (status.h). Evaluators have headers of their own, such as array_pattern.h.
+ * result's JSON line and files (output.h); instead of a search a plan and ec_sweep_run (sweep.h),
+ * with rows in a file (sweep_table.h), or an analysis of sensitivity (sensitivity.h). Errors are
+ * negative statuses with a sentence in ec_error_text (status.h). Evaluators have headers of their
+ * own, such as array_pattern.h.
  */
 #ifndef EC_ECITON_H
 #define EC_ECITON_H
