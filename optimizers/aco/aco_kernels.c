@@ -209,7 +209,7 @@ static void take_colony(const ec_aco_args *a, uint32_t j, uint32_t generation)
     const uint32_t *bits = a->bits[generation & 1u];
     ec_aco_score score;
     uint32_t ant = judge_colony(a, j, &score);
-    ec_aco_decision d = ec_aco_decide(a, j, generation, ant, score);
+    ec_aco_decision d = ec_aco_decide(a, j, &a->colony[j], generation, ant, score);
     bool feasible = a->tally[j].feasible > 0;
 
     compare_bits(a, j, bits);
@@ -272,7 +272,7 @@ static void take_body(const ec_aco_args *a, size_t lane0, size_t y)
         restarts += a->colony[j].starts;
         best = ec_aco_better(a->colony[j].best, best) ? a->colony[j].best : best;
     }
-    ec_aco_finish_stats(a, best, failed, feasible, restarts, spread(a));
+    ec_aco_finish_stats(a, &a->control->stats, best, failed, feasible, restarts, spread(a));
 }
 
 EC_KERNEL_CPU(aco_ants, ec_aco_args, ants_body)

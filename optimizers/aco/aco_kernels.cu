@@ -244,14 +244,19 @@ static __device__ void warp_compare(uint32_t *any, uint32_t *all)
     }
 }
 
-static __device__ void compare_word(const ec_aco_args *a, uint32_t j, uint32_t w,
-                                    const uint32_t *bits)
+/* The bits of a colony's ants: word w of ant i at words[w * ld + i]. */
+struct ants_words {
+    const uint32_t *words;
+    uint32_t ld;
+};
+
+static __device__ void compare_word(const ec_aco_args *a, uint32_t j, uint32_t w, ants_words ants)
 {
     uint32_t first = j * a->ants, lane = threadIdx.x % 32, any = 0, all = ~0u;
-    uint32_t end = first + a->ants < a->limit ? first + a->ants : a->limit;
+    uint32_t count = a->limit < first ? 0 : a->limit - first < a->ants ? a->limit - first : a->ants;
 
-    for (uint32_t c = first + lane; c < end; c += 32) {
-        uint32_t word = bits[(size_t)w * a->ld + c];
+    for (uint32_t i = lane; i < count; i += 32) {
+        uint32_t word = ants.words[(size_t)w * ants.ld + i];
         any |= word;
         all &= word;
     }
@@ -262,16 +267,15 @@ static __device__ void compare_word(const ec_aco_args *a, uint32_t j, uint32_t w
     }
 }
 
-static __device__ void deposit_all(const ec_aco_args *a, uint32_t j, uint32_t w,
-                                   const uint32_t *bits)
+static __device__ void deposit_all(const ec_aco_args *a, uint32_t j, uint32_t w, ants_words ants)
 {
     uint32_t lane = threadIdx.x % 32;
     size_t at = (size_t)j * a->pitch + 32 * w + lane;
     double one = 0.0, zero = 0.0, keep = 1.0 - a->evaporation;
 
-    for (uint32_t c = j * a->ants; c < (j + 1) * a->ants; c++) {
-        bool bit = bits[(size_t)w * a->ld + c] >> lane & 1u;
-        double weight = a->weight[c];
+    for (uint32_t i = 0; i < a->ants; i++) {
+        bool bit = ants.words[(size_t)w * ants.ld + i] >> lane & 1u;
+        double weight = a->weight[j * a->ants + i];
         one += bit ? weight : 0.0;
         zero += bit ? 0.0 : weight;
     }
@@ -292,16 +296,19 @@ static __device__ void deposit_best(const ec_aco_args *a, uint32_t j, uint32_t w
 }
 
 static __device__ void take_colony(const ec_aco_args *a, uint32_t j, uint32_t generation,
-                                   shared_take *s)
+                                   ants_words ants, shared_take *s)
 {
-    const uint32_t *bits = a->bits[generation & 1u];
     uint32_t lane = threadIdx.x % 32;
+    ec_aco_colony colony;
 
+    if (threadIdx.x == 0) /* early, for it takes a while to come */
+        colony = a->colony[j];
     judge_colony(a, j, s);
     if (threadIdx.x == 0) {
         a->tally[j].failed = s->failed;
         a->tally[j].feasible = s->feasible;
-        s->decision = ec_aco_decide(a, j, generation, s->best.index, s->best.score);
+        s->decision = ec_aco_decide(a, j, &colony, generation, s->best.index, s->best.score);
+        a->colony[j] = colony;
     }
     if (a->rule == EC_ACO_PROPORTIONAL)
         for (uint32_t c = j * a->ants + threadIdx.x; c < (j + 1) * a->ants; c += blockDim.x) {
@@ -313,17 +320,18 @@ static __device__ void take_colony(const ec_aco_args *a, uint32_t j, uint32_t ge
     __syncthreads();
     const ec_aco_decision d = s->decision;
     for (uint32_t w = threadIdx.x / 32; w < a->words; w += blockDim.x / 32) {
-        uint32_t since_word = ec_aco_since_word(a, j, generation, &d, w);
+        uint32_t ant_word = ants.words[(size_t)w * ants.ld + (d.ant - j * a->ants)];
+        uint32_t since_word = d.from_ant ? ant_word : ec_aco_since_word(a, j, generation, &d, w);
 
-        compare_word(a, j, w, bits);
+        compare_word(a, j, w, ants);
         if (lane == 0)
             ec_aco_keep_word(a, j, generation, &d, w, since_word);
         if (d.restart)
             ec_aco_begin_bit(a, (size_t)j * a->pitch + 32 * w + lane);
         else if (a->rule == EC_ACO_PROPORTIONAL)
-            deposit_all(a, j, w, bits);
+            deposit_all(a, j, w, ants);
         else
-            deposit_best(a, j, w, &d, bits[(size_t)w * a->ld + d.ant], since_word);
+            deposit_best(a, j, w, &d, ant_word, since_word);
     }
 }
 
@@ -346,10 +354,9 @@ static __device__ bool last_to_arrive(const ec_aco_args *a, shared_take *s)
     return s->last != 0;
 }
 
-/* Largest spread of a gene over the ants of all colonies. */
-static __device__ double block_spread(const ec_aco_args *a, shared_take *s)
+/* The bits that differ among the ants of all colonies, into a->any. */
+static __device__ void merge_words(const ec_aco_args *a)
 {
-    double widest = 0.0;
     uint32_t lane = threadIdx.x % 32;
 
     for (uint32_t w = threadIdx.x / 32; w < a->words; w += blockDim.x / 32) {
@@ -362,7 +369,13 @@ static __device__ double block_spread(const ec_aco_args *a, shared_take *s)
         if (lane == 0)
             a->any[w] = any & ~all;
     }
-    __syncthreads();
+}
+
+/* Largest spread of a gene over the ants of all colonies, after merge_words and a barrier. */
+static __device__ double block_spread(const ec_aco_args *a, shared_take *s)
+{
+    double widest = 0.0;
+
     for (uint32_t g = threadIdx.x; g < a->genes; g += blockDim.x) {
         const ec_aco_gene *gene = &a->gene[g];
         const uint32_t *low = a->any + gene->first / 32;
@@ -382,13 +395,17 @@ static __device__ double block_spread(const ec_aco_args *a, shared_take *s)
     return widest;
 }
 
-static __device__ void finish(const ec_aco_args *a, shared_take *s)
+/* Statistics, and the stop rules unless rules is NULL. */
+static __device__ void finish(const ec_aco_args *a, const ec_stop_rules_args *rules, shared_take *s)
 {
     place best = place_none();
     uint32_t failed = 0, feasible = 0, restarts = 0;
+    ec_optimizer_stats stats;
 
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         s->failed = s->feasible = s->restarts = 0;
+        stats = a->control->stats;
+    }
     __syncthreads();
     for (uint32_t j = threadIdx.x; j < a->colonies; j += blockDim.x) {
         place p;
@@ -400,6 +417,7 @@ static __device__ void finish(const ec_aco_args *a, shared_take *s)
         feasible += __ldcg(&a->tally[j].feasible);
         restarts += __ldcg(&a->colony[j].starts);
     }
+    merge_words(a);
     if (failed)
         atomicAdd(&s->failed, failed);
     if (feasible)
@@ -408,9 +426,15 @@ static __device__ void finish(const ec_aco_args *a, shared_take *s)
         atomicAdd(&s->restarts, restarts);
     block_best(s, best);
     double spread = block_spread(a, s);
-    if (threadIdx.x == 0) {
-        ec_aco_finish_stats(a, s->best.score, s->failed, s->feasible, s->restarts, spread);
-        *a->arrived = 0;
+    if (threadIdx.x > 0)
+        return;
+    ec_aco_finish_stats(a, &stats, s->best.score, s->failed, s->feasible, s->restarts, spread);
+    a->control->stats = stats;
+    *a->arrived = 0;
+    if (rules) {
+        ec_stop_rules_args own = *rules;
+        own.stats = &stats;
+        ec_stop_rules_body(&own, 0, 0);
     }
 }
 
@@ -420,9 +444,11 @@ __global__ void __launch_bounds__(TAKE_THREADS) take_global(const __grid_constan
 
     if (ec_aco_stopped(&a))
         return;
-    take_colony(&a, blockIdx.x, a.control->stats.generation, &s);
+    uint32_t generation = a.control->stats.generation;
+    ants_words ants = {a.bits[generation & 1u] + blockIdx.x * a.ants, a.ld};
+    take_colony(&a, blockIdx.x, generation, ants, &s);
     if (last_to_arrive(&a, &s))
-        finish(&a, &s);
+        finish(&a, NULL, &s);
 }
 
 extern "C" int ec_cuda_aco_take(void *stream, const void *args, size_t lanes, size_t ny)
@@ -471,12 +497,15 @@ __global__ void __launch_bounds__(EC_ACO_THREADS, 1)
             return;
         draw_ants(a, first, a->ants, generation, memory);
         ec_graph_block_run(program, first, a->ants, scratch);
-        take_colony(a, blockIdx.x, generation, &s);
-        if (last_to_arrive(a, &s)) {
-            finish(a, &s);
-            if (threadIdx.x == 0)
-                ec_stop_rules_body(&g.rules, 0, 0);
+        /* what draw_ants left in shared memory, unless it turned bits of sets afterwards */
+        ants_words ants = {memory.words, a->ants};
+        if (a->sets > 0) {
+            ants.words = a->bits[generation & 1u] + first;
+            ants.ld = a->ld;
         }
+        take_colony(a, blockIdx.x, generation, ants, &s);
+        if (last_to_arrive(a, &s))
+            finish(a, &g.rules, &s);
         __syncthreads();
     }
 }

@@ -128,12 +128,11 @@ EC_FN uint32_t ec_aco_neighbour(const ec_aco_args *a, uint32_t j)
     return j > 0 ? j - 1 : a->colonies - 1;
 }
 
-/* Updates the colony's records. An ant as good as the best takes its place, so that a colony wanders
+/* Updates the records of colony j, or a copy of them. An ant as good as the best takes its place, so that a colony wanders
  * on a plateau, but only a better one counts as progress. */
-EC_FN ec_aco_decision ec_aco_decide(const ec_aco_args *a, uint32_t j, uint32_t generation,
-                                    uint32_t ant, ec_aco_score score)
+EC_FN ec_aco_decision ec_aco_decide(const ec_aco_args *a, uint32_t j, ec_aco_colony *colony,
+                                    uint32_t generation, uint32_t ant, ec_aco_score score)
 {
-    ec_aco_colony *colony = &a->colony[j];
     int now = (int)(generation & 1u);
     ec_aco_score since = colony->since[now];
     ec_aco_decision d;
@@ -256,11 +255,9 @@ EC_FN double ec_aco_gene_spread(const ec_aco_gene *gene, uint32_t low, uint32_t 
 }
 
 /* Everything but the spread; the caller has added up failed, feasible and restarts. */
-EC_FN void ec_aco_finish_stats(const ec_aco_args *a, ec_aco_score best, uint32_t failed,
-                               uint32_t feasible, uint32_t restarts, double spread)
+EC_FN void ec_aco_finish_stats(const ec_aco_args *a, ec_optimizer_stats *stats, ec_aco_score best,
+                               uint32_t failed, uint32_t feasible, uint32_t restarts, double spread)
 {
-    ec_optimizer_stats *stats = &a->control->stats;
-
     stats->best_cost = best.cost;
     stats->best_violation = best.violation;
     stats->best_class = ec_aco_failed(best) ? 2 : best.violation > 0.0 ? 1 : 0;

@@ -360,13 +360,13 @@ enum { REALS = 20, ROWS = 70, BITS = 12 };
 
 /* Sums longer than a block of a sum and than a tile of threads, steps that can run side by side, a
  * set, failures (the logarithm) and a constraint. */
-static int search_job(ec_graph *g, ec_job **job)
+static int search_job(ec_graph *g, int sum, ec_job **job)
 {
     double min[REALS], max[REALS], matrix[ROWS * REALS], weight[2 * BITS];
     int32_t pairs = 2 * BITS;
     ec_variable_info real = {
         .name = "x", .kind = EC_VARIABLE_REAL, .count = REALS, .min = min, .max = max, .sum = -1};
-    ec_variable_info binary = {.name = "b", .kind = EC_VARIABLE_BINARY, .count = BITS, .sum = 5};
+    ec_variable_info binary = {.name = "b", .kind = EC_VARIABLE_BINARY, .count = BITS, .sum = sum};
 
     for (int i = 0; i < REALS; i++) {
         min[i] = -1.0;
@@ -400,7 +400,7 @@ static int search_job(ec_graph *g, ec_job **job)
     return 0;
 }
 
-static int search_on(ec_backend *backend, const double *options, size_t evaluations,
+static int search_on(ec_backend *backend, int sum, const double *options, size_t evaluations,
                      ec_result **result)
 {
     ec_solve_info info;
@@ -408,7 +408,7 @@ static int search_on(ec_backend *backend, const double *options, size_t evaluati
     ec_job *job = NULL;
 
     EC_CHECK_CALL(ec_graph_create(&g));
-    int failed = search_job(g, &job), status = EC_ERR_INTERNAL;
+    int failed = search_job(g, sum, &job), status = EC_ERR_INTERNAL;
     if (!failed) {
         ec_solve_info_default(&info);
         info.method = "aco";
@@ -450,15 +450,15 @@ static int compare_results(const ec_result *got, const ec_result *want)
     return 0;
 }
 
-static int same_search(ec_backend *backend, const double *options, size_t evaluations)
+static int same_search(ec_backend *backend, int sum, const double *options, size_t evaluations)
 {
     ec_backend_info info = {"cpu", 1, NULL, NULL};
     ec_backend *cpu;
     ec_result *got = NULL, *want = NULL;
 
     EC_CHECK_CALL(ec_backend_create(&info, &cpu));
-    int failed = search_on(backend, options, evaluations, &got) ||
-                 search_on(cpu, options, evaluations, &want) || compare_results(got, want);
+    int failed = search_on(backend, sum, options, evaluations, &got) ||
+                 search_on(cpu, sum, options, evaluations, &want) || compare_results(got, want);
     ec_result_destroy(&got);
     ec_result_destroy(&want);
     ec_backend_destroy(&cpu);
@@ -468,19 +468,19 @@ static int same_search(ec_backend *backend, const double *options, size_t evalua
 static int case_search(ec_backend *backend)
 {
     const double options[OPTIONS] = {1, 0, 0, 8, NAN, 0.5, 60, 1, 1e-3};
-    return same_search(backend, options, 37 * 700 + 5);
+    return same_search(backend, 5, options, 37 * 700 + 5);
 }
 
 static int case_search_colonies(ec_backend *backend)
 {
     const double options[OPTIONS] = {7, 10, 0, 14, 0.1, 0.5, 60, 1, 1e-3};
-    return same_search(backend, options, 7 * 37 * 300 + 50);
+    return same_search(backend, -1, options, 7 * 37 * 300 + 50);
 }
 
 static int case_search_proportional(ec_backend *backend)
 {
     const double options[OPTIONS] = {3, 0, 1, 8, 0.01, 0.5, NAN, 1, 1e-3};
-    return same_search(backend, options, 3 * 37 * 200);
+    return same_search(backend, 3, options, 3 * 37 * 200);
 }
 
 const ec_case ec_cases_aco[] = {
