@@ -438,6 +438,26 @@ static bool is_whole_between(double value, double lo, double hi)
     return value == floor(value) && value >= lo && value <= hi;
 }
 
+void ec_job_encode_discrete(const ec_job_entry *entry, const double *value, double *genes)
+{
+    for (int32_t i = 0; i < entry->variable.n_genes; i++) {
+        int32_t below = 1;
+        switch (entry->variable.kind) {
+        case EC_VARIABLE_BINARY:
+            genes[i] = value[i] == 1 ? 0.75 : 0.25;
+            break;
+        case EC_VARIABLE_CHOICE:
+            /* Index i is the code-th (codes count from 0) of those that no index before it takes. */
+            for (int32_t j = 0; entry->distinct && j < i; j++)
+                below += value[j] < value[i];
+            genes[i] = value[i] - below + 0.5;
+            break;
+        default:
+            genes[i] = value[i];
+        }
+    }
+}
+
 static int encode_binary(const ec_job_entry *entry, int32_t n, const double *value, double *gene)
 {
     int32_t ones = 0;
@@ -447,15 +467,14 @@ static int encode_binary(const ec_job_entry *entry, int32_t n, const double *val
             return ec_fail(EC_ERR_RANGE, "variable '%s': value %g is neither 0 nor 1",
                            entry->variable.name, value[i]);
         ones += value[i] == 1;
-        gene[i] = value[i] == 1 ? 0.75 : 0.25;
     }
+    ec_job_encode_discrete(entry, value, gene);
     if (entry->sum >= 0 && ones != entry->sum)
         return ec_fail(EC_ERR_RANGE, "variable '%s': a design has %d ones, sum asks for %d",
                        entry->variable.name, (int)ones, (int)entry->sum);
     return EC_OK;
 }
 
-/* Index i is the code-th (codes count from 0) of those that are not taken by indices before it. */
 static int encode_choice(const ec_job_entry *entry, int32_t n, const double *value, double *gene)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -463,15 +482,12 @@ static int encode_choice(const ec_job_entry *entry, int32_t n, const double *val
             return ec_fail(EC_ERR_RANGE,
                            "variable '%s': index %g is not a whole number from 1 to %d",
                            entry->variable.name, value[i], (int)entry->n_from);
-        int32_t below = 1;
-        for (int32_t j = 0; entry->distinct && j < i; j++) {
+        for (int32_t j = 0; entry->distinct && j < i; j++)
             if (value[j] == value[i])
                 return ec_fail(EC_ERR_RANGE, "variable '%s': index %g occurs twice",
                                entry->variable.name, value[i]);
-            below += value[j] < value[i];
-        }
-        gene[i] = value[i] - below + 0.5;
     }
+    ec_job_encode_discrete(entry, value, gene);
     return EC_OK;
 }
 

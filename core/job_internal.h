@@ -61,6 +61,10 @@ ec_expr ec_job_excess(ec_job *job, const ec_constraint *constraint);
 /* The worst element's distance to its limit, a scalar: <= 0 is met (tolerance not counted). */
 ec_expr ec_job_margin(ec_job *job, const ec_constraint *constraint);
 
+/* Genes of a binary, integer or choice variable, [n_genes], that are decoded to `value`, [n_genes]: in
+ * the middle of their cells. The values have to be allowed ones. */
+void ec_job_encode_discrete(const ec_job_entry *entry, const double *value, double *genes);
+
 /* An error, which begins with `what`, when expr needs a variable of another job, or one whose genes
  * are not among the first n_genes (n_group_genes): one that was added after a solve. */
 int ec_job_check_variables(const ec_job *job, const char *what, ec_expr expr, int32_t n_genes,

@@ -13,7 +13,8 @@
 
 typedef struct solve_keys {
     const char *method, *start;
-    int64_t population, groups, evaluations, generations, stagnation, polish_designs, keep, chunk;
+    int64_t population, groups, evaluations, generations, stagnation, polish_designs,
+        polish_evaluations, keep, chunk;
     double seconds, target, stagnation_tolerance, spread, polish_seconds;
     double failure_value;
     int on_failure;
@@ -56,9 +57,16 @@ static const ec_key solve_table[] = {
      "stop when every variable's spread is below this share of its range",
      offsetof(solve_keys, spread)},
     {"polish", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
-     "refine the best designs with gradients afterwards", offsetof(solve_keys, polish)},
+     "refine the best designs afterwards: real variables with gradients, the others by local "
+     "search",
+     offsetof(solve_keys, polish)},
     {"polish_designs", EC_KEY_INTEGER, 0, 0, 1, EC_POLISH_DESIGNS_MAX, NULL, NULL,
      "how many designs are polished (default 8)", offsetof(solve_keys, polish_designs)},
+    {"polish_evaluations", EC_KEY_INTEGER, 0, 0, 1, INT32_MAX, NULL, NULL,
+     "evaluations of each polished design, at most (default: 1500 with gradients; a local search "
+     "gets "
+     "half as many as the search used, for all designs together)",
+     offsetof(solve_keys, polish_evaluations)},
     {"polish_seconds", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, INFINITY, "s", NULL,
      "wall time of the polish, at most (default: as long as the search took, or 10 s when that is "
      "longer); a polish that it ends may fall short of the optimum and differ from run to run",
@@ -239,6 +247,7 @@ static bool read_solve(lua_State *L, ec_solve_info *info)
     info->spread = keys.spread;
     info->polish = keys.polish;
     info->polish_designs = (int32_t)keys.polish_designs;
+    info->polish_evaluations = (int32_t)keys.polish_evaluations;
     info->polish_seconds = keys.polish_seconds;
     info->keep = (int32_t)keys.keep;
     info->chunk = (size_t)keys.chunk;

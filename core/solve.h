@@ -85,7 +85,8 @@ typedef struct ec_solve_info {
     bool polish;
     int32_t
         polish_designs; /* best designs that are polished, at most EC_POLISH_DESIGNS_MAX; 0: default */
-    int32_t polish_evaluations; /* gradient evaluations of each, at most; 0: default */
+    int32_t polish_evaluations; /* of each, at most; 0: default (gradients 1500, the local search on
+                                   discrete genes half of what the search used, for all designs) */
     double polish_seconds; /* wall time of the polish, at most; 0: as long as the search took, or
                               10 s when that is longer. A safety net: a polish that it ends
                               depends on timing and may fall short of the optimum. */

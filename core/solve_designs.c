@@ -11,7 +11,6 @@ int ec_score_class(const ec_score *s)
     return s->violation > 0 ? 1 : 0;
 }
 
-/* The order (class, violation, cost); equal ones keep their place. */
 bool ec_score_better(const ec_score *a, const ec_score *b)
 {
     int class_a = ec_score_class(a), class_b = ec_score_class(b);

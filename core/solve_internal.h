@@ -19,6 +19,7 @@
 #define EC_SOLVE_INTERNAL_H
 
 #include "job_internal.h"
+#include "score.h"
 #include "solve.h"
 #include "solve_kernels.h"
 #include "wall_clock.h"
@@ -39,11 +40,6 @@ typedef struct ec_once_log {
     char *said[EC_SAID_MAX];
     size_t n_said;
 } ec_once_log;
-
-typedef struct ec_score {
-    double cost, violation;
-    uint8_t status;
-} ec_score;
 
 /* Up to `capacity` designs, rows of `width` genes, sorted; no two closer than `apart`. */
 typedef struct ec_design_list {
@@ -163,10 +159,7 @@ typedef struct ec_solve_run {
     char error[1024];
 } ec_solve_run;
 
-/* solve_designs.c. Class 0 feasible, 1 infeasible, 2 failed; better is the order (class, violation,
- * cost), in which equal ones keep their place. */
-int ec_score_class(const ec_score *score);
-bool ec_score_better(const ec_score *a, const ec_score *b);
+/* solve_designs.c, as score.h is */
 int ec_design_list_create(ec_design_list *list, size_t capacity, size_t width, double apart);
 void ec_design_list_release(ec_design_list *list);
 void ec_design_list_add(const ec_solve_run *run, ec_design_list *list, const double *genes,

@@ -39,15 +39,68 @@ static void note_polish(ec_solve_run *run, double limit)
                      limit);
 }
 
+/* Rounds of local search and gradients on designs that have both kinds of genes, at most. */
+enum { POLISH_ROUNDS = 4 };
+
+/* Evaluations that the local search may use on each of `count` designs: without a number of the
+ * user's half as many as the search, which takes less time than the search did. */
+static int32_t local_evaluations(const ec_solve_run *run, size_t count)
+{
+    enum { LEAST = 100 };
+    uint64_t share = run->stats.evaluations / 2 / count;
+
+    if (run->info->polish_evaluations > 0)
+        return run->info->polish_evaluations;
+    return share < LEAST ? LEAST : share > INT32_MAX ? INT32_MAX : (int32_t)share;
+}
+
+/* Discrete genes, then real ones, and again while both kinds gain. */
+static int polish_genes(ec_solve_run *run, ec_backend *backend, ec_polish_info *info, size_t count,
+                        double *genes, double *group_genes)
+{
+    ec_result *result = run->result;
+    bool real = ec_polish_has_real(run->job), discrete = ec_polish_has_discrete(run->job);
+    size_t bytes = sizeof(double) * count * (size_t)run->job->n_genes;
+    double deadline = ec_wall_seconds() + info->seconds, *before = (double *)malloc(bytes + 1);
+    int32_t most = info->max_evaluations;
+    bool gains = true;
+    int status = before ? EC_OK : ec_fail(EC_ERR_MEMORY, "polish: no memory");
+
+    for (info->round = 0; gains && info->round < POLISH_ROUNDS && status == EC_OK; info->round++) {
+        uint64_t used = 0;
+        memcpy(before, genes, bytes);
+        if (discrete) {
+            info->max_evaluations = local_evaluations(run, count);
+            status = ec_polish_discrete(run->job, backend, info, (int32_t)count, genes, group_genes,
+                                        &used);
+            result->polish_evaluations += used;
+            info->seconds = deadline - ec_wall_seconds();
+            gains = info->round == 0 || memcmp(before, genes, bytes) != 0;
+            if (!real || !gains || info->seconds <= 0 || status < 0)
+                break;
+            memcpy(before, genes, bytes);
+        }
+        info->max_evaluations = most;
+        int32_t finished = *info->finished;
+        status = ec_polish(run->job, info, (int32_t)count, genes, group_genes, &used);
+        if (discrete && used == 0) /* no gradient */
+            *info->finished = finished;
+        result->polish_evaluations += used;
+        info->seconds = deadline - ec_wall_seconds();
+        gains = discrete && info->seconds > 0 && memcmp(before, genes, bytes) != 0;
+    }
+    free(before);
+    return status;
+}
+
 /* Polishes the best distinct designs and adds them, with the key at search unknown, to `designs`. */
-static int polish(ec_solve_run *run, int threads, double *designs, size_t *n)
+static int polish(ec_solve_run *run, ec_backend *backend, double *designs, size_t *n)
 {
     const ec_job *job = run->job;
     size_t wanted =
         run->info->polish_designs > 0 ? (size_t)run->info->polish_designs : POLISH_DEFAULT;
     size_t count = run->distinct.n < wanted ? run->distinct.n : wanted;
     size_t n_genes = (size_t)job->n_genes, n_group = (size_t)job->n_group_genes;
-    uint64_t evaluations = 0;
     double *genes = (double *)malloc(sizeof(double) * (count * n_genes + 1));
     double *group_genes = (double *)malloc(sizeof(double) * (count * n_group + 1));
     int status = EC_OK;
@@ -71,11 +124,14 @@ static int polish(ec_solve_run *run, int threads, double *designs, size_t *n)
         .out_of_time = &out_of_time,
         .finished = &finished,
         .interrupt = run->info->interrupt,
-        .threads = threads,
+        .threads = backend->is_cuda ? 0 : backend->threads,
+        .seed = run->result->seed,
+        .memory_budget = run->info->memory_budget,
         .log = &run->messages.log,
     };
+    double limit = info.seconds;
     if (count > 0)
-        status = ec_polish(run->job, &info, (int32_t)count, genes, group_genes, &evaluations);
+        status = polish_genes(run, backend, &info, count, genes, group_genes);
     for (size_t i = 0; i < count && status == EC_OK; i++) {
         double *row = designs + *n * run->width;
         memcpy(row, genes + i * n_genes, n_genes * sizeof(double));
@@ -85,10 +141,9 @@ static int polish(ec_solve_run *run, int threads, double *designs, size_t *n)
     if (status == EC_OK) {
         run->result->polish_designs = (int32_t)count;
         run->result->polish_finished = finished;
-        run->result->polish_evaluations = evaluations;
         run->result->polish_seconds = ec_wall_seconds() - start;
         run->result->polish_capped = out_of_time;
-        note_polish(run, info.seconds);
+        note_polish(run, limit);
     }
     free(genes);
     free(group_genes);
@@ -239,7 +294,7 @@ int ec_solve_fill_values(ec_solve_run *run, ec_backend *backend, const double *o
 /* ---- the end of a run ---- */
 
 /* Who competes for the first place: the best of the search, and polished ones. */
-static int gather_designs(ec_solve_run *run, double *designs, size_t *n)
+static int gather_designs(ec_solve_run *run, ec_backend *backend, double *designs, size_t *n)
 {
     const ec_solve_info *info = run->info;
     size_t width = run->width;
@@ -255,7 +310,7 @@ static int gather_designs(ec_solve_run *run, double *designs, size_t *n)
         memcpy(designs, run->keep.genes, *n * width * sizeof(double));
     bool ended = (info->interrupt && *info->interrupt) || run->result->stop == EC_STOP_ERROR;
     if (info->polish && !ended)
-        status = polish(run, run->backend->is_cuda ? 0 : run->backend->threads, designs, n);
+        status = polish(run, backend, designs, n);
     ended = ended || (info->interrupt && *info->interrupt);
     if (status != EC_OK || ended || !info->checkpoint || run->result->stop == EC_STOP_INTERRUPT)
         return status;
@@ -299,7 +354,7 @@ int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
         designs && scores ? EC_OK : ec_fail(EC_ERR_MEMORY, "solve: no memory for the designs");
 
     if (status == EC_OK)
-        status = gather_designs(run, designs, &n);
+        status = gather_designs(run, backend, designs, &n);
     ec_solve_begin_end(run);
     if (status == EC_OK && n > 0)
         status = score_final(run, backend, designs, n, scores);
