@@ -1134,6 +1134,8 @@ static int make_outputs(ec_executor *x, const ec_executor_info *info, bool after
             x->output[i] = v;
             if (direct)
                 val->population = val->stored = true;
+            else if (val->class == EC_CLASS_GROUP && node_of(x, val->root)->op != EC_OP_VARIABLE)
+                x->value[val->root].stored = true; /* the copy reads it */
             continue;
         }
         if (direct)
