@@ -54,7 +54,8 @@ static int32_t local_evaluations(const ec_solve_run *run, size_t count)
     return share < LEAST ? LEAST : share > INT32_MAX ? INT32_MAX : (int32_t)share;
 }
 
-/* Discrete genes, then real ones, and again while both kinds gain. */
+/* Discrete genes, then real ones, and again while both kinds gain. With both kinds the local search gets
+ * half of the time that is left. */
 static int polish_genes(ec_solve_run *run, ec_backend *backend, ec_polish_info *info, size_t count,
                         double *genes, double *group_genes)
 {
@@ -62,33 +63,36 @@ static int polish_genes(ec_solve_run *run, ec_backend *backend, ec_polish_info *
     bool real = ec_polish_has_real(run->job), discrete = ec_polish_has_discrete(run->job);
     size_t bytes = sizeof(double) * count * (size_t)run->job->n_genes;
     double deadline = ec_wall_seconds() + info->seconds, *before = (double *)malloc(bytes + 1);
-    int32_t most = info->max_evaluations;
-    bool gains = true;
+    int32_t most = info->max_evaluations, finished = 0;
+    bool gains = true, capped = false;
     int status = before ? EC_OK : ec_fail(EC_ERR_MEMORY, "polish: no memory");
 
     for (info->round = 0; gains && info->round < POLISH_ROUNDS && status == EC_OK; info->round++) {
         uint64_t used = 0;
-        memcpy(before, genes, bytes);
         if (discrete) {
+            memcpy(before, genes, bytes);
             info->max_evaluations = local_evaluations(run, count);
+            info->seconds = fmax(deadline - ec_wall_seconds(), 0.05) / (real ? 2 : 1);
             status = ec_polish_discrete(run->job, backend, info, (int32_t)count, genes, group_genes,
                                         &used);
             result->polish_evaluations += used;
-            info->seconds = deadline - ec_wall_seconds();
+            capped = capped || *info->out_of_time;
+            finished = *info->finished;
             gains = info->round == 0 || memcmp(before, genes, bytes) != 0;
-            if (!real || !gains || info->seconds <= 0 || status < 0)
-                break;
-            memcpy(before, genes, bytes);
         }
+        if (!real || !gains || status < 0)
+            break;
+        memcpy(before, genes, bytes);
         info->max_evaluations = most;
-        int32_t finished = *info->finished;
+        info->seconds = fmax(deadline - ec_wall_seconds(), 0.05);
         status = ec_polish(run->job, info, (int32_t)count, genes, group_genes, &used);
+        result->polish_evaluations += used;
+        capped = capped || *info->out_of_time;
         if (discrete && used == 0) /* no gradient */
             *info->finished = finished;
-        result->polish_evaluations += used;
-        info->seconds = deadline - ec_wall_seconds();
-        gains = discrete && info->seconds > 0 && memcmp(before, genes, bytes) != 0;
+        gains = discrete && !capped && memcmp(before, genes, bytes) != 0;
     }
+    *info->out_of_time = capped;
     free(before);
     return status;
 }

@@ -58,7 +58,7 @@ static uint64_t count_integer(const ec_job_entry *entry, const double *values, i
     return count;
 }
 
-static uint64_t count_variable(const ec_job_entry *entry, const double *values)
+static uint64_t count_variable(const ec_job_entry *entry, const double *values, bool swaps)
 {
     int32_t n = entry->variable.n_genes, ones;
     uint64_t count = 0;
@@ -66,7 +66,8 @@ static uint64_t count_variable(const ec_job_entry *entry, const double *values)
     switch (entry->variable.kind) {
     case EC_VARIABLE_BINARY:
         ones = ones_of(values, n);
-        return (uint64_t)ones * (uint64_t)(n - ones) + (entry->sum < 0 ? (uint64_t)n : 0);
+        count = entry->sum < 0 ? (uint64_t)n : 0; /* find_binary expects them first */
+        return swaps || entry->sum >= 0 ? count + (uint64_t)ones * (uint64_t)(n - ones) : count;
     case EC_VARIABLE_INTEGER:
         for (int32_t i = 0; i < n; i++)
             count += count_integer(entry, values, i);
@@ -76,13 +77,14 @@ static uint64_t count_variable(const ec_job_entry *entry, const double *values)
     }
 }
 
-uint64_t ec_flip_count(const ec_flip_space *space, const double *values, uint64_t *count)
+uint64_t ec_flip_count(const ec_flip_space *space, const double *values, bool swaps,
+                       uint64_t *count)
 {
     uint64_t total = 0;
 
     for (int32_t v = 0; v < space->n_variables; v++) {
         const ec_flip_variable *variable = &space->variables[v];
-        count[v] = count_variable(variable->entry, values + variable->value);
+        count[v] = count_variable(variable->entry, values + variable->value, swaps);
         total += count[v];
     }
     return total;

@@ -41,8 +41,10 @@ bool ec_flip_moves(const ec_variable *variable);
 int ec_flip_space_create(ec_flip_space *space, const ec_job *job);
 void ec_flip_space_release(ec_flip_space *space);
 
-/* Counts the neighbours of values, [n_values]: of each variable, and returns their sum. */
-uint64_t ec_flip_count(const ec_flip_space *space, const double *values, uint64_t *count);
+/* Counts the neighbours of values, [n_values]: of each variable, and returns their sum; without swaps of
+ * bits whose sum is free. */
+uint64_t ec_flip_count(const ec_flip_space *space, const double *values, bool swaps,
+                       uint64_t *count);
 /* Neighbour k, below the sum. */
 ec_flip_move ec_flip_find(const ec_flip_space *space, const double *values, const uint64_t *count,
                           uint64_t k);

@@ -4,6 +4,7 @@
 #include "backends.h"
 
 #include "core/job.h"
+#include "core/polish.h"
 #include "core/solve.h"
 
 #include <stdlib.h>
@@ -214,9 +215,60 @@ static int solve_rules(ec_backend *backend)
     return 0;
 }
 
+/* The local search of the polish: bits with a sum, bits of a group and a whole number, within a limit. */
+static int solve_local(ec_backend *backend)
+{
+    enum { BITS = 20, SHARED = 6, DESIGNS = 3, WIDTH = BITS + 1 };
+    double genes[DESIGNS * WIDTH], group[DESIGNS * SHARED], weight[BITS], lo = 0, hi = 100, got;
+    double *out = &got;
+    const int32_t n = BITS;
+    ec_graph *graph = NULL;
+    ec_job *job = NULL;
+    ec_variable_info bits = {.name = "bits", .kind = EC_VARIABLE_BINARY, .count = BITS, .sum = 5};
+    ec_variable_info whole = {.name = "n", .kind = EC_VARIABLE_INTEGER, .min = &lo, .max = &hi};
+    ec_variable_info shared = {
+        .name = "shared", .kind = EC_VARIABLE_BINARY, .count = SHARED, .sum = -1, .group = true};
+    ec_polish_info info = {.max_evaluations = 4000, .seed = 5};
+    uint64_t evaluations = 0;
+
+    for (int i = 0; i < BITS; i++)
+        weight[i] = i * 7 % BITS;
+    for (int i = 0; i < DESIGNS * WIDTH; i++)
+        genes[i] = i % WIDTH == BITS ? 50 : (i * 5 % 17) / 17.0;
+    for (int i = 0; i < DESIGNS * SHARED; i++)
+        group[i] = i % 2 ? 0.8 : 0.2;
+    EC_CHECK_CALL(ec_graph_create(&graph));
+    EC_CHECK_CALL(ec_job_create(graph, "local", 1, &job));
+    EC_CHECK_CALL(ec_job_add_variable(job, &bits));
+    EC_CHECK_CALL(ec_job_add_variable(job, &whole));
+    EC_CHECK_CALL(ec_job_add_variable(job, &shared));
+    ec_expr worth = ec_graph_unary(graph, EC_OP_SUM,
+                                   ec_graph_binary(graph, EC_OP_MUL, ec_job_variable(job, 0)->value,
+                                                   ec_graph_constant(graph, 1, &n, weight)));
+    ec_expr total =
+        ec_graph_binary(graph, EC_OP_ADD, ec_job_variable(job, 1)->value,
+                        ec_graph_unary(graph, EC_OP_SUM, ec_job_variable(job, 2)->value));
+    worth = ec_graph_binary(graph, EC_OP_ADD, worth, total);
+    EC_CHECK_CALL(ec_job_add_objective(job, "worth", worth, true, 0));
+    ec_constraint limit = {
+        .expr = ec_job_variable(job, 1)->value, .min = -INFINITY, .max = 41, .scale = 1};
+    EC_CHECK_CALL(ec_job_add_constraint(job, "limit", &limit));
+    EC_CHECK_CALL(ec_polish_discrete(job, backend, &info, DESIGNS, genes, group, &evaluations));
+    EC_CHECK(evaluations == DESIGNS * 4000, "%d evaluations", (int)evaluations);
+    for (int i = 0; i < DESIGNS; i++) {
+        EC_CHECK_CALL(ec_evaluate_once(graph, backend, EC_FINAL, 1, &worth, genes + i * WIDTH,
+                                       WIDTH, group + i * SHARED, SHARED, &out, NULL, NULL));
+        EC_CHECK(got == 19 + 18 + 17 + 16 + 15 + 41 + SHARED, "design %d: %g", i, got);
+    }
+    ec_job_destroy(&job);
+    ec_graph_destroy(&graph);
+    return 0;
+}
+
 const ec_case ec_cases_solve[] = {
     {"solve/budgets", solve_budgets},
     {"solve/front", solve_front},
     {"solve/rules", solve_rules},
+    {"solve/local", solve_local},
     {NULL, NULL},
 };
