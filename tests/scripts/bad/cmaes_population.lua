@@ -1,4 +1,4 @@
--- expect: population = 3 is too small for cmaes; the smallest allowed is 4
+-- expect: cmaes_population.lua:6: job:solve: key 'population': 3 is too small, method 'cmaes' needs at least 4
 local ec = require "eciton"
 local job = ec.job{ name = "bad" }
 local x = job:real{ name = "x", min = 0, max = 1 }
