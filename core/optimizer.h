@@ -58,7 +58,9 @@ enum {
     EC_OPTIMIZER_LIMITS = 8,   /* wants each limit of the constraints by itself */
     /* Its way depends on the costs themselves, not only on their order and differences: with a
      * constant added to every cost it proposes other designs. */
-    EC_OPTIMIZER_ABSOLUTE = 16
+    EC_OPTIMIZER_ABSOLUTE = 16,
+    /* A library in it reads memory that it has not set: two runs may differ in their bits. */
+    EC_OPTIMIZER_UNREPEATABLE = 32
 };
 
 typedef struct ec_gene {

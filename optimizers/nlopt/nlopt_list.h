@@ -9,14 +9,16 @@
 #define EC_NLOPT_LIST_H
 
 enum {
-    EC_NLOPT_GRADIENT = 1,     /* needs gradients */
-    EC_NLOPT_GLOBAL = 2,       /* searches the whole box, else from a start to a near optimum */
-    EC_NLOPT_RANDOM = 4,       /* its path depends on the seed */
-    EC_NLOPT_INEQUALITIES = 8, /* takes inequality limits by itself ... */
-    EC_NLOPT_EQUALITIES = 16,  /* ... and equalities */
-    EC_NLOPT_META = 32,        /* runs a local algorithm, the option `local` */
-    EC_NLOPT_STARTLESS = 64,   /* begins at the box's centre, whatever the start */
-    EC_NLOPT_OPTIONAL = 128    /* not in every build of NLopt */
+    EC_NLOPT_GRADIENT = 1,      /* needs gradients */
+    EC_NLOPT_GLOBAL = 2,        /* searches the whole box, else from a start to a near optimum */
+    EC_NLOPT_RANDOM = 4,        /* its path depends on the seed */
+    EC_NLOPT_INEQUALITIES = 8,  /* takes inequality limits by itself ... */
+    EC_NLOPT_EQUALITIES = 16,   /* ... and equalities */
+    EC_NLOPT_META = 32,         /* runs a local algorithm, the option `local` */
+    EC_NLOPT_STARTLESS = 64,    /* begins at the box's centre, whatever the start */
+    EC_NLOPT_OPTIONAL = 128,    /* not in every build of NLopt */
+    EC_NLOPT_ABSOLUTE = 256,    /* compares the costs' size with that of their changes */
+    EC_NLOPT_UNREPEATABLE = 512 /* NLopt 2.7 reads memory here that it has not set */
 };
 #define EC_NLOPT_LIMITS (EC_NLOPT_INEQUALITIES | EC_NLOPT_EQUALITIES)
 #define EC_NLOPT_DIRECT (EC_NLOPT_GLOBAL | EC_NLOPT_STARTLESS)
@@ -60,7 +62,7 @@ enum {
       EC_NLOPT_GRADIENT,                                                                           \
       "L-BFGS (Nocedal 1980; Liu and Nocedal 1989), Luksan's code")                                \
     X(LN_PRAXIS, "ln_praxis", step,                                                                \
-      EC_NLOPT_RANDOM,                                                                             \
+      EC_NLOPT_RANDOM | EC_NLOPT_ABSOLUTE,                                                         \
       "principal axes (Brent 1973)")                                                               \
     X(LD_VAR1, "ld_var1", storage,                                                                 \
       EC_NLOPT_GRADIENT,                                                                           \
@@ -75,11 +77,11 @@ enum {
       EC_NLOPT_GRADIENT,                                                                           \
       "truncated Newton with restarts along the steepest descent")                                 \
     X(LD_TNEWTON_PRECOND, "ld_tnewton_precond", storage,                                           \
-      EC_NLOPT_GRADIENT,                                                                           \
-      "truncated Newton, preconditioned by L-BFGS")                                                \
+      EC_NLOPT_GRADIENT | EC_NLOPT_UNREPEATABLE,                                                   \
+      "truncated Newton, preconditioned by L-BFGS; two runs may differ in their bits")             \
     X(LD_TNEWTON_PRECOND_RESTART, "ld_tnewton_precond_restart", storage,                           \
-      EC_NLOPT_GRADIENT,                                                                           \
-      "truncated Newton, preconditioned, with restarts")                                           \
+      EC_NLOPT_GRADIENT | EC_NLOPT_UNREPEATABLE,                                                   \
+      "truncated Newton, preconditioned, with restarts; two runs may differ in their bits")        \
     X(GN_CRS2_LM, "gn_crs2_lm", points,                                                            \
       EC_NLOPT_GLOBAL | EC_NLOPT_RANDOM,                                                           \
       "controlled random search with local mutation (Kaelo and Ali 2006)")                         \
@@ -96,7 +98,7 @@ enum {
       EC_NLOPT_GLOBAL | EC_NLOPT_RANDOM | EC_NLOPT_META | EC_NLOPT_GRADIENT,                       \
       "the same with gradients")                                                                   \
     X(LD_MMA, "ld_mma", plain,                                                                     \
-      EC_NLOPT_GRADIENT | EC_NLOPT_INEQUALITIES,                                                   \
+      EC_NLOPT_GRADIENT | EC_NLOPT_INEQUALITIES | EC_NLOPT_ABSOLUTE,                               \
       "method of moving asymptotes (Svanberg 2002); takes inequalities")                           \
     X(LN_COBYLA, "ln_cobyla", step,                                                                \
       EC_NLOPT_LIMITS,                                                                             \
@@ -147,7 +149,7 @@ enum {
       EC_NLOPT_GRADIENT | EC_NLOPT_LIMITS,                                                         \
       "sequential least-squares programming (Kraft 1994); takes constraints")                      \
     X(LD_CCSAQ, "ld_ccsaq", plain,                                                                 \
-      EC_NLOPT_GRADIENT | EC_NLOPT_INEQUALITIES,                                                   \
+      EC_NLOPT_GRADIENT | EC_NLOPT_INEQUALITIES | EC_NLOPT_ABSOLUTE,                               \
       "conservative convex separable quadratic approximations (Svanberg 2002); takes inequalities")\
     X(GN_ESCH, "gn_esch", points,                                                                  \
       EC_NLOPT_GLOBAL | EC_NLOPT_RANDOM,                                                           \

@@ -635,7 +635,9 @@ static const ec_optimizer_family family = {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define FLAGS(traits)                                                                              \
     (EC_OPTIMIZER_ON_HOST | EC_OPTIMIZER_LIMITS |                                                  \
-     ((traits)&EC_NLOPT_GRADIENT ? EC_OPTIMIZER_GRADIENT : 0))
+     ((traits)&EC_NLOPT_GRADIENT ? EC_OPTIMIZER_GRADIENT : 0) |                                    \
+     ((traits)&EC_NLOPT_ABSOLUTE ? EC_OPTIMIZER_ABSOLUTE : 0) |                                    \
+     ((traits)&EC_NLOPT_UNREPEATABLE ? EC_OPTIMIZER_UNREPEATABLE : 0))
 #define METHOD(id, word, table, traits_, text)                                                     \
     const ec_optimizer_def ec_nlopt_##id = {                                                       \
         .name = "nlopt_" word,                                                                     \
