@@ -272,12 +272,12 @@ static ec_expr circular_array(ec_graph *g, const ec_problem *p, ec_expr x)
 
 const ec_problem ec_problem_table[] = {
     TURNED("sphere10", sphere, 10, 1),
-    TURNED("rosenbrock10", rosenbrock, 10, 0.02048),
+    TURNED("rosenbrock10", rosenbrock, 10, 0.1),
     TURNED("rastrigin10", rastrigin, 10, 0.0512),
     TURNED("ackley10", ackley, 10, 0.32),
     TURNED("griewank10", griewank, 10, 6),
     TURNED("sphere30", sphere, 30, 1),
-    TURNED("rosenbrock30", rosenbrock, 30, 0.02048),
+    TURNED("rosenbrock30", rosenbrock, 30, 0.1),
     TURNED("rastrigin30", rastrigin, 30, 0.0512),
     TURNED("ackley30", ackley, 30, 0.32),
     TURNED("griewank30", griewank, 30, 6),

@@ -3,8 +3,9 @@
  *
  *   sphere10, rosenbrock10, rastrigin10, ackley10, griewank10, and with 30 for 10
  *     in [-100, 100]^D, shifted and rotated: z = scale M (x - o), with a random orthogonal M and a
- *     random o in [-80, 80]^D; scales as in CEC 2014 (Ackley: 0.32) (Liang, Qu and Suganthan, technical report
- *     201311, Zhengzhou University). The lowest cost is 0.
+ *     random o in [-80, 80]^D, in the manner of CEC 2014 (Liang, Qu and Suganthan, technical report
+ *     201311, Zhengzhou University) and with its scales, but for Rosenbrock's, 0.1, which keeps the
+ *     whole valley within the bounds, and Ackley's, 0.32. The lowest cost is 0.
  *   fm_sound        P1 of CEC 2011 (Das and Suganthan 2010): six parameters of a frequency-modulated
  *                   sound; the lowest cost is 0.
  *   circular_array  P10 of CEC 2011 with a search for lobes that wraps around 0 = 360 deg: twelve
