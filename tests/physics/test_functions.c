@@ -204,11 +204,11 @@ static void test_searches(void **state)
 static void test_learned_distributions(void **state)
 {
     static const wanted table[] = {
-        {"sphere30", "cmaes", 15000, 1e-10},     {"rosenbrock10", "cmaes", 15000, 1e-10},
-        {"rosenbrock30", "cmaes", 30000, 26},    {"rastrigin10", "cmaes", 60000, 4},
-        {"ackley30", "cmaes", 30000, 1e-8},      {"griewank10", "cmaes", 60000, 1e-10},
-        {"griewank30", "cmaes", 20000, 1e-10},   {"fm_sound", "cmaes", 150000, 1e-10},
-        {"circular_array", "cmaes", 20000, -20}, {"sphere10", "acor", 10000, 1e-6},
+        {"sphere30", "cmaes", 15000, 1e-10},      {"rosenbrock10", "cmaes", 15000, 1e-10},
+        {"rosenbrock30", "cmaes", 30000, 26},     {"rastrigin10", "cmaes", 60000, 4},
+        {"ackley30", "cmaes", 30000, 1e-8},       {"griewank10", "cmaes", 60000, 1e-10},
+        {"griewank30", "cmaes", 20000, 1e-10},    {"fm_sound", "cmaes", 150000, 1e-10},
+        {"circular_array", "cmaes", 100000, -21}, {"sphere10", "acor", 10000, 1e-6},
         {"griewank30", "acor", 60000, 1e-2},
     };
     bool met = true;
