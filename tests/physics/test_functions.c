@@ -176,7 +176,7 @@ static void test_searches(void **state)
 {
     static const wanted table[] = {
         {"sphere10", "lshade", 20000, 1e-12},     {"sphere10", "rand1bin", 20000, 1e-3},
-        {"sphere10", "jde", 20000, 1e-3},         {"rosenbrock10", "lshade", 20000, 1e-5},
+        {"sphere10", "jde", 20000, 1e-3},         {"rosenbrock10", "lshade", 20000, 0.02},
         {"rastrigin10", "lshade", 20000, 9},      {"ackley10", "lshade", 20000, 1e-6},
         {"griewank10", "lshade", 20000, 0.1},     {"sphere30", "lshade", 60000, 1e-10},
         {"rosenbrock30", "lshade", 60000, 26},    {"rastrigin30", "lshade", 60000, 70},
@@ -199,8 +199,7 @@ static void test_searches(void **state)
     assert_true(met);
 }
 
-/* CMA-ES and ACO_R; the median of three seeds. rosenbrock30 has an optimum of 25.44 on the bounds,
- * where every method ends. */
+/* CMA-ES and ACO_R; the median of three seeds. */
 static void test_learned_distributions(void **state)
 {
     static const wanted table[] = {
