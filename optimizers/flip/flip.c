@@ -508,7 +508,7 @@ static int create(flip *f, ec_backend *backend, const double *genes, const doubl
     if (status == EC_OK)
         status = scorer_create(&f->search, f->job, backend, f->info, EC_SEARCH, lanes, ended);
     if (status == EC_OK)
-        status = scorer_create(&f->final, f->job, backend, f->info, EC_FINAL, n, interrupted);
+        status = scorer_create(&f->final, f->job, backend, f->info, EC_REFINE, n, interrupted);
     return status;
 }
 
