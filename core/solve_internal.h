@@ -19,7 +19,7 @@
 #define EC_SOLVE_INTERNAL_H
 
 #include "job_internal.h"
-#include "score.h"
+#include "score_internal.h"
 #include "solve.h"
 #include "solve_kernels.h"
 #include "wall_clock.h"
@@ -159,7 +159,7 @@ typedef struct ec_solve_run {
     char error[1024];
 } ec_solve_run;
 
-/* solve_designs.c, as score.h is */
+/* solve_designs.c, as score_internal.h is */
 int ec_design_list_create(ec_design_list *list, size_t capacity, size_t width, double apart);
 void ec_design_list_release(ec_design_list *list);
 void ec_design_list_add(const ec_solve_run *run, ec_design_list *list, const double *genes,

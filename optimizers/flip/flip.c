@@ -16,7 +16,7 @@
 #include "optimizers/host_population.h"
 #include "polish.h"
 #include "random.h"
-#include "score.h"
+#include "score_internal.h"
 #include "wall_clock.h"
 
 #include <stdio.h>

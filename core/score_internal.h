@@ -1,10 +1,10 @@
-/* score.h: what a design is worth, and the order of designs.
+/* score_internal.h: what a design is worth, and the order of designs.
  *
  * Costs are to be minimised. Class 0 is feasible (status 0, violation 0), 1 infeasible (status 0,
  * violation > 0), 2 failed (status not 0, or a cost or violation that is not finite).
  */
-#ifndef EC_SCORE_H
-#define EC_SCORE_H
+#ifndef EC_SCORE_INTERNAL_H
+#define EC_SCORE_INTERNAL_H
 
 #include "base.h"
 
