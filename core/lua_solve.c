@@ -26,7 +26,8 @@ static const ec_key solve_table[] = {
     {"method", EC_KEY_STRING, 0, NAN, 0, 0, NULL, NULL,
      "the search, \"lshade\" when absent; see below", offsetof(solve_keys, method)},
     {"population", EC_KEY_INTEGER, 0, 0, 1, 1e8, NULL, NULL,
-     "designs in a generation, of each island or colony (default: the method's own)", offsetof(solve_keys, population)},
+     "designs in a generation, of each island or colony (default: the method's own)",
+     offsetof(solve_keys, population)},
     {"start", EC_KEY_STRING, 0, NAN, 0, 0, NULL, NULL,
      "CSV file of designs to begin with, below the script's folder or --data: a row each, columns "
      "x of a number and x[1], x[2], ... of a list; a best.csv and what best:save writes too",

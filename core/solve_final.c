@@ -128,8 +128,8 @@ int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *r
     int32_t n_out = run->job->n_constraints > 0 ? 2 : 1; /* without single limits */
 
     memset(violation, 0, n * sizeof *violation);
-    int status = ec_solve_final_values(run, backend, rows, n, n_out, run->outputs, out,
-                                       status_bytes);
+    int status =
+        ec_solve_final_values(run, backend, rows, n, n_out, run->outputs, out, status_bytes);
     for (size_t i = 0; i < n && status == EC_OK; i++) {
         bool finite = isfinite(violation[i]);
         for (size_t k = 0; k < run->n_objectives; k++)

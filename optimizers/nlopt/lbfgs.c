@@ -446,7 +446,7 @@ static int ec_lbfgs_propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG,
     ec_lbfgs *o = self(optimizer);
 
     (void)XG;
-    *group_map = NULL;
+    (void)group_map;
     o->n_of = 0;
     for (size_t r = 0; r < o->runs; r++) {
         if (!o->run[r].live && o->started < o->most)
@@ -464,15 +464,16 @@ static int ec_lbfgs_take(ec_optimizer *optimizer, const ec_scores *scores, size_
 {
     ec_lbfgs *o = self(optimizer);
     ec_multi_start *m = &o->common;
+    int threads = ec_host_threads(o->base.backend);
     bool stopped = false;
 
     int status = ec_multi_start_fetch(m, scores, n, &stopped);
     if (status != EC_OK || stopped)
         return status;
+    (void)threads; /* without OpenMP */
     for (size_t c = 0; c < n; c++)
         ec_multi_start_gradient(m, c, vector(o, o->of[c], TRIAL_G_AT));
-#pragma omp parallel for num_threads(                                                              \
-    o->base.backend->threads > 0 ? o->base.backend->threads : 1) if (n * o->n > PARALLEL_WORK)
+#pragma omp parallel for num_threads(threads) if (n * o->n > PARALLEL_WORK)
     for (size_t c = 0; c < n; c++)
         o->ended[c] =
             (uint8_t)advance(o, o->of[c], ec_multi_start_cost(m, c), ec_multi_start_failed(m, c));

@@ -282,7 +282,7 @@ int ec_multi_start_elite(const ec_multi_start *m, size_t k, double *X, double *c
         for (size_t i = 0; i < m->n; i++)
             X[n * p->genes + m->gene[i]] = gene_at(m, i, m->elite[place * m->n + i]);
     }
-    for (size_t c = 0; c < m->taken && n < k; c++) {
+    for (size_t c = 0; m->n_elite == 0 && c < m->taken && n < k; c++) {
         if (ec_host_population_class(p, c) < 2)
             continue;
         if (cost)

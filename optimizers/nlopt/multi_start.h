@@ -71,7 +71,7 @@ void ec_multi_start_gradient(ec_multi_start *m, size_t c, double *gradient);
 double ec_multi_start_limit(const ec_multi_start *m, size_t c, size_t k);
 void ec_multi_start_limit_gradient(ec_multi_start *m, size_t c, size_t k, double *gradient);
 
-/* def->elite: the best designs, then the failed ones of the last generation. */
+/* def->elite: the best designs; without any, the failed ones of the last generation. */
 int ec_multi_start_elite(const ec_multi_start *m, size_t k, double *X, double *cost,
                          double *violation, uint8_t *status, size_t *found);
 

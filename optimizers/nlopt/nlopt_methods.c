@@ -18,7 +18,8 @@ enum {
     SEARCHES_LOCAL = 16, /* side by side, unless the script says how many */
     SEARCHES_MAX = 1024,
     STORAGE_DEFAULT = 10, /* pairs of vectors */
-    FRUITLESS_MAX = 8,    /* searches in a row that end without an evaluation */
+    STORAGE_SAFE = 5,  /* with fewer, memory that NLopt has not set could lead it out of bounds */
+    FRUITLESS_MAX = 8, /* searches in a row that end without an evaluation */
     PURPOSE_SEED = 0x4d54 /* Philox purpose of NLopt's seeds */
 };
 /* Kept from inequality limits, in units of their scale: rounding then leaves the best design inside. */
@@ -255,6 +256,8 @@ static int configure(ec_nlopt *o, const ec_optimizer_def *def, const ec_optimize
     s->storage = (unsigned)ec_multi_start_option(def, info, "storage");
     if (s->storage == 0) /* NLopt would take 10 MB a search */
         s->storage = STORAGE_DEFAULT;
+    if (traits & EC_NLOPT_UNREPEATABLE && s->storage < STORAGE_SAFE)
+        s->storage = STORAGE_SAFE;
     return sort_limits(o, info);
 }
 
@@ -295,6 +298,11 @@ static int ec_nlopt_create(const ec_optimizer_def *def, ec_backend *backend,
         status = ec_nlopt_pool_create(&o->setup, o->slots, &o->pool);
     if (status == EC_OK && needs(def, info->options) & EC_OPTIMIZER_GRADIENT)
         ec_multi_start_say_integers(def, info);
+    if (status == EC_OK && def->flags & EC_OPTIMIZER_UNREPEATABLE)
+        ec_log_write(o->log, EC_LOG_WARNING,
+                     "%s: NLopt reads memory in it that it has not set, so two runs may differ; "
+                     "nlopt_ld_tnewton repeats",
+                     def->name);
     if (status != EC_OK)
         ec_nlopt_destroy(optimizer);
     return status;
@@ -417,7 +425,7 @@ static int ec_nlopt_propose(ec_optimizer *optimizer, ec_array *X, ec_array *XG,
     ec_nlopt *o = self(optimizer);
 
     (void)XG;
-    *group_map = NULL;
+    (void)group_map;
     *n = 0;
     o->n_asking = 0;
     o->gradient = false;

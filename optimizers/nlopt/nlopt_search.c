@@ -452,11 +452,11 @@ static int replay_one(ec_nlopt_pool *pool, size_t slot, const uint64_t *entry, s
         return status;
     if (words < entry_words(pool, with_gradient) || s->seen.state != EC_NLOPT_ASKS ||
         entry[0] != hash_of(s->seen.y, n) || (s->seen.wants_gradient && !with_gradient))
-        return ec_fail(EC_ERR_FORMAT,
-                       "search %llu does not ask what it asked when its evaluation %llu was "
-                       "stored: another version of NLopt, or other settings",
-                       (unsigned long long)s->seen.number + 1,
-                       (unsigned long long)s->seen.evaluations + 1);
+        return ec_fail(
+            EC_ERR_FORMAT,
+            "search %llu does not ask what it asked when its evaluation %llu was "
+            "stored: another version of NLopt, other settings, or a method that does not repeat",
+            (unsigned long long)s->seen.number + 1, (unsigned long long)s->seen.evaluations + 1);
     memcpy(&s->seen.cost, entry + 2, sizeof(double));
     memcpy(s->seen.limit, entry + 3, sizeof(double) * m);
     if (with_gradient) {
