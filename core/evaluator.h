@@ -124,7 +124,8 @@ struct ec_call {
     ec_expr *in;
     int32_t n_out, cap_out;
     ec_call_output *out;
-    int32_t n_borrowed; /* a copy with other inputs: the first outputs' specs and the config belong to
+    int32_t
+        n_borrowed; /* a copy with other inputs: the first outputs' specs and the config belong to
                            the call that it was copied from */
     ec_mode mode;
     ec_call *primal; /* EC_MODE_VJP: the call it differentiates; config is borrowed */

@@ -19,7 +19,7 @@ struct ec_graph {
     int32_t samples;       /* length of the sample axis in the search, 1 without one */
     int32_t final_samples; /* at final fidelity */
     bool sampled;          /* there is a sample axis; its lengths stay */
-    int32_t owners;  /* that were numbered, from 1 */
+    int32_t owners;        /* that were numbered, from 1 */
     int32_t line;
 };
 

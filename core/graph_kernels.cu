@@ -4,13 +4,7 @@
 #include "kernel_cuda.cuh"
 
 /* With more lanes than TEAM_ENOUGH one thread a lane fills the chip (132 x 2048 threads at most). */
-enum {
-    FUSED_BLOCK = 128,
-    STEP_BLOCK = 64,
-    TEAM_LANES = 32,
-    TEAM = 16,
-    TEAM_ENOUGH = 32768
-};
+enum { FUSED_BLOCK = 128, STEP_BLOCK = 64, TEAM_LANES = 32, TEAM = 16, TEAM_ENOUGH = 32768 };
 
 /* One thread a lane. y runs over samples x blocks of `rows` elements; a pass with reductions takes
  * all elements. */
@@ -42,7 +36,7 @@ __global__ void __launch_bounds__(FUSED_BLOCK)
             for (int k = 0; k < EC_REDUCTIONS; k++)
                 if (k < n_reduce)
                     ec_reduce_one(reduce[k].op, reg[reduce[k].a * FUSED_BLOCK], e, &total[k],
-                               &part[k]);
+                                  &part[k]);
         }
 #pragma unroll
         for (int k = 0; k < EC_REDUCTIONS; k++)
@@ -86,7 +80,7 @@ __global__ void __launch_bounds__(TEAM_LANES *TEAM)
                 int count = st->elements - e0 < TEAM ? st->elements - e0 : TEAM;
                 for (int i = 0; i < count; i++)
                     ec_reduce_one(reduce[member].op, value[member][i][threadIdx.x], e0 + i, &total,
-                               &part);
+                                  &part);
             }
             __syncthreads();
         }

@@ -517,8 +517,8 @@ static int encode_spaced(const ec_job_entry *entry, const double *value, double 
     memcpy(x, value, sizeof *x * (size_t)info->count);
     for (int32_t i = 0; i < info->count; i++)
         if (!isfinite(x[i]))
-            status = ec_fail(EC_ERR_RANGE, "variable '%s': position %g is not finite",
-                             info->name, x[i]);
+            status =
+                ec_fail(EC_ERR_RANGE, "variable '%s': position %g is not finite", info->name, x[i]);
     if (status == EC_OK)
         qsort(x, (size_t)info->count, sizeof *x, compare_doubles);
     for (int32_t end = 0; end < 2 && status == EC_OK; end++) {
@@ -537,9 +537,8 @@ static int encode_spaced(const ec_job_entry *entry, const double *value, double 
                              info->name, x[i], x[i + 1], info->min_gap);
     for (int32_t i = 0; info->symmetric && i < info->count && status == EC_OK; i++)
         if (fabs(x[i] + x[info->count - 1 - i]) > tolerance)
-            status =
-                ec_fail(EC_ERR_RANGE, "variable '%s': position %.12g has no mirror image",
-                        info->name, x[i]);
+            status = ec_fail(EC_ERR_RANGE, "variable '%s': position %.12g has no mirror image",
+                             info->name, x[i]);
     const double *half = x + (info->count - s.n); /* the moving half is the upper one */
     double before = entry->min[0];
     for (int32_t i = 0; i < s.genes && status == EC_OK; i++) {

@@ -173,7 +173,8 @@ static void fail_constant(lua_State *L, ec_expr expr)
     ec_lua_host *host = ec_lua_host_of(L);
     for (ec_expr e = -1; (e = ec_lua_expr_output(L, expr, e + 1)) >= 0;) {
         const ec_node *node = ec_graph_node(host->graph, e);
-        int64_t samples = node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(host->graph, true) : 1;
+        int64_t samples =
+            node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(host->graph, true) : 1;
         double *to = ec_lua_values_new(L, node->elements * samples);
         uint8_t status = 0;
         ec_log silent = {EC_LOG_ERROR, NULL, NULL}; /* the warnings were said before */

@@ -451,7 +451,7 @@ static int job_index(lua_State *L)
         return 1;
     static const char *const names[] = {"real",       "integer",  "binary",   "choice",
                                         "spaced",     "minimize", "maximize", "record",
-                                        "subject_to", "solve",    "sweep", "sensitivity"};
+                                        "subject_to", "solve",    "sweep",    "sensitivity"};
     enum { COUNT = sizeof names / sizeof *names };
     const char *name = luaL_tolstring(L, 2, NULL), *near = ec_lua_nearest(name, names, COUNT);
     if (near)
@@ -464,12 +464,19 @@ static int job_index(lua_State *L)
 
 void ec_lua_job_open(lua_State *L)
 {
-    static const luaL_Reg methods[] = {
-        {"real", job_real},          {"integer", job_integer},    {"binary", job_binary},
-        {"choice", job_choice},      {"spaced", job_spaced},      {"minimize", job_minimize},
-        {"maximize", job_maximize},  {"record", job_record},      {"subject_to", job_subject_to},
-        {"solve", ec_lua_job_solve}, {"sweep", ec_lua_job_sweep},
-                                       {"sensitivity", ec_lua_job_sensitivity}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"real", job_real},
+                                       {"integer", job_integer},
+                                       {"binary", job_binary},
+                                       {"choice", job_choice},
+                                       {"spaced", job_spaced},
+                                       {"minimize", job_minimize},
+                                       {"maximize", job_maximize},
+                                       {"record", job_record},
+                                       {"subject_to", job_subject_to},
+                                       {"solve", ec_lua_job_solve},
+                                       {"sweep", ec_lua_job_sweep},
+                                       {"sensitivity", ec_lua_job_sensitivity},
+                                       {NULL, NULL}};
     luaL_newmetatable(L, EC_LUA_JOB);
     lua_pushcfunction(L, job_gc);
     lua_setfield(L, -2, "__gc");

@@ -163,10 +163,8 @@ static int module_range(lua_State *L)
 
 void ec_lua_module_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"arg", module_arg},
-                                         {"value", module_value},
-                                         {"range", module_range},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {
+        {"arg", module_arg}, {"value", module_value}, {"range", module_range}, {NULL, NULL}};
     luaL_setfuncs(L, functions, 0);
     lua_pushboolean(L, ec_lua_host_of(L)->settings.quick);
     lua_setfield(L, -2, "quick");
