@@ -26,6 +26,7 @@ void ec_cli_usage(FILE *to)
         "  --out DIR          folder for best.csv, history.csv, patterns and files of the script\n"
         "  --checkpoint SECONDS  time between two states of a search in DIR/state (default: 10; 0: "
         "none)\n"
+        "  --fresh               give up an unfinished run in DIR and begin anew\n"
         "  --data DIR         folder whose files the script may read, besides its own\n"
         "  --seed N           seed of every job, in place of the script's\n"
         "  --set NAME=VALUE   value of ec.arg(NAME, ...); may be repeated\n"
@@ -116,7 +117,8 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
     } plain[] = {{"--quick", &o->quick},
                  {"--json", &o->json},
                  {"--quiet", &o->quiet},
-                 {"--trust", &o->trust}};
+                 {"--trust", &o->trust},
+                 {"--fresh", &o->fresh}};
     o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
     if (!o->sets)
         return ec_cli_usage_error("%s%s", "no memory", "");
@@ -146,9 +148,9 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
                 return status;
         }
         if (!known) {
-            static const char *const all[] = {"--backend", "--threads", "--out",       "--data",
-                                              "--seed",    "--set",     "--quick",     "--json",
-                                              "--quiet",   "--trust",   "--checkpoint"};
+            static const char *const all[] = {"--backend", "--threads", "--out",        "--data",
+                                              "--seed",    "--set",     "--quick",      "--json",
+                                              "--quiet",   "--trust",   "--checkpoint", "--fresh"};
             const char *near = ec_lua_nearest(word, all, (int)(sizeof all / sizeof *all));
             return near ? ec_cli_usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
                         : ec_cli_usage_error("unknown flag '%s'; eciton --help lists them%s", word,

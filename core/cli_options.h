@@ -15,7 +15,7 @@ typedef struct ec_cli_options {
     double checkpoint_seconds; /* < 0: no checkpoints */
     bool resume;
     uint64_t seed;
-    bool seed_given, quick, json, quiet, trust, check;
+    bool seed_given, quick, json, quiet, trust, check, fresh;
     ec_lua_set *sets; /* malloc'ed; the names are cut out of the arguments */
     int n_sets;
 } ec_cli_options;

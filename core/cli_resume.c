@@ -41,6 +41,7 @@ static const char *fixed_flag(const ec_cli_options *o)
            : o->n_sets             ? "--set"
            : o->quick              ? "--quick"
            : o->trust              ? "--trust"
+           : o->fresh              ? "--fresh"
            : o->checkpoint_seconds ? "--checkpoint"
                                    : NULL;
 }

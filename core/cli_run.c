@@ -66,10 +66,61 @@ typedef struct run_state {
     ec_cli_progress progress;
     ec_cli_report report;
     bool missed; /* a search ended without a design that could be scored */
+    bool begun;  /* the folder of --out holds this run */
 } run_state;
+
+/* Keeps what the run was started with, for `eciton resume`. */
+static int begin_run(const ec_cli_options *o, const ec_backend *backend)
+{
+    char *script = realpath(o->script, NULL), *data = o->data ? realpath(o->data, NULL) : NULL;
+    ec_run_file run = {.script = script ? script : (char *)o->script,
+                       .data = data,
+                       .quick = o->quick,
+                       .trust = o->trust,
+                       .checkpoint_seconds = o->checkpoint_seconds};
+    snprintf(run.version, sizeof run.version, "%s", EC_VERSION);
+    snprintf(run.backend, sizeof run.backend, "%s", backend->name);
+    snprintf(run.isa, sizeof run.isa, "%s", backend->is_cuda ? "" : ec_isa_name(backend->isa));
+    if (o->seed_given)
+        snprintf(run.seed, sizeof run.seed, "%llu", (unsigned long long)o->seed);
+    run.sets = calloc((size_t)o->n_sets + 1, sizeof *run.sets);
+    run.n_sets = (size_t)o->n_sets;
+    for (int i = 0; run.sets && i < o->n_sets; i++)
+        run.sets[i] = (ec_run_setting){(char *)o->sets[i].name, (char *)o->sets[i].value};
+    int status = run.sets ? ec_run_file_write(&run, o->out)
+                          : ec_fail(EC_ERR_MEMORY, "no memory for run.json");
+    free(run.sets);
+    free(script);
+    free(data);
+    return status;
+}
+
+/* A run takes over the folder of --out with its first search, or with a sweep whose table fits. */
+static void take_folder(run_state *state)
+{
+    const ec_cli_options *o = state->report.options;
+    if (state->begun || !o->out || o->check)
+        return;
+    state->begun = true;
+    if (!o->resume && begin_run(o, state->report.backend) != EC_OK)
+        ec_log_write(&state->progress.log, EC_LOG_WARNING, "the run cannot be resumed: %s",
+                     ec_error_text());
+}
+
+static void end_run(run_state *state)
+{
+    const char *out = state->report.options->out;
+    if (!state->begun)
+        return;
+    if (!interrupted)
+        ec_run_file_finish(out);
+    else if (state->report.options->checkpoint_seconds >= 0)
+        ec_log_write(&state->progress.log, EC_LOG_WARNING, "to go on: eciton resume %s", out);
+}
 
 static void on_solve(void *user, const ec_job *job, const ec_solve_info *info)
 {
+    take_folder(user);
     ec_cli_progress_solve(&((run_state *)user)->progress, job, info);
 }
 
@@ -104,6 +155,7 @@ static void on_sweep(void *user, const ec_job *job, const ec_sweep_info *info)
 static void on_sweep_progress(void *user, const ec_sweep *sweep, double seconds,
                               double seconds_left)
 {
+    take_folder(user);
     ec_cli_progress_rows(&((run_state *)user)->progress, sweep, seconds, seconds_left);
 }
 
@@ -111,6 +163,7 @@ static int on_sweep_result(void *user, const ec_sweep *sweep, const ec_sweep_pla
                            const char *name)
 {
     run_state *state = user;
+    take_folder(state);
     ec_cli_progress_clear(&state->progress);
     size_t rows = sweep->found + sweep->run;
     state->missed = state->missed || (rows > 0 && sweep->failed == rows);
@@ -210,50 +263,28 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
     return exit_status;
 }
 
-/* Keeps what the run was started with, for `eciton resume`. */
-static int begin_run(const ec_cli_options *o, const ec_backend *backend)
-{
-    char *script = realpath(o->script, NULL), *data = o->data ? realpath(o->data, NULL) : NULL;
-    ec_run_file run = {.script = script ? script : (char *)o->script,
-                       .data = data,
-                       .quick = o->quick,
-                       .trust = o->trust,
-                       .checkpoint_seconds = o->checkpoint_seconds};
-    snprintf(run.version, sizeof run.version, "%s", EC_VERSION);
-    snprintf(run.backend, sizeof run.backend, "%s", backend->name);
-    snprintf(run.isa, sizeof run.isa, "%s", backend->is_cuda ? "" : ec_isa_name(backend->isa));
-    if (o->seed_given)
-        snprintf(run.seed, sizeof run.seed, "%llu", (unsigned long long)o->seed);
-    run.sets = calloc((size_t)o->n_sets + 1, sizeof *run.sets);
-    run.n_sets = (size_t)o->n_sets;
-    for (int i = 0; run.sets && i < o->n_sets; i++)
-        run.sets[i] = (ec_run_setting){(char *)o->sets[i].name, (char *)o->sets[i].value};
-    int status = run.sets ? ec_run_file_write(&run, o->out)
-                          : ec_fail(EC_ERR_MEMORY, "no memory for run.json");
-    free(run.sets);
-    free(script);
-    free(data);
-    return status;
-}
-
 int ec_cli_run(const ec_cli_options *o)
 {
     run_state state = {.missed = false};
     ec_cli_progress_begin(&state.progress, o->quiet);
     if (o->out && ec_output_folder(o->out) != EC_OK)
         return print_error(ec_error_text());
+    if (o->out && !o->check && !o->resume && !o->fresh && ec_run_is_unfinished(o->out)) {
+        fprintf(stderr,
+                "eciton: '%s' holds an unfinished run: 'eciton resume %s' goes on with it, --fresh "
+                "gives it up\n",
+                o->out, o->out);
+        return EC_EXIT_ERROR;
+    }
     ec_backend *backend = NULL;
     ec_backend_info info = {
         .name = o->backend, .threads = o->threads, .isa = o->isa, .log = &state.progress.log};
     if (ec_backend_create(&info, &backend) != EC_OK)
         return print_error(ec_error_text());
-    if (o->out && !o->check && !o->resume && begin_run(o, backend) != EC_OK) {
-        ec_backend_destroy(&backend);
-        return print_error(ec_error_text());
-    }
     state.report = (ec_cli_report){.options = o, .backend = backend, .log = &state.progress.log};
     catch_signals();
     int exit_status = run_script(o, &state, backend);
+    end_run(&state);
     free(state.report.json);
     ec_backend_destroy(&backend);
     return exit_status;

@@ -120,7 +120,9 @@ EC_API void ec_job_start_genes(const ec_job *job, int32_t i, double *genes);
  *     (tables of sweeps, fronts);
  *   a row an element, with a column x of each variable: one design (best:save);
  *   name,index,value,kind: one design (best.csv).
- * Columns of objectives, constraints, records and group variables are passed over. Values outside of
+ * Columns of objectives, constraints, records and group variables are passed over, and in a table that
+ * Eciton wrote (it has a column status, violation, member, generation or reason) all that are no
+ * variables: it may be of another job. Values outside of
  * a variable's bounds are moved onto them; the log gets one warning with their number. Errors name
  * `file` and the column or line: a column that is missing or unknown, a field that is no number, a
  * value that the variable cannot have. */

@@ -24,6 +24,8 @@ typedef struct reader {
     column *columns;
     int32_t n_columns;
     bool whole; /* columns are variables, rows their elements */
+    bool
+        table; /* Eciton wrote it, maybe for another job: columns that are unknown are passed over */
     /* values that were moved onto their bounds */
     size_t moved;
     ec_job_moved example;
@@ -115,14 +117,22 @@ static int32_t cut_index(char *name)
     return (int32_t)k;
 }
 
-/* What stands beside the variables in files that Eciton writes. */
-static bool is_other_column(const ec_job *job, const char *name)
+/* Columns that only tables of sweeps, fronts and failures have. */
+static bool is_table_column(const char *name)
 {
     static const char *const words[] = {"violation", "status", "member", "generation", "reason"};
     bool found = false;
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         found = found || strcmp(words[i], name) == 0;
+    return found;
+}
+
+/* What stands beside the variables in files that Eciton writes. */
+static bool is_other_column(const ec_job *job, const char *name)
+{
+    bool found = is_table_column(name);
+
     for (int32_t i = 0; i < job->n_objectives; i++) {
         const char *objective = job->objectives[i].name;
         found = found || strcmp(objective, name) == 0 ||
@@ -203,7 +213,7 @@ static int read_column(reader *r, char *name)
         int32_t k = cut_index(name);
         c.variable = k > 0 ? find_variable(r->job, name) : -1;
         c.element = k - 1;
-        if (c.variable < 0 && !is_other_column(r->job, name))
+        if (c.variable < 0 && !r->table && !is_other_column(r->job, name))
             return fail_unknown(r, whole_name);
         if (c.variable >= 0 && k > r->job->variables[c.variable]->variable.count)
             return fail_unknown(r, whole_name);
@@ -253,6 +263,10 @@ static int read_header(reader *r, const char *at)
     r->columns = (column *)malloc((size_t)n * sizeof *r->columns);
     if (!r->columns)
         return ec_fail(EC_ERR_MEMORY, "'%s': no memory", r->file);
+    for (const char *p = at; p && !r->table;) {
+        read_field(&p, name);
+        r->table = is_table_column(name);
+    }
     while (at && status == EC_OK) {
         read_field(&at, name);
         status = read_column(r, name);

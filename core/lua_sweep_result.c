@@ -331,6 +331,8 @@ static int sweep_index(lua_State *L)
         lua_pushcfunction(L, method);
         return 1;
     }
+    if (strcmp(field, "violation") == 0)
+        ec_lua_fail(L, "this sweep has no violation: its job has no constraints");
     const char *near = ec_lua_nearest(field, names, (int)(sizeof names / sizeof *names));
     if (near)
         ec_lua_fail(L, "a sweep has no '%s' (did you mean '%s'?)", field, near);

@@ -333,6 +333,19 @@ static void table_front(text_buffer *text, const ec_job *job, const ec_result *r
              (int)front->best + 1);
 }
 
+/* Why designs failed, of those that are kept. */
+static void table_failures(text_buffer *text, const ec_result *result)
+{
+    uint8_t all = 0;
+    char reasons[400];
+
+    for (size_t i = 0; i < result->n_failures; i++)
+        all |= result->failures[i].status;
+    ec_candidate_text(all, reasons, sizeof reasons);
+    text_add(text, "  failed: %s (%zu of them in failures.csv with --out, best.failures)\n",
+             reasons, result->n_failures);
+}
+
 int ec_output_table(const ec_job *job, const ec_result *result, char **out)
 {
     text_buffer text = {NULL, 0, 0, false};
@@ -348,6 +361,8 @@ int ec_output_table(const ec_job *job, const ec_result *result, char **out)
              result->method, result->seed, result->generations, result->evaluations, result->failed,
              result->seconds, result->backend, result->device, result->isa[0] ? ", ISA level " : "",
              result->isa);
+    if (result->n_failures > 0)
+        table_failures(&text, result);
     if (result->polish_designs > 0)
         text_add(&text,
                  "  polish: %d of %d design%s finished, %" PRIu64

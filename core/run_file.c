@@ -21,19 +21,50 @@ int ec_run_state_folder(const char *folder, char *path, size_t size)
     return EC_OK;
 }
 
-/* States of searches of an earlier run. */
-static void remove_states(const char *folder)
+/* Counts the states of searches in a folder, or removes them. */
+static size_t states_in(const char *folder, bool removed)
 {
     static const char begin[] = "search_";
     DIR *entries = opendir(folder);
     char path[4400];
+    size_t n = 0;
 
     for (struct dirent *entry; entries && (entry = readdir(entries));)
         if (strncmp(entry->d_name, begin, sizeof begin - 1) == 0 &&
-            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path)
-            unlink(path);
+            snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path) {
+            n++;
+            if (removed)
+                unlink(path);
+        }
     if (entries)
         closedir(entries);
+    return n;
+}
+
+static bool file_in(const char *folder, const char *name, bool removed)
+{
+    char path[4400];
+
+    if (snprintf(path, sizeof path, "%s/state/%s", folder, name) >= (int)sizeof path)
+        return false;
+    return removed ? unlink(path) == 0 : access(path, F_OK) == 0;
+}
+
+int ec_run_file_finish(const char *folder)
+{
+    char state[4200];
+
+    int status = ec_run_state_folder(folder, state, sizeof state);
+    return status == EC_OK ? ec_output_write(state, "finished", "", 0) : status;
+}
+
+bool ec_run_is_unfinished(const char *folder)
+{
+    char state[4200];
+
+    return ec_run_state_folder(folder, state, sizeof state) == EC_OK &&
+           file_in(folder, "run.json", false) && !file_in(folder, "finished", false) &&
+           states_in(state, false) > 0;
 }
 
 static bool add_all(const ec_run_file *run, cJSON *object)
@@ -67,7 +98,8 @@ int ec_run_file_write(const ec_run_file *run, const char *folder)
     if (status == EC_OK)
         status = ec_output_folder(state);
     if (status == EC_OK) {
-        remove_states(state);
+        states_in(state, true);
+        file_in(folder, "finished", true);
         status = ec_output_write(state, "run.json", text, strlen(text));
     }
     cJSON_free(text);

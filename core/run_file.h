@@ -30,6 +30,10 @@ EC_API int ec_run_state_folder(const char *folder, char *path, size_t size);
 /* Begins a run in `folder`: creates the folder of states, removes states of an earlier run there,
  * and writes run.json. */
 EC_API int ec_run_file_write(const ec_run_file *run, const char *folder);
+/* Marks the run in `folder` as over. */
+EC_API int ec_run_file_finish(const char *folder);
+/* Whether the folder holds a run that was ended from outside and has a state to go on from. */
+EC_API bool ec_run_is_unfinished(const char *folder);
 /* Reads it back; *run is to be released. Errors: there is none, or it is no run.json. */
 EC_API int ec_run_file_read(const char *folder, ec_run_file *run);
 EC_API void ec_run_file_release(ec_run_file *run);

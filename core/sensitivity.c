@@ -255,8 +255,9 @@ static int morris_effects(const estimate *e, double *mu, double *star, double *s
     return status;
 }
 
-/* Jansen's estimators over the blocks pick[n]. */
-static void jansen(const estimate *e, const size_t *pick, double *first, double *total)
+/* First-order indices as Saltelli and others (2010, table 2, b) estimate them, which gives 0 exactly where
+ * an input does nothing, and Jansen's total indices, over the blocks pick[n]. */
+static void indices_of(const estimate *e, const size_t *pick, double *first, double *total)
 {
     double mean = 0, variance = 0, n = (double)e->n;
 
@@ -269,13 +270,13 @@ static void jansen(const estimate *e, const size_t *pick, double *first, double 
         double from_a = 0, from_b = 0;
         for (size_t b = 0; b < e->n; b++) {
             double mixed = at(e, pick[b], (size_t)i + 2);
-            double a = at(e, pick[b], 0) - mixed, c = at(e, pick[b], 1) - mixed;
+            double a = at(e, pick[b], 0) - mixed;
             from_a += a * a / n;
-            from_b += c * c / n;
+            from_b -= (at(e, pick[b], 1) - mean) * a / n;
         }
         /* an output that does not vary depends on nothing */
         bool varies = e->n > 1 && variance > 0;
-        first[i] = varies ? 1 - from_b / (2 * variance) : (double)NAN;
+        first[i] = varies ? from_b / variance : (double)NAN;
         total[i] = varies ? from_a / (2 * variance) : (double)NAN;
     }
 }
@@ -295,7 +296,7 @@ static int sobol_indices(const estimate *e, double *first, double *first_half, d
         free(sums);
         return no_memory();
     }
-    jansen(e, e->kept, first, total);
+    indices_of(e, e->kept, first, total);
     for (uint32_t r = 0; r < RESAMPLES && e->n > 1; r++) {
         ec_random_stream stream = ec_random_make(e->info->seed, r, PURPOSE_BOOTSTRAP, 0);
         for (size_t b = 0; b < e->n; b++) {
@@ -303,7 +304,7 @@ static int sobol_indices(const estimate *e, double *first, double *first_half, d
             ec_random_words(&stream, 0, (uint32_t)b, words);
             pick[b] = e->kept[ec_uniform_below(words[0], (uint32_t)e->n)];
         }
-        jansen(e, pick, again, again + factors);
+        indices_of(e, pick, again, again + factors);
         for (size_t i = 0; i < 2 * factors; i++) {
             double off = again[i] - (i < factors ? first[i] : total[i - factors]);
             sums[2 * i] += off;

@@ -8,8 +8,8 @@
  *           of their magnitudes, sigma: their standard deviation (M. D. Morris, Technometrics 33,
  *           1991; mu_star: Campolongo, Cariboni and Saltelli, Environ. Modell. Softw. 22, 2007)
  *   sobol   N blocks of D + 2 designs A, B and A with one column of B, from Sobol points (Saltelli et
- *           al., Comput. Phys. Commun. 181, 2010). First-order and total indices by Jansen's estimators
- *           (ibid., table 2): S1 = 1 - E(f_B - f_AB)^2 / 2V, ST = E(f_A - f_AB)^2 / 2V; 95 %
+ *           al., Comput. Phys. Commun. 181, 2010). First-order and total indices (ibid., table 2, b and f):
+ *           S1 = E f_B (f_AB - f_A) / V with the mean of f taken off, ST = E(f_A - f_AB)^2 / 2V; 95 %
  *           confidence half widths from bootstrap over blocks
  *
  * A block (trajectory) with a design that failed, or was not run, is left out.

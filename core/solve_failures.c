@@ -221,16 +221,51 @@ static int retry(ec_solve_run *run, const ec_generation *g, uint8_t *bytes)
     return status;
 }
 
+/* "x = 0.1 0.2 ..., n = 3": values of the variables of a design, as far as there is room. */
+static int write_design(ec_solve_run *run, const double *genes, char *text, size_t size)
+{
+    enum { SHOWN = 6 };
+    const ec_job *job = run->job;
+    ec_backend *cpu = NULL;
+    ec_backend_info info = {.name = "cpu", .threads = 1, .log = &run->messages.warnings};
+    size_t used = 0, n_genes = (size_t)job->n_genes;
+
+    int status = ec_backend_create(&info, &cpu);
+    text[0] = '\0';
+    for (int32_t i = 0; i < job->n_variables && status == EC_OK && used < size; i++) {
+        const ec_variable *v = &job->variables[i]->variable;
+        int32_t n = ec_result_value_length(job->graph, v->value);
+        double *values = (double *)malloc(sizeof(double) * (size_t)n);
+        status = values ? ec_evaluate_once(job->graph, cpu, EC_FINAL, 1, &v->value, genes, n_genes,
+                                           genes + n_genes, (size_t)job->n_group_genes, &values,
+                                           NULL, &run->messages.warnings)
+                        : ec_fail(EC_ERR_MEMORY, "solve: no memory for a design");
+        used += (size_t)snprintf(text + used, size - used, "%s%.40s =", i ? ", " : "", v->name);
+        for (int32_t k = 0; k < n && k < SHOWN && status == EC_OK && used < size; k++)
+            used += (size_t)snprintf(text + used, size - used, " %.6g", values[k]);
+        if (n > SHOWN && used < size)
+            used += (size_t)snprintf(text + used, size - used, " ...");
+        free(values);
+    }
+    ec_backend_destroy(&cpu);
+    return status;
+}
+
 static int end_run(ec_solve_run *run, const ec_generation *g, const uint8_t *bytes)
 {
     size_t c = 0;
-    char reasons[300];
+    char reasons[300], design[400] = "";
+    double *genes = (double *)malloc(sizeof *genes * (run->width + 1));
 
     while (c + 1 < g->n && !bytes[c])
         c++;
     ec_candidate_text(bytes[c], reasons, sizeof reasons);
-    return ec_fail(EC_ERR_RANGE, "design %zu of generation %u failed: %s (on_failure = \"stop\")",
-                   c + 1, run->generation + 1, reasons);
+    if (genes && fetch_design(run, g, c, genes) == EC_OK)
+        write_design(run, genes, design, sizeof design);
+    free(genes);
+    return ec_fail(EC_ERR_RANGE,
+                   "design %zu of generation %u failed: %s; %s (on_failure = \"stop\")", c + 1,
+                   run->generation + 1, reasons, design);
 }
 
 static bool any_failed(const uint8_t *bytes, size_t n)

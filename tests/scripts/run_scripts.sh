@@ -331,6 +331,25 @@ if wanted resume "$@"; then
             fail "resume/$pause" "a killed run does not go on to the same bits"
         fi
     done
+    # a killed one is not given up unasked
+    rm -rf "$work/killed"
+    "$program" run "$script" --quiet --out "$work/killed" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
+    process=$!
+    waited=0
+    until [ -s "$work/killed/state/search_1.state" ] || [ $waited -ge 200 ]; do
+        sleep 0.05
+        waited=$((waited + 1))
+    done
+    kill -KILL $process
+    wait $process 2>/dev/null
+    "$program" run "$script" --quiet --out "$work/killed" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: holds an unfinished run\n' >"$work/expected"
+    report resume/unfinished $status 1 "$work/expected"
+    "$program" run "$script" --quiet --out "$work/killed" --fresh >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf '' >"$work/expected"
+    report resume/fresh $status 0 "$work/expected"
     "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
     status=$?
     printf -- '-- expect: the search was over: generation 100, 2218 evaluations\n' >"$work/expected"
