@@ -1,8 +1,11 @@
 /* eciton run and eciton check. */
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "cli_options.h"
@@ -38,6 +41,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
 }
 
 /* The Lua library lies at a fixed place seen from the program, installed or in the build folder. */
@@ -263,6 +267,23 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
     return exit_status;
 }
 
+/* One run at a time writes into a folder. The lock goes with the process. */
+static bool lock_folder(const char *out)
+{
+    char path[PATH_MAX + 20];
+    if (ec_run_state_folder(out, path, sizeof path) != EC_OK || ec_output_folder(path) != EC_OK) {
+        print_error(ec_error_text());
+        return false;
+    }
+    strncat(path, "/lock", sizeof path - strlen(path) - 1);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return true; /* a file system without locks has none to wait for */
+    close(file);
+    fprintf(stderr, "eciton: '%s' is being written by another run\n", out);
+    return false;
+}
+
 int ec_cli_run(const ec_cli_options *o)
 {
     run_state state = {.missed = false};
@@ -276,6 +297,8 @@ int ec_cli_run(const ec_cli_options *o)
                 o->out, o->out);
         return EC_EXIT_ERROR;
     }
+    if (o->out && !o->check && !lock_folder(o->out))
+        return EC_EXIT_ERROR;
     ec_backend *backend = NULL;
     ec_backend_info info = {
         .name = o->backend, .threads = o->threads, .isa = o->isa, .log = &state.progress.log};

@@ -265,9 +265,12 @@ static int save(ec_solve_run *run)
     state.optimizer_bytes = bytes;
     status = ec_output_file_open(run->info->checkpoint, &file);
     if (status == EC_OK) {
+        char reason[1024];
         int written = write_all(run, &state, blob, file.stream);
+        snprintf(reason, sizeof reason, "%s", ec_error_text());
         status = ec_output_file_close(&file);
-        status = written < 0 ? written : status;
+        if (written < 0) /* the first reason is the right one */
+            status = ec_fail(written, "%s", reason);
     }
     free(blob);
     return status;

@@ -72,7 +72,7 @@ static int polish_genes(ec_solve_run *run, ec_backend *backend, ec_polish_info *
         if (discrete) {
             memcpy(before, genes, bytes);
             info->max_evaluations = local_evaluations(run, count);
-            info->seconds = fmax(deadline - ec_wall_seconds(), 0.05) / (real ? 2 : 1);
+            info->seconds = fmax(deadline - ec_wall_seconds(), 1e-6) / (real ? 2 : 1);
             status = ec_polish_discrete(run->job, backend, info, (int32_t)count, genes, group_genes,
                                         &used);
             result->polish_evaluations += used;
@@ -84,7 +84,7 @@ static int polish_genes(ec_solve_run *run, ec_backend *backend, ec_polish_info *
             break;
         memcpy(before, genes, bytes);
         info->max_evaluations = most;
-        info->seconds = fmax(deadline - ec_wall_seconds(), 0.05);
+        info->seconds = fmax(deadline - ec_wall_seconds(), 1e-6);
         status = ec_polish(run->job, info, (int32_t)count, genes, group_genes, &used);
         result->polish_evaluations += used;
         capped = capped || *info->out_of_time;

@@ -373,6 +373,12 @@ static int compare_header(ec_sweep_table *t, const ec_sweep *s, const char *text
         return status;
     path_of(t, "csv", path, sizeof path);
     int theirs = (int)strcspn(text, "\n"), ours = (int)length - 1;
+    if (theirs > 0 && text[theirs - 1] == '\r')
+        return ec_fail(
+            EC_ERR_FORMAT,
+            "sweep: %s has the line ends of Windows (CRLF), so another program wrote it; save "
+            "it with plain ones, or %s",
+            path, advice);
     return ec_fail(EC_ERR_FORMAT,
                    "sweep: %s has other columns (%.*s%s) than this sweep (%.*s%s); %s", path,
                    theirs > 200 ? 200 : theirs, text, theirs > 200 ? "..." : "",

@@ -60,7 +60,8 @@ for s in $steps; do
     build) step build build ;;
     test) step test $b/bin/backends_test --backend cuda ;;
     scripts) # on the device, which `auto` chooses
-        step scripts sh tests/scripts/run_scripts.sh $b/bin/eciton . good/array_ good/elements \
+        step scripts sh tests/scripts/run_scripts.sh $b/bin/eciton . resume good/aco good/over good/front \
+            good/start good/sweep good/nlopt good/cmaes good/array_ good/elements \
             good/patterns good/optimal good/coupled good/synthesis ;;
     sanitize)
         # the hash over 1e7 arguments and large grids take too long under the sanitizer; the kernels of
@@ -68,7 +69,7 @@ for s in $steps; do
         for tool in memcheck racecheck; do
             step sanitize_$tool compute-sanitizer --tool $tool --error-exitcode 9 \
                 --report-api-errors no $b/bin/backends_test --backend cuda \
-                ops/ math/philox math/turns graph/ de/ array/pattern array/turn array/line \
+                ops/ math/philox math/turns graph/ de/ aco/ acor/ solve/ array/pattern array/turn array/line \
                 array/grid array/spread array/final array/adjoint array/pieces array/neighbours nufft/sorted nufft/large nufft/spans nufft/zeros weights/ element/
         done
         ;;

@@ -77,6 +77,10 @@ static int check_genes(const ec_optimizer_def *def, const char *kind, const ec_g
     return EC_OK;
 }
 
+/* Designs of a default population together have at most so many genes: more would take minutes before
+ * the first generation is done. */
+static const size_t genes_max = (size_t)1 << 24;
+
 /* Literature's sizes: 10 D for the classic methods (Storn and Price), 18 D for L-SHADE, and JADE's
  * 30 to 100 for D up to 30; never below 20. */
 static size_t default_population(ec_de_method method, size_t genes, size_t groups)
@@ -84,6 +88,7 @@ static size_t default_population(ec_de_method method, size_t genes, size_t group
     size_t n = method == EC_DE_LSHADE ? 18 * genes : method == EC_DE_PBEST ? 5 * genes : 10 * genes;
     size_t least = groups * 10 > 20 ? groups * 10 : 20;
 
+    n = n * genes > genes_max ? genes_max / genes : n;
     n = n < least ? least : n;
     return n < EC_DE_POPULATION_MAX ? n : EC_DE_POPULATION_MAX;
 }

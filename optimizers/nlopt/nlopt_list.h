@@ -14,7 +14,7 @@ enum {
     EC_NLOPT_RANDOM = 4,        /* its path depends on the seed */
     EC_NLOPT_INEQUALITIES = 8,  /* takes inequality limits by itself ... */
     EC_NLOPT_EQUALITIES = 16,   /* ... and equalities */
-    EC_NLOPT_META = 32,         /* runs a local algorithm, the option `local` */
+    EC_NLOPT_META = 32,         /* runs a local algorithm, the option `inner` */
     EC_NLOPT_STARTLESS = 64,    /* begins at the box's centre, whatever the start */
     EC_NLOPT_OPTIONAL = 128,    /* not in every build of NLopt */
     EC_NLOPT_ABSOLUTE = 256,    /* compares the costs' size with that of their changes */
@@ -123,7 +123,7 @@ enum {
       "augmented Lagrangian with gradients (Conn, Gould and Toint 1991); takes constraints")       \
     X(LN_AUGLAG_EQ, "ln_auglag_eq", auglag,                                                        \
       EC_NLOPT_LIMITS | EC_NLOPT_META,                                                             \
-      "augmented Lagrangian of the equalities; `local` takes the inequalities; takes constraints") \
+      "augmented Lagrangian of the equalities; `inner` takes the inequalities; takes constraints") \
     X(LD_AUGLAG_EQ, "ld_auglag_eq", auglag,                                                        \
       EC_NLOPT_LIMITS | EC_NLOPT_META | EC_NLOPT_GRADIENT,                                         \
       "the same with gradients; takes constraints")                                                \
@@ -135,16 +135,16 @@ enum {
       "evolution strategy with stochastic ranking (Runarsson and Yao 2005); takes constraints")    \
     X(AUGLAG, "auglag", auglag,                                                                    \
       EC_NLOPT_LIMITS | EC_NLOPT_META,                                                             \
-      "augmented Lagrangian over any `local`; takes constraints")                                  \
+      "augmented Lagrangian over any `inner`; takes constraints")                                  \
     X(AUGLAG_EQ, "auglag_eq", auglag,                                                              \
       EC_NLOPT_LIMITS | EC_NLOPT_META,                                                             \
-      "augmented Lagrangian of the equalities over any `local`; takes constraints")                \
+      "augmented Lagrangian of the equalities over any `inner`; takes constraints")                \
     X(G_MLSL, "g_mlsl", mlsl,                                                                      \
       EC_NLOPT_GLOBAL | EC_NLOPT_RANDOM | EC_NLOPT_META,                                           \
-      "multi-level single linkage over any `local`")                                               \
+      "multi-level single linkage over any `inner`")                                               \
     X(G_MLSL_LDS, "g_mlsl_lds", mlsl,                                                              \
       EC_NLOPT_GLOBAL | EC_NLOPT_RANDOM | EC_NLOPT_META,                                           \
-      "multi-level single linkage from a low-discrepancy sequence over any `local`")               \
+      "multi-level single linkage from a low-discrepancy sequence over any `inner`")               \
     X(LD_SLSQP, "ld_slsqp", plain,                                                                 \
       EC_NLOPT_GRADIENT | EC_NLOPT_LIMITS,                                                         \
       "sequential least-squares programming (Kraft 1994); takes constraints")                      \

@@ -95,7 +95,7 @@ static const ec_nlopt *self_const(const ec_optimizer *optimizer)
     }
 #define LOCAL                                                                                      \
     {                                                                                              \
-        "local", EC_OPTION_WORD, 0, 0, 17,                                                         \
+        "inner", EC_OPTION_WORD, 0, 0, 17,                                                         \
             "auto|ld_lbfgs|ld_var1|ld_var2|ld_tnewton|ld_tnewton_restart|ld_tnewton_precond|"      \
             "ld_tnewton_precond_restart|ld_mma|ld_slsqp|ld_ccsaq|ln_praxis|ln_cobyla|ln_newuoa|"   \
             "ln_newuoa_bound|ln_neldermead|ln_sbplx|ln_bobyqa",                                    \
@@ -122,7 +122,7 @@ static const ec_nlopt_algorithm *algorithm_of(const ec_optimizer_def *def)
     return ec_nlopt_algorithm_find(def->name + strlen("nlopt_"));
 }
 
-/* The word of the option `local`, or the default where it is auto. */
+/* The word of the option `inner`, or the default where it is auto. */
 static const ec_nlopt_algorithm *local_of(const ec_optimizer_def *def, const double *options)
 {
     const ec_nlopt_algorithm *algorithm = algorithm_of(def);
@@ -261,6 +261,34 @@ static int configure(ec_nlopt *o, const ec_optimizer_def *def, const ec_optimize
     return sort_limits(o, info);
 }
 
+/* NLopt's own sizes are products in an int, and most of its algorithms hold tables of the square of
+ * the variables; those along gradients with a limited memory do not. */
+static int check_sizes(const ec_optimizer_def *def, size_t n, ec_nlopt_setup *s)
+{
+    static const char *const slim[] = {"lbfgs", "tnewton", "var1", "var2", "mma", "ccsaq"};
+    enum { VARIABLES_MAX = 2048, ELEMENTS_MAX = 1 << 28 };
+    bool is_slim = false;
+
+    for (size_t i = 0; i < sizeof slim / sizeof *slim; i++)
+        is_slim = is_slim || strstr(def->name, slim[i]) != NULL;
+    if (n > VARIABLES_MAX && !is_slim)
+        return ec_fail(
+            EC_ERR_ARGUMENT,
+            "method '%s' holds tables of the square of the variables: %zu are too many, at "
+            "most %d are allowed; 'lshade', 'lbfgs' and 'nlopt_ld_mma' take more",
+            def->name, n, (int)VARIABLES_MAX);
+    if ((double)s->points * (double)(n + 1) > ELEMENTS_MAX)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "method '%s': points = %u of %zu variables are too many; at most %zu are "
+                       "allowed",
+                       def->name, s->points, n, (size_t)ELEMENTS_MAX / (n + 1));
+    /* DIRECT holds a row for each evaluation it may make */
+    double most = ELEMENTS_MAX / (double)(n + 1) / 2;
+    if (s->algorithm->traits & EC_NLOPT_STARTLESS && (s->maxeval == 0 || s->maxeval > most))
+        s->maxeval = (int)most;
+    return EC_OK;
+}
+
 static void ec_nlopt_destroy(ec_optimizer **handle);
 
 static int ec_nlopt_create(const ec_optimizer_def *def, ec_backend *backend,
@@ -284,6 +312,9 @@ static int ec_nlopt_create(const ec_optimizer_def *def, ec_backend *backend,
         status = ec_multi_start_create(&o->common, def, backend, info, o->slots);
     if (status == EC_OK) {
         o->setup.n = o->common.n;
+        status = check_sizes(def, o->common.n, &o->setup);
+    }
+    if (status == EC_OK) {
         o->setup.local = o->algorithm->traits & EC_NLOPT_META ? local_of(def, info->options) : NULL;
         status = o->setup.local ? check_local(def, &o->setup) : EC_OK;
     }

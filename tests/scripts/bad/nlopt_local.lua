@@ -3,4 +3,4 @@ local ec = require "eciton"
 local job = ec.job{ name = "bad" }
 local x = job:real{ name = "x", count = 2, min = 0, max = 1 }
 job:minimize("f", (x ^ 2):sum())
-job:solve{ method = "nlopt_ld_auglag", ["local"] = "ln_bobyqa", evaluations = 100 }
+job:solve{ method = "nlopt_ld_auglag", inner = "ln_bobyqa", evaluations = 100 }

@@ -14,7 +14,7 @@ local runs = {
     { method = "nlopt_ld_slsqp", population = 40, restarts = false, evaluations = 1e6 },
     { method = "nlopt_ld_lbfgs", population = 8, evaluations = 4000 },
     { method = "nlopt_ld_ccsaq", population = 2, evaluations = 8000 },
-    { method = "nlopt_auglag", ["local"] = "ld_tnewton", population = 8, evaluations = 4000 },
+    { method = "nlopt_auglag", inner = "ld_tnewton", population = 8, evaluations = 4000 },
     { method = "nlopt_ln_cobyla", population = 8, evaluations = 8000 }
 }
 for _, run in ipairs(runs) do
