@@ -934,6 +934,13 @@ EC_FN void ec_step_gather_sum(const ec_graph_args *g, const ec_step *st, size_t 
     }
 }
 
+/* The host's pass over a CUDA file does not know the pragma. */
+#ifdef __CUDA_ARCH__
+#define EC_UNROLL_8 _Pragma("unroll 8")
+#else
+#define EC_UNROLL_8
+#endif
+
 EC_FN void ec_step_matvec(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s,
                           int32_t e0, int32_t e1)
 {
@@ -947,7 +954,7 @@ EC_FN void ec_step_matvec(const ec_graph_args *g, const ec_step *st, size_t lane
         for (int32_t e = e0; e < e1; e++) {
             const double *row = matrix + (size_t)e * (size_t)st->inner;
             t[0] = 0;
-#pragma unroll 8
+            EC_UNROLL_8
             for (int32_t k = 0; k < st->inner; k++)
                 t[0] += row[k] * column[k * step];
             ec_operand_store(g, out, lane0, e, s, t);
