@@ -29,6 +29,7 @@ typedef struct search {
     bool answered, has_gradient, lost;
     double worst; /* of the answers */
     int blind;
+    size_t calls; /* points that NLopt has asked about */
     uint64_t *log;
     size_t words, room;
 } search;
@@ -44,6 +45,15 @@ struct ec_nlopt_pool {
 };
 
 /* ---- on a search's thread ---- */
+
+/* NLopt's original DIRECT, stopped before it has divided its box once, reads an index that it has not
+ * set: until then it is answered blindly. */
+static bool can_stop(const search *s)
+{
+    const ec_nlopt_setup *setup = &s->pool->setup;
+
+    return strstr(setup->algorithm->word, "orig_direct") == NULL || s->calls > 4 * setup->n + 4;
+}
 
 /* Lets the caller have the point; true when there is an answer. */
 static bool ask(search *s, bool gradient)
@@ -61,7 +71,7 @@ static bool ask(search *s, bool gradient)
     }
     bool stopped = pool->stopping;
     pthread_mutex_unlock(&pool->mutex);
-    if (stopped)
+    if (stopped && can_stop(s))
         nlopt_force_stop(s->opt);
     return !stopped;
 }
@@ -93,6 +103,7 @@ static void have(search *s, const double *y, bool gradient)
     if (s->answered && memcmp(s->at, y, sizeof *y * n) == 0 && (!gradient || s->has_gradient))
         return;
     memcpy(s->at, y, sizeof *y * n);
+    s->calls++;
     if (is_point(y, n)) {
         for (size_t i = 0; i < n; i++)
             s->seen.y[i] = fmin(fmax(y[i], 0), 1);
@@ -264,7 +275,7 @@ size_t ec_nlopt_pool_destroy(ec_nlopt_pool **handle)
     pool->stopping = true;
     for (size_t i = 0; i < pool->slots; i++) {
         search *s = &pool->searches[i];
-        if (s->opt)
+        if (s->opt && can_stop(s))
             nlopt_force_stop(s->opt);
         if (s->seen.state == EC_NLOPT_ASKS) {
             s->seen.state = EC_NLOPT_RUNS;
@@ -318,6 +329,7 @@ int ec_nlopt_pool_start(ec_nlopt_pool *pool, size_t slot, uint64_t number, const
     s->answered = s->has_gradient = false;
     s->worst = -INFINITY;
     s->blind = 0;
+    s->calls = 0;
     s->words = 0;
     s->seen.number = number;
     s->seen.evaluations = 0;

@@ -438,7 +438,11 @@ if wanted sweep_kill/ "$@"; then
     rm -rf "$work/out"
     "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null &
     process=$!
-    sleep 0.4
+    waited=0
+    until [ -s "$work/out/state/run.json" ] || [ $waited -ge 400 ]; do
+        sleep 0.05
+        waited=$((waited + 1))
+    done
     kill -KILL $process
     wait $process 2>/dev/null
     "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
