@@ -284,7 +284,7 @@ static int check_sizes(const ec_optimizer_def *def, size_t n, ec_nlopt_setup *s)
                        def->name, s->points, n, (size_t)ELEMENTS_MAX / (n + 1));
     /* DIRECT holds a row for each evaluation it may make */
     double most = ELEMENTS_MAX / (double)(n + 1) / 2;
-    if (s->algorithm->traits & EC_NLOPT_STARTLESS && (s->maxeval == 0 || s->maxeval > most))
+    if (s->algorithm->traits & EC_NLOPT_STARTLESS && s->maxeval > most)
         s->maxeval = (int)most;
     return EC_OK;
 }
