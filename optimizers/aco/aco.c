@@ -2,6 +2,7 @@
  *
  * Two blocks of memory on the backend: `state`, which a blob holds byte for byte, and `work`. */
 #include "aco_kernels.h"
+#include "optimizers/method_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -296,60 +297,45 @@ static int configure(ec_aco *aco, const ec_optimizer_info *info)
 
 /* ---- memory ---- */
 
-typedef struct arena {
-    char *base; /* NULL: only sizes */
-    size_t used;
-} arena;
-
-static void *take_bytes(arena *memory, size_t bytes)
-{
-    void *at = memory->base ? memory->base + memory->used : NULL;
-
-    memory->used += ec_round_up(bytes, 256);
-    return at;
-}
-
-#define TAKE(memory, type, count) ((type *)take_bytes(memory, sizeof(type) * (size_t)(count)))
-
 /* Lays out `state`: called with base NULL for its size, then for the pointers. Scores, in *scores
  * bytes, come first. */
 static size_t lay_out_state(ec_aco_args *a, char *base, size_t *scores)
 {
-    arena memory = {base, 0};
+    ec_method_memory memory = {base, 0};
     size_t levels = (size_t)a->colonies * a->pitch, words = (size_t)a->colonies * a->words;
 
-    a->control = TAKE(&memory, ec_aco_control, 1);
-    a->colony = TAKE(&memory, ec_aco_colony, a->colonies);
-    a->cost = TAKE(&memory, double, a->ld);
-    a->violation = TAKE(&memory, double, a->ld);
-    a->status = TAKE(&memory, uint8_t, a->ld);
+    a->control = EC_METHOD_TAKE(&memory, ec_aco_control, 1);
+    a->colony = EC_METHOD_TAKE(&memory, ec_aco_colony, a->colonies);
+    a->cost = EC_METHOD_TAKE(&memory, double, a->ld);
+    a->violation = EC_METHOD_TAKE(&memory, double, a->ld);
+    a->status = EC_METHOD_TAKE(&memory, uint8_t, a->ld);
     *scores = memory.used;
-    a->best = TAKE(&memory, uint32_t, words);
+    a->best = EC_METHOD_TAKE(&memory, uint32_t, words);
     for (int i = 0; i < 2; i++) {
-        a->since[i] = TAKE(&memory, uint32_t, words);
-        a->bits[i] = TAKE(&memory, uint32_t, (size_t)a->words * a->ld);
+        a->since[i] = EC_METHOD_TAKE(&memory, uint32_t, words);
+        a->bits[i] = EC_METHOD_TAKE(&memory, uint32_t, (size_t)a->words * a->ld);
     }
-    a->level = TAKE(&memory, uint16_t, levels);
-    a->one = TAKE(&memory, double, levels);
-    a->zero = TAKE(&memory, double, a->rule == EC_ACO_PROPORTIONAL ? levels : 0);
+    a->level = EC_METHOD_TAKE(&memory, uint16_t, levels);
+    a->one = EC_METHOD_TAKE(&memory, double, levels);
+    a->zero = EC_METHOD_TAKE(&memory, double, a->rule == EC_ACO_PROPORTIONAL ? levels : 0);
     return memory.used;
 }
 
 static size_t lay_out_work(ec_aco_args *a, char *base)
 {
-    arena memory = {base, 0};
+    ec_method_memory memory = {base, 0};
     size_t words = (size_t)a->colonies * a->words;
 
-    a->gene = TAKE(&memory, ec_aco_gene, a->genes);
-    a->set = TAKE(&memory, ec_aco_set, a->sets);
-    a->start = TAKE(&memory, uint32_t, (size_t)a->n_start * a->words);
-    a->tally = TAKE(&memory, ec_aco_tally, a->colonies);
-    a->any = TAKE(&memory, uint32_t, words);
-    a->all = TAKE(&memory, uint32_t, words);
-    a->weight = TAKE(&memory, double, a->rule == EC_ACO_PROPORTIONAL ? a->ld : 0);
-    a->arrived = TAKE(&memory, uint32_t, 1);
-    a->ratio = a->ratio_bits ? TAKE(&memory, double, (size_t)1 << a->ratio_bits) : NULL;
-    a->U = TAKE(&memory, double, (size_t)a->ld * a->genes);
+    a->gene = EC_METHOD_TAKE(&memory, ec_aco_gene, a->genes);
+    a->set = EC_METHOD_TAKE(&memory, ec_aco_set, a->sets);
+    a->start = EC_METHOD_TAKE(&memory, uint32_t, (size_t)a->n_start * a->words);
+    a->tally = EC_METHOD_TAKE(&memory, ec_aco_tally, a->colonies);
+    a->any = EC_METHOD_TAKE(&memory, uint32_t, words);
+    a->all = EC_METHOD_TAKE(&memory, uint32_t, words);
+    a->weight = EC_METHOD_TAKE(&memory, double, a->rule == EC_ACO_PROPORTIONAL ? a->ld : 0);
+    a->arrived = EC_METHOD_TAKE(&memory, uint32_t, 1);
+    a->ratio = a->ratio_bits ? EC_METHOD_TAKE(&memory, double, (size_t)1 << a->ratio_bits) : NULL;
+    a->U = EC_METHOD_TAKE(&memory, double, (size_t)a->ld * a->genes);
     return memory.used;
 }
 

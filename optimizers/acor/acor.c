@@ -4,6 +4,7 @@
 #include "acor.h"
 #include "acor_kernels.h"
 #include "optimizers/method_info.h"
+#include "optimizers/method_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,54 +40,39 @@ static const ec_acor *self_const(const ec_optimizer *optimizer)
 
 /* ---- memory ---- */
 
-typedef struct arena {
-    char *base; /* NULL: only sizes */
-    size_t used;
-} arena;
-
-static void *take_bytes(arena *memory, size_t bytes)
-{
-    void *at = memory->base ? memory->base + memory->used : NULL;
-
-    memory->used += ec_round_up(bytes, 256);
-    return at;
-}
-
-#define TAKE(memory, type, count) ((type *)take_bytes(memory, sizeof(type) * (size_t)(count)))
-
 /* Called with base NULL for the size, then for the pointers. The deviations are state too: they are
  * those of the current archive. */
 static size_t lay_out_state(ec_acor_args *a, char *base)
 {
-    arena memory = {base, 0};
+    ec_method_memory memory = {base, 0};
 
-    a->control = TAKE(&memory, ec_acor_control, 1);
+    a->control = EC_METHOD_TAKE(&memory, ec_acor_control, 1);
     for (int i = 0; i < 2; i++) {
-        a->X[i] = TAKE(&memory, double, (size_t)a->archive_max * a->pitch);
-        a->cost[i] = TAKE(&memory, double, a->archive_max);
-        a->violation[i] = TAKE(&memory, double, a->archive_max);
-        a->status[i] = TAKE(&memory, uint8_t, a->archive_max);
+        a->X[i] = EC_METHOD_TAKE(&memory, double, (size_t)a->archive_max * a->pitch);
+        a->cost[i] = EC_METHOD_TAKE(&memory, double, a->archive_max);
+        a->violation[i] = EC_METHOD_TAKE(&memory, double, a->archive_max);
+        a->status[i] = EC_METHOD_TAKE(&memory, uint8_t, a->archive_max);
     }
-    a->deviation = TAKE(&memory, double, (size_t)a->archive_max * a->pitch);
+    a->deviation = EC_METHOD_TAKE(&memory, double, (size_t)a->archive_max * a->pitch);
     return memory.used;
 }
 
 static size_t lay_out_work(ec_acor_args *a, char *base)
 {
-    arena memory = {base, 0};
+    ec_method_memory memory = {base, 0};
 
-    a->spread = TAKE(&memory, double, a->pitch);
-    a->U = TAKE(&memory, double, (size_t)a->ld * a->genes);
-    a->ant_cost = TAKE(&memory, double, a->ld);
-    a->ant_violation = TAKE(&memory, double, a->ld);
-    a->ant_status = TAKE(&memory, uint8_t, a->ld);
-    a->strip_failed = TAKE(&memory, uint32_t, a->ld / EC_LANE_PAD);
-    a->source = TAKE(&memory, uint32_t, a->archive_max);
-    a->lower = TAKE(&memory, double, a->pitch);
-    a->upper = TAKE(&memory, double, a->pitch);
-    a->cell = TAKE(&memory, double, a->pitch);
-    a->chance = TAKE(&memory, double, a->archive_max);
-    a->start = TAKE(&memory, double, (size_t)a->n_start * a->pitch);
+    a->spread = EC_METHOD_TAKE(&memory, double, a->pitch);
+    a->U = EC_METHOD_TAKE(&memory, double, (size_t)a->ld * a->genes);
+    a->ant_cost = EC_METHOD_TAKE(&memory, double, a->ld);
+    a->ant_violation = EC_METHOD_TAKE(&memory, double, a->ld);
+    a->ant_status = EC_METHOD_TAKE(&memory, uint8_t, a->ld);
+    a->strip_failed = EC_METHOD_TAKE(&memory, uint32_t, a->ld / EC_LANE_PAD);
+    a->source = EC_METHOD_TAKE(&memory, uint32_t, a->archive_max);
+    a->lower = EC_METHOD_TAKE(&memory, double, a->pitch);
+    a->upper = EC_METHOD_TAKE(&memory, double, a->pitch);
+    a->cell = EC_METHOD_TAKE(&memory, double, a->pitch);
+    a->chance = EC_METHOD_TAKE(&memory, double, a->archive_max);
+    a->start = EC_METHOD_TAKE(&memory, double, (size_t)a->n_start * a->pitch);
     return memory.used;
 }
 

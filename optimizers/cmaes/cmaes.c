@@ -11,6 +11,7 @@
 #include "cmaes_run.h"
 #include "optimizers/host_population.h"
 #include "optimizers/method_info.h"
+#include "optimizers/method_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,65 +105,50 @@ static const ec_cmaes *self_const(const ec_optimizer *optimizer)
 
 /* ---- memory ---- */
 
-typedef struct arena {
-    char *base; /* NULL: only sizes */
-    size_t used;
-} arena;
-
-static void *take_bytes(arena *memory, size_t bytes)
-{
-    void *at = memory->base ? memory->base + memory->used : NULL;
-
-    memory->used += ec_round_up(bytes, 64);
-    return at;
-}
-
-#define TAKE(memory, type, count) ((type *)take_bytes(memory, sizeof(type) * (size_t)(count)))
-
 /* Called with base NULL for the size, then for the pointers. */
 static size_t lay_out_state(ec_cmaes *o, char *base)
 {
-    arena memory = {base, 0};
+    ec_method_memory memory = {base, 0};
     ec_cmaes_run *r = &o->run;
     size_t n = o->space.n;
 
-    o->now = TAKE(&memory, control, 1);
-    r->mean = TAKE(&memory, double, n);
-    r->C = TAKE(&memory, double, n *n);
-    r->factor = TAKE(&memory, double, n *n);
-    r->scale = TAKE(&memory, double, n);
-    r->path_sigma = TAKE(&memory, double, n);
-    r->path_c = TAKE(&memory, double, n);
-    r->best_cost = TAKE(&memory, double, EC_CMAES_HISTORY);
-    r->median_cost = TAKE(&memory, double, EC_CMAES_HISTORY);
-    r->equal = TAKE(&memory, uint8_t, EC_CMAES_HISTORY);
-    o->best_genes = TAKE(&memory, double, KEPT * o->genes);
-    o->winner_genes = TAKE(&memory, double, KEPT * o->genes);
-    o->run_best_genes = TAKE(&memory, double, o->genes);
+    o->now = EC_METHOD_TAKE(&memory, control, 1);
+    r->mean = EC_METHOD_TAKE(&memory, double, n);
+    r->C = EC_METHOD_TAKE(&memory, double, n *n);
+    r->factor = EC_METHOD_TAKE(&memory, double, n *n);
+    r->scale = EC_METHOD_TAKE(&memory, double, n);
+    r->path_sigma = EC_METHOD_TAKE(&memory, double, n);
+    r->path_c = EC_METHOD_TAKE(&memory, double, n);
+    r->best_cost = EC_METHOD_TAKE(&memory, double, EC_CMAES_HISTORY);
+    r->median_cost = EC_METHOD_TAKE(&memory, double, EC_CMAES_HISTORY);
+    r->equal = EC_METHOD_TAKE(&memory, uint8_t, EC_CMAES_HISTORY);
+    o->best_genes = EC_METHOD_TAKE(&memory, double, KEPT * o->genes);
+    o->winner_genes = EC_METHOD_TAKE(&memory, double, KEPT * o->genes);
+    o->run_best_genes = EC_METHOD_TAKE(&memory, double, o->genes);
     return memory.used;
 }
 
 static size_t lay_out_work(ec_cmaes *o, char *base)
 {
-    arena memory = {base, 0};
+    ec_method_memory memory = {base, 0};
     ec_cmaes_run *r = &o->run;
     size_t n = o->space.n, lambda = o->lambda_max;
 
-    r->mean_step = TAKE(&memory, double, n);
-    r->z_step = TAKE(&memory, double, n);
-    r->Z = TAKE(&memory, double, lambda *n);
-    r->Y = TAKE(&memory, double, lambda *n);
-    r->norm2 = TAKE(&memory, double, lambda);
-    r->rules.weight = TAKE(&memory, double, lambda);
-    o->space.gene = TAKE(&memory, uint32_t, n);
-    o->space.cells = TAKE(&memory, uint32_t, n);
-    o->space.lower = TAKE(&memory, double, n);
-    o->space.range = TAKE(&memory, double, n);
-    o->fixed = TAKE(&memory, double, o->genes);
-    o->start = TAKE(&memory, double, o->n_start * o->genes);
-    o->order = TAKE(&memory, ranked, lambda);
-    o->rank = TAKE(&memory, uint32_t, lambda);
-    o->row = TAKE(&memory, double, o->genes);
+    r->mean_step = EC_METHOD_TAKE(&memory, double, n);
+    r->z_step = EC_METHOD_TAKE(&memory, double, n);
+    r->Z = EC_METHOD_TAKE(&memory, double, lambda *n);
+    r->Y = EC_METHOD_TAKE(&memory, double, lambda *n);
+    r->norm2 = EC_METHOD_TAKE(&memory, double, lambda);
+    r->rules.weight = EC_METHOD_TAKE(&memory, double, lambda);
+    o->space.gene = EC_METHOD_TAKE(&memory, uint32_t, n);
+    o->space.cells = EC_METHOD_TAKE(&memory, uint32_t, n);
+    o->space.lower = EC_METHOD_TAKE(&memory, double, n);
+    o->space.range = EC_METHOD_TAKE(&memory, double, n);
+    o->fixed = EC_METHOD_TAKE(&memory, double, o->genes);
+    o->start = EC_METHOD_TAKE(&memory, double, o->n_start * o->genes);
+    o->order = EC_METHOD_TAKE(&memory, ranked, lambda);
+    o->rank = EC_METHOD_TAKE(&memory, uint32_t, lambda);
+    o->row = EC_METHOD_TAKE(&memory, double, o->genes);
     return memory.used;
 }
 

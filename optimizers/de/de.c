@@ -4,6 +4,7 @@
  * memory mirrors only what the grid sizes follow from (generation, evaluations, population): both
  * sides compute it by ec_de_schedule. */
 #include "de_kernels.h"
+#include "optimizers/method_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -218,81 +219,66 @@ static int configure(ec_de *de, const ec_optimizer_def *def, const ec_optimizer_
 
 /* ---- memory ---- */
 
-typedef struct arena {
-    char *base; /* NULL: only sizes */
-    size_t used;
-} arena;
-
-static void *take_bytes(arena *memory, size_t bytes)
-{
-    void *at = memory->base ? memory->base + memory->used : NULL;
-
-    memory->used += ec_round_up(bytes, 256);
-    return at;
-}
-
-#define TAKE(memory, type, count) ((type *)take_bytes(memory, sizeof(type) * (size_t)(count)))
-
 /* Lays out `state`: called with base NULL for its size, then for the pointers. */
 static size_t lay_out_state(ec_de_args *a, char *base)
 {
-    arena memory = {base, 0};
+    ec_method_memory memory = {base, 0};
     bool judged = ec_de_has_judge(a->method), jde = a->method == EC_DE_JDE;
     size_t rows = (size_t)a->islands * a->stride;
 
-    a->control = TAKE(&memory, ec_de_control, a->islands);
-    a->total = TAKE(&memory, ec_optimizer_stats, 1);
+    a->control = EC_METHOD_TAKE(&memory, ec_de_control, a->islands);
+    a->total = EC_METHOD_TAKE(&memory, ec_optimizer_stats, 1);
     for (int i = 0; i < (judged ? 1 : 2); i++) {
-        a->cost[i] = TAKE(&memory, double, rows);
-        a->violation[i] = TAKE(&memory, double, rows);
-        a->status[i] = TAKE(&memory, uint8_t, rows);
-        a->f[i] = TAKE(&memory, double, jde ? rows : 0);
-        a->cr[i] = TAKE(&memory, double, jde ? rows : 0);
+        a->cost[i] = EC_METHOD_TAKE(&memory, double, rows);
+        a->violation[i] = EC_METHOD_TAKE(&memory, double, rows);
+        a->status[i] = EC_METHOD_TAKE(&memory, uint8_t, rows);
+        a->f[i] = EC_METHOD_TAKE(&memory, double, jde ? rows : 0);
+        a->cr[i] = EC_METHOD_TAKE(&memory, double, jde ? rows : 0);
     }
-    a->order = TAKE(&memory, uint32_t, judged ? rows : 0);
-    a->group_X = TAKE(&memory, double, (size_t)a->group_ld * a->group_pitch);
-    a->X = TAKE(&memory, double, rows * a->pitch);
-    a->archive = TAKE(&memory, double, (size_t)a->islands * a->archive_max * a->pitch);
-    a->kept = TAKE(&memory, double, (size_t)a->islands * a->pitch);
+    a->order = EC_METHOD_TAKE(&memory, uint32_t, judged ? rows : 0);
+    a->group_X = EC_METHOD_TAKE(&memory, double, (size_t)a->group_ld * a->group_pitch);
+    a->X = EC_METHOD_TAKE(&memory, double, rows * a->pitch);
+    a->archive = EC_METHOD_TAKE(&memory, double, (size_t)a->islands * a->archive_max * a->pitch);
+    a->kept = EC_METHOD_TAKE(&memory, double, (size_t)a->islands * a->pitch);
     return memory.used;
 }
 
 static size_t lay_out_work(ec_de_args *a, char *base)
 {
-    arena memory = {base, 0};
+    ec_method_memory memory = {base, 0};
     size_t rows = (size_t)a->islands * a->stride, strips = rows / EC_LANE_PAD;
     size_t judged = ec_de_has_judge(a->method) ? rows : 0;
 
     for (a->sort_size = 1; a->sort_size < a->stride;)
         a->sort_size *= 2;
     size_t sorted = judged ? (size_t)a->islands * a->sort_size : 0;
-    a->lower = TAKE(&memory, double, a->pitch);
-    a->upper = TAKE(&memory, double, a->pitch);
-    a->group_lower = TAKE(&memory, double, a->group_pitch);
-    a->group_upper = TAKE(&memory, double, a->group_pitch);
-    a->free_genes = TAKE(&memory, uint32_t, a->pitch);
-    a->group_free_genes = TAKE(&memory, uint32_t, a->group_pitch);
-    a->start = TAKE(&memory, double, (size_t)a->n_start * a->pitch);
-    a->group_map = TAKE(&memory, int32_t, a->groups ? a->ld : 0);
-    a->U = TAKE(&memory, double, (size_t)a->ld * a->genes);
-    a->group_U = TAKE(&memory, double, (size_t)a->group_ld * a->group_genes);
-    a->group_accept = TAKE(&memory, int32_t, a->group_ld);
-    a->trial_f = TAKE(&memory, double, rows);
-    a->trial_cr = TAKE(&memory, double, rows);
-    a->gain = TAKE(&memory, double, judged);
-    a->source = TAKE(&memory, uint32_t, judged);
-    a->slot = TAKE(&memory, uint32_t, judged);
-    a->accept = TAKE(&memory, uint8_t, judged);
-    a->owner = TAKE(&memory, uint64_t, judged ? (size_t)a->islands * a->archive_max : 0);
-    a->list = TAKE(&memory, uint32_t, judged);
-    a->tree = TAKE(&memory, double, 4 * judged);
-    a->sort_key = TAKE(&memory, uint64_t, 2 * sorted);
-    a->sort_index = TAKE(&memory, uint32_t, sorted);
-    a->strip_low = TAKE(&memory, double, strips * a->pitch);
-    a->strip_high = TAKE(&memory, double, strips * a->pitch);
-    a->strip_best = TAKE(&memory, uint32_t, strips);
-    a->strip_feasible = TAKE(&memory, uint32_t, strips);
-    a->strip_failed = TAKE(&memory, uint32_t, strips);
+    a->lower = EC_METHOD_TAKE(&memory, double, a->pitch);
+    a->upper = EC_METHOD_TAKE(&memory, double, a->pitch);
+    a->group_lower = EC_METHOD_TAKE(&memory, double, a->group_pitch);
+    a->group_upper = EC_METHOD_TAKE(&memory, double, a->group_pitch);
+    a->free_genes = EC_METHOD_TAKE(&memory, uint32_t, a->pitch);
+    a->group_free_genes = EC_METHOD_TAKE(&memory, uint32_t, a->group_pitch);
+    a->start = EC_METHOD_TAKE(&memory, double, (size_t)a->n_start * a->pitch);
+    a->group_map = EC_METHOD_TAKE(&memory, int32_t, a->groups ? a->ld : 0);
+    a->U = EC_METHOD_TAKE(&memory, double, (size_t)a->ld * a->genes);
+    a->group_U = EC_METHOD_TAKE(&memory, double, (size_t)a->group_ld * a->group_genes);
+    a->group_accept = EC_METHOD_TAKE(&memory, int32_t, a->group_ld);
+    a->trial_f = EC_METHOD_TAKE(&memory, double, rows);
+    a->trial_cr = EC_METHOD_TAKE(&memory, double, rows);
+    a->gain = EC_METHOD_TAKE(&memory, double, judged);
+    a->source = EC_METHOD_TAKE(&memory, uint32_t, judged);
+    a->slot = EC_METHOD_TAKE(&memory, uint32_t, judged);
+    a->accept = EC_METHOD_TAKE(&memory, uint8_t, judged);
+    a->owner = EC_METHOD_TAKE(&memory, uint64_t, judged ? (size_t)a->islands * a->archive_max : 0);
+    a->list = EC_METHOD_TAKE(&memory, uint32_t, judged);
+    a->tree = EC_METHOD_TAKE(&memory, double, 4 * judged);
+    a->sort_key = EC_METHOD_TAKE(&memory, uint64_t, 2 * sorted);
+    a->sort_index = EC_METHOD_TAKE(&memory, uint32_t, sorted);
+    a->strip_low = EC_METHOD_TAKE(&memory, double, strips * a->pitch);
+    a->strip_high = EC_METHOD_TAKE(&memory, double, strips * a->pitch);
+    a->strip_best = EC_METHOD_TAKE(&memory, uint32_t, strips);
+    a->strip_feasible = EC_METHOD_TAKE(&memory, uint32_t, strips);
+    a->strip_failed = EC_METHOD_TAKE(&memory, uint32_t, strips);
     return memory.used;
 }
 
