@@ -11,31 +11,38 @@ double ec_method_option(const ec_optimizer_def *def, const ec_optimizer_info *in
     return NAN;
 }
 
-static int check_option(const ec_optimizer_def *def, const ec_option_def *option, double value)
+int ec_method_check_options(const ec_optimizer_def *def, const ec_optimizer_info *info)
 {
-    if (!(value >= option->min && value <= option->max))
-        return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g, allowed are %g to %g", def->name, option->key,
-                       value, option->min, option->max);
-    if (option->kind != EC_OPTION_NUMBER && value != floor(value))
-        return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g is not an integer", def->name, option->key,
-                       value);
+    for (size_t i = 0; i < def->n_options && info->options; i++) {
+        const ec_option_def *o = &def->options[i];
+        double value = info->options[i];
+
+        if (isnan(value) && isnan(o->initial))
+            continue;
+        if (!(value >= o->min && value <= o->max))
+            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g, allowed are %g to %g", def->name, o->key,
+                           value, o->min, o->max);
+        if (o->kind != EC_OPTION_NUMBER && value != floor(value))
+            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g is not an integer", def->name, o->key,
+                           value);
+    }
     return EC_OK;
 }
 
-static int check_gene(const ec_optimizer_def *def, size_t i, const ec_gene *gene)
+int ec_method_check_genes(const ec_optimizer_def *def, const char *kind, const ec_gene *genes,
+                          size_t count)
 {
-    if (gene->min <= gene->max && isfinite(gene->min) && isfinite(gene->max))
-        return EC_OK;
-    return ec_fail(EC_ERR_RANGE,
-                   "%s: variable %zu has the bounds %g and %g; both are finite numbers, the first "
-                   "not above the second",
-                   def->name, i + 1, gene->min, gene->max);
+    for (size_t i = 0; i < count; i++)
+        if (!(genes[i].min <= genes[i].max) || !isfinite(genes[i].min) || !isfinite(genes[i].max))
+            return ec_fail(EC_ERR_RANGE,
+                           "%s: %s %zu has the bounds %g and %g; both are finite numbers, the "
+                           "first not above the second",
+                           def->name, kind, i + 1, genes[i].min, genes[i].max);
+    return EC_OK;
 }
 
 int ec_method_check(const ec_optimizer_def *def, const ec_optimizer_info *info, size_t largest)
 {
-    int status = EC_OK;
-
     if (info->n_group_genes > 0)
         return ec_fail(EC_ERR_UNSUPPORTED,
                        "method '%s' does not evolve group variables; use 'rand1bin'", def->name);
@@ -49,11 +56,8 @@ int ec_method_check(const ec_optimizer_def *def, const ec_optimizer_info *info, 
         return ec_fail(EC_ERR_ARGUMENT,
                        "population = %zu is too large for %s; at most %zu are allowed",
                        info->population, def->name, largest);
-    for (size_t i = 0; i < def->n_options && info->options && status == EC_OK; i++)
-        status = check_option(def, &def->options[i], info->options[i]);
-    for (size_t i = 0; i < info->n_genes && status == EC_OK; i++)
-        status = check_gene(def, i, &info->genes[i]);
-    return status;
+    int status = ec_method_check_options(def, info);
+    return status < 0 ? status : ec_method_check_genes(def, "variable", info->genes, info->n_genes);
 }
 
 double ec_method_start(const ec_optimizer_info *info, size_t r, size_t g)

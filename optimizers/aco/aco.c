@@ -2,6 +2,7 @@
  *
  * Two blocks of memory on the backend: `state`, which a blob holds byte for byte, and `work`. */
 #include "aco_kernels.h"
+#include "optimizers/method_info.h"
 #include "optimizers/method_memory.h"
 
 #include <stdlib.h>
@@ -86,23 +87,6 @@ static double option(const ec_optimizer_info *info, int i, double automatic)
     double value = info->options ? info->options[i] : options[i].initial;
 
     return isnan(value) ? automatic : value;
-}
-
-static int check_options(const ec_optimizer_info *info)
-{
-    for (int i = 0; i < OPTION_COUNT && info->options; i++) {
-        const ec_option_def *o = &options[i];
-        double value = info->options[i];
-
-        if (isnan(value) && isnan(o->initial))
-            continue;
-        if (!(value >= o->min && value <= o->max))
-            return ec_fail(EC_ERR_ARGUMENT, "aco: %s = %g, allowed are %g to %g", o->key, value,
-                           o->min, o->max);
-        if (o->kind != EC_OPTION_NUMBER && value != floor(value))
-            return ec_fail(EC_ERR_ARGUMENT, "aco: %s = %g is not an integer", o->key, value);
-    }
-    return EC_OK;
 }
 
 /* ---- codes ---- */
@@ -260,7 +244,7 @@ static int configure(ec_aco *aco, const ec_optimizer_info *info)
                        "method 'aco' does not evolve group variables; use 'rand1bin'");
     if (info->n_genes == 0)
         return ec_fail(EC_ERR_ARGUMENT, "aco: there is no variable to search over");
-    int status = check_options(info);
+    int status = ec_method_check_options(&ec_aco_binary, info);
     if (status == EC_OK)
         status = describe_genes(aco, info);
     if (status != EC_OK)

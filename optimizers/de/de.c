@@ -4,6 +4,7 @@
  * memory mirrors only what the grid sizes follow from (generation, evaluations, population): both
  * sides compute it by ec_de_schedule. */
 #include "de_kernels.h"
+#include "optimizers/method_info.h"
 #include "optimizers/method_memory.h"
 
 #include <stdlib.h>
@@ -44,38 +45,9 @@ static const ec_de *self_const(const ec_optimizer *optimizer)
 static double option(const ec_optimizer_def *def, const ec_optimizer_info *info, const char *key,
                      double absent)
 {
-    for (size_t i = 0; i < def->n_options; i++)
-        if (strcmp(def->options[i].key, key) == 0)
-            return info->options ? info->options[i] : def->options[i].initial;
-    return absent;
-}
+    double value = ec_method_option(def, info, key);
 
-static int check_options(const ec_optimizer_def *def, const ec_optimizer_info *info)
-{
-    for (size_t i = 0; i < def->n_options && info->options; i++) {
-        const ec_option_def *o = &def->options[i];
-        double value = info->options[i];
-
-        if (!(value >= o->min && value <= o->max))
-            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g, allowed are %g to %g", def->name, o->key,
-                           value, o->min, o->max);
-        if (o->kind != EC_OPTION_NUMBER && value != floor(value))
-            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g is not an integer", def->name, o->key,
-                           value);
-    }
-    return EC_OK;
-}
-
-static int check_genes(const ec_optimizer_def *def, const char *kind, const ec_gene *genes,
-                       size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(genes[i].min <= genes[i].max) || !isfinite(genes[i].min) || !isfinite(genes[i].max))
-            return ec_fail(EC_ERR_RANGE,
-                           "%s: %s %zu has the bounds %g and %g; both are finite numbers, the "
-                           "first not above the second",
-                           def->name, kind, i + 1, genes[i].min, genes[i].max);
-    return EC_OK;
+    return isnan(value) ? absent : value;
 }
 
 /* Designs of a default population together have at most so many genes: more would take minutes before
@@ -169,11 +141,12 @@ static int configure(ec_de *de, const ec_optimizer_def *def, const ec_optimizer_
         return ec_fail(EC_ERR_ARGUMENT,
                        "population = %zu is too large for %s; at most %d are allowed", population,
                        def->name, EC_DE_POPULATION_MAX);
-    int status = check_options(def, info);
+    int status = ec_method_check_options(def, info);
     if (status == EC_OK)
-        status = check_genes(def, "variable", info->genes, info->n_genes);
+        status = ec_method_check_genes(def, "variable", info->genes, info->n_genes);
     if (status == EC_OK)
-        status = check_genes(def, "group variable", info->group_genes, info->n_group_genes);
+        status =
+            ec_method_check_genes(def, "group variable", info->group_genes, info->n_group_genes);
     if (status == EC_OK)
         status = check_groups(def, info, groups, population);
     if (status != EC_OK)
@@ -347,12 +320,8 @@ static int upload_start(ec_de *de, const ec_optimizer_info *info)
     if (!rows)
         return ec_fail(EC_ERR_MEMORY, "no memory for %u start designs", a->n_start);
     for (size_t r = 0; r < a->n_start; r++)
-        for (size_t g = 0; g < a->genes; g++) {
-            double x = info->start[r * a->genes + g];
-            double lo = info->genes[g].min, hi = info->genes[g].max;
-            x = isnan(x) ? 0.5 * lo + 0.5 * hi : x;
-            rows[r * a->pitch + g] = x < lo ? lo : x > hi ? hi : x;
-        }
+        for (size_t g = 0; g < a->genes; g++)
+            rows[r * a->pitch + g] = ec_method_start(info, r, g);
     int status = de->base.backend->ops->upload(de->base.backend, (void *)(uintptr_t)a->start, rows,
                                                count * sizeof *rows);
     free(rows);

@@ -13,6 +13,7 @@
  * rounding.
  */
 #include "multi_start.h"
+#include "optimizers/method_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -362,10 +363,10 @@ static int configure(ec_lbfgs *o, const ec_optimizer_def *def, const ec_optimize
                        "method '%s' takes no constraints; nlopt_ld_slsqp, nlopt_ld_ccsaq and "
                        "nlopt_ld_auglag do, with gradients too",
                        def->name);
-    o->memory = (int32_t)ec_multi_start_option(def, info, "memory");
-    o->gtol = ec_multi_start_option(def, info, "gtol");
-    o->search_evaluations = (uint64_t)ec_multi_start_option(def, info, "search_evaluations");
-    o->most = ec_multi_start_option(def, info, "restarts") != 0 ? UINT64_MAX : o->runs;
+    o->memory = (int32_t)ec_method_option(def, info, "memory");
+    o->gtol = ec_method_option(def, info, "gtol");
+    o->search_evaluations = (uint64_t)ec_method_option(def, info, "search_evaluations");
+    o->most = ec_method_option(def, info, "restarts") != 0 ? UINT64_MAX : o->runs;
     return EC_OK;
 }
 

@@ -1,5 +1,6 @@
 /* multi_start.c: see multi_start.h. */
 #include "multi_start.h"
+#include "optimizers/method_info.h"
 
 #include "../../core/random.h"
 
@@ -12,24 +13,6 @@ enum { PURPOSE_START = 0x4d53 }; /* Philox purpose of starts */
 static const double apart = 1e-3;
 
 /* ---- create ---- */
-
-static int check_genes(const ec_optimizer_def *def, const ec_optimizer_info *info)
-{
-    if (info->n_group_genes > 0)
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "method '%s' does not evolve group variables; use 'rand1bin'", def->name);
-    if (info->n_genes == 0)
-        return ec_fail(EC_ERR_ARGUMENT, "%s: there is no variable to search over", def->name);
-    for (size_t i = 0; i < info->n_genes; i++) {
-        const ec_gene *gene = &info->genes[i];
-        if (!(gene->min <= gene->max) || !isfinite(gene->min) || !isfinite(gene->max))
-            return ec_fail(EC_ERR_RANGE,
-                           "%s: variable %zu has the bounds %g and %g; both are finite numbers, "
-                           "the first not above the second",
-                           def->name, i + 1, gene->min, gene->max);
-    }
-    return EC_OK;
-}
 
 static void list_moving(ec_multi_start *m, const ec_optimizer_info *info)
 {
@@ -55,31 +38,13 @@ static void list_starts(ec_multi_start *m, const ec_optimizer_info *info)
         }
 }
 
-static int check_options(const ec_optimizer_def *def, const ec_optimizer_info *info)
-{
-    for (size_t i = 0; i < def->n_options && info->options; i++) {
-        const ec_option_def *o = &def->options[i];
-        double value = info->options[i];
-
-        if (!(value >= o->min && value <= o->max))
-            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g, allowed are %g to %g", def->name, o->key,
-                           value, o->min, o->max);
-        if (o->kind != EC_OPTION_NUMBER && value != floor(value))
-            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g is not an integer", def->name, o->key,
-                           value);
-    }
-    return EC_OK;
-}
-
 int ec_multi_start_create(ec_multi_start *m, const ec_optimizer_def *def, ec_backend *backend,
                           const ec_optimizer_info *info, size_t population)
 {
     size_t genes = info->n_genes, rows = info->start ? info->n_start : 0;
 
     memset(m, 0, sizeof *m);
-    int status = check_genes(def, info);
-    if (status == EC_OK)
-        status = check_options(def, info);
+    int status = ec_method_check(def, info, SIZE_MAX);
     if (status == EC_OK)
         status = ec_host_population_create(&m->designs, backend, info, population);
     if (status != EC_OK)
@@ -116,15 +81,6 @@ void ec_multi_start_release(ec_multi_start *m)
     free(m->elite);
     free(m->y);
     memset(m, 0, sizeof *m);
-}
-
-double ec_multi_start_option(const ec_optimizer_def *def, const ec_optimizer_info *info,
-                             const char *key)
-{
-    for (size_t i = 0; i < def->n_options; i++)
-        if (strcmp(def->options[i].key, key) == 0)
-            return info->options ? info->options[i] : def->options[i].initial;
-    return 0;
 }
 
 void ec_multi_start_say_integers(const ec_optimizer_def *def, const ec_optimizer_info *info)

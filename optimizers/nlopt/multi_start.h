@@ -44,9 +44,6 @@ typedef struct ec_multi_start {
 int ec_multi_start_create(ec_multi_start *m, const ec_optimizer_def *def, ec_backend *backend,
                           const ec_optimizer_info *info, size_t population);
 void ec_multi_start_release(ec_multi_start *m);
-/* Value of an option of def. */
-double ec_multi_start_option(const ec_optimizer_def *def, const ec_optimizer_info *info,
-                             const char *key);
 
 /* "lbfgs: 200 runs: 180 converged, 20 not finished": how many ended how, of n kinds. */
 void ec_multi_start_say_ends(const ec_optimizer_def *def, ec_log *log, const char *noun,

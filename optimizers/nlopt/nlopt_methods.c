@@ -9,6 +9,7 @@
 #include "nlopt_search.h"
 
 #include "../../core/random.h"
+#include "optimizers/method_info.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,12 +229,20 @@ static int sort_limits(ec_nlopt *o, const ec_optimizer_info *info)
     return EC_OK;
 }
 
+/* 0 where the algorithm has no such option. */
+static double option(const ec_optimizer_def *def, const ec_optimizer_info *info, const char *key)
+{
+    double value = ec_method_option(def, info, key);
+
+    return isnan(value) ? 0 : value;
+}
+
 static int configure(ec_nlopt *o, const ec_optimizer_def *def, const ec_optimizer_info *info)
 {
     const uint32_t traits = o->algorithm->traits;
     ec_nlopt_setup *s = &o->setup;
     bool one = (traits & EC_NLOPT_STARTLESS) && !(traits & EC_NLOPT_RANDOM);
-    bool restarts = !one && ec_multi_start_option(def, info, "restarts") != 0;
+    bool restarts = !one && option(def, info, "restarts") != 0;
 
     o->slots = info->population ? info->population : traits & EC_NLOPT_GLOBAL ? 1 : SEARCHES_LOCAL;
     if (o->slots > SEARCHES_MAX)
@@ -248,12 +257,12 @@ static int configure(ec_nlopt *o, const ec_optimizer_def *def, const ec_optimize
     }
     o->most = restarts ? UINT64_MAX : o->slots;
     s->algorithm = o->algorithm;
-    s->xtol = ec_multi_start_option(def, info, "xtol");
-    s->ftol = ec_multi_start_option(def, info, "ftol");
-    s->step = ec_multi_start_option(def, info, "step");
-    s->maxeval = (int)ec_multi_start_option(def, info, "search_evaluations");
-    s->points = (unsigned)ec_multi_start_option(def, info, "points");
-    s->storage = (unsigned)ec_multi_start_option(def, info, "storage");
+    s->xtol = option(def, info, "xtol");
+    s->ftol = option(def, info, "ftol");
+    s->step = option(def, info, "step");
+    s->maxeval = (int)option(def, info, "search_evaluations");
+    s->points = (unsigned)option(def, info, "points");
+    s->storage = (unsigned)option(def, info, "storage");
     if (s->storage == 0) /* NLopt would take 10 MB a search */
         s->storage = STORAGE_DEFAULT;
     if (traits & EC_NLOPT_UNREPEATABLE && s->storage < STORAGE_SAFE)

@@ -12,6 +12,7 @@
 #include "nsga2_variation.h"
 #include "optimizers/host_population.h"
 #include "pareto.h"
+#include "optimizers/method_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,18 +84,8 @@ static int check_info(const ec_optimizer_def *def, const ec_optimizer_info *info
         return ec_fail(EC_ERR_ARGUMENT, "population = %zu is too %s for %s; allowed are %zu to %d",
                        population, population < def->min_population ? "small" : "large", def->name,
                        def->min_population, POPULATION_MAX);
-    for (size_t i = 0; i < info->n_genes; i++)
-        if (!(info->genes[i].min <= info->genes[i].max) || !isfinite(info->genes[i].min) ||
-            !isfinite(info->genes[i].max))
-            return ec_fail(EC_ERR_RANGE,
-                           "%s: variable %zu has the bounds %g and %g; both are finite numbers, "
-                           "the first not above the second",
-                           def->name, i + 1, info->genes[i].min, info->genes[i].max);
-    for (size_t i = 0; i < OPTIONS && info->options; i++)
-        if (!(info->options[i] >= options[i].min && info->options[i] <= options[i].max))
-            return ec_fail(EC_ERR_ARGUMENT, "%s: %s = %g, allowed are %g to %g", def->name,
-                           options[i].key, info->options[i], options[i].min, options[i].max);
-    return EC_OK;
+    int status = ec_method_check_options(def, info);
+    return status < 0 ? status : ec_method_check_genes(def, "variable", info->genes, info->n_genes);
 }
 
 static double option(const ec_optimizer_info *info, int i)
@@ -111,12 +102,8 @@ static void configure(ec_nsga2 *ga, const ec_optimizer_info *info)
         if (ga->genes[i].min < ga->genes[i].max)
             ga->free_genes[v->n_free++] = (uint32_t)i;
     for (size_t i = 0; i < ga->n_start; i++)
-        for (size_t g = 0; g < ga->width; g++) {
-            double x = info->start[i * ga->width + g];
-            double min = ga->genes[g].min, max = ga->genes[g].max;
-            x = isnan(x) ? 0.5 * min + 0.5 * max : x;
-            ga->start[i * ga->width + g] = x < min ? min : x > max ? max : x;
-        }
+        for (size_t g = 0; g < ga->width; g++)
+            ga->start[i * ga->width + g] = ec_method_start(info, i, g);
     v->genes = ga->genes;
     v->n_genes = ga->width;
     v->free_genes = ga->free_genes;
