@@ -628,6 +628,38 @@ bool ec_executor_capturable(const ec_executor *x)
     return true;
 }
 
+/* What the steps of a program, which follow one another, take. */
+static void measure_program(const ec_executor *x, ec_graph_args *g)
+{
+    const ec_step *first = &x->step[g->first_step], *last = first + g->n_steps - 1;
+    ec_graph_extent *e = &g->extent;
+
+    e->first_operand = first->first_operand;
+    e->n_operands = last->first_operand + last->n_operands - first->first_operand;
+    e->chunk_bytes = x->lane_bytes[EC_REGION_CHUNK];
+    e->population_bytes = x->lane_bytes[EC_REGION_POPULATION];
+    e->lean = x->samples <= 1;
+    for (int32_t i = e->first_operand; i < e->first_operand + e->n_operands; i++) {
+        const ec_operand *o = &x->operand[i];
+        e->lean = e->lean && o->dtype == EC_F64 && o->lane != EC_LANE_GATHER &&
+                  (o->region == EC_REGION_X || o->region == EC_REGION_CHUNK ||
+                   o->region == EC_REGION_POPULATION);
+    }
+    for (const ec_step *st = first; st <= last; st++) {
+        if (st->op == EC_OP_MATVEC)
+            e->matrix_bytes +=
+                (int64_t)ec_round_up((size_t)st->elements * (size_t)st->inner * sizeof(double), 16);
+        e->lean = e->lean && ec_step_lean(st);
+        if (st->op != EC_OP_ELEMENTWISE_END)
+            continue;
+        for (int32_t i = st->first_instr; i < st->first_instr + st->n_instr; i++)
+            e->lean = e->lean && ec_instr_lean(x->instr[i].op);
+        if (e->n_instr == 0)
+            e->first_instr = st->first_instr;
+        e->n_instr = st->first_instr + st->n_instr - e->first_instr;
+    }
+}
+
 bool ec_executor_program(const ec_executor *x, ec_graph_args *program)
 {
     ec_graph_args g = base_args(x, NULL, NULL, NULL);
@@ -657,6 +689,7 @@ bool ec_executor_program(const ec_executor *x, ec_graph_args *program)
     g.elements = work < INT32_MAX ? (int32_t)work : INT32_MAX;
     if (g.first_step < 0)
         return false;
+    measure_program(x, &g);
     *program = g;
     return true;
 }

@@ -6,6 +6,43 @@
 /* With more lanes than TEAM_ENOUGH one thread a lane fills the chip (132 x 2048 threads at most). */
 enum { FUSED_BLOCK = 128, STEP_BLOCK = 64, TEAM_LANES = 32, TEAM = 16, TEAM_ENOUGH = 32768 };
 
+/* Runs the program for one element and lane. reg points at this thread's column of the registers,
+ * `stride` threads apart. */
+__device__ __forceinline__ void ec_run_program(const ec_graph_args &g, const ec_operand *operand,
+                                               const ec_instr *program, int n_program, double *reg,
+                                               int stride, size_t lane, int32_t e, int32_t s)
+{
+    for (int k = 0; k < n_program; k++) {
+        const ec_instr in = program[k];
+        double re, im;
+        switch (in.op) {
+        case EC_FUSED_LOAD:
+            ec_operand_load(&g, &operand[in.operand], lane, e, s, &reg[in.dst * stride]);
+            break;
+        case EC_FUSED_LOAD_COMPLEX:
+            ec_operand_load_complex(&g, &operand[in.operand], lane, e, s, &re, &im);
+            reg[in.dst * stride] = re;
+            reg[in.c * stride] = im;
+            break;
+        case EC_FUSED_IMMEDIATE:
+            reg[in.dst * stride] = in.value;
+            break;
+        case EC_FUSED_STORE:
+            ec_operand_store(&g, &operand[in.operand], lane, e, s, &reg[in.a * stride]);
+            break;
+        case EC_FUSED_STORE_COMPLEX:
+            re = reg[in.a * stride];
+            im = reg[in.b * stride];
+            ec_operand_store_complex(&g, &operand[in.operand], lane, e, s, &re, &im);
+            break;
+        default:
+            ec_fused_real(in.op, &reg[in.dst * stride], &reg[in.a * stride], &reg[in.b * stride],
+                          &reg[in.c * stride], 1);
+            break;
+        }
+    }
+}
+
 /* One thread a lane. y runs over samples x blocks of `rows` elements; a pass with reductions takes
  * all elements. */
 __global__ void __launch_bounds__(FUSED_BLOCK)

@@ -92,6 +92,15 @@ typedef struct ec_step {
     int32_t beside; /* can run together with the step before it and with what that one is beside */
 } ec_step;
 
+/* What the steps of a program take in all (ec_executor_program). */
+typedef struct ec_graph_extent {
+    int32_t first_operand, n_operands;
+    int32_t first_instr, n_instr;
+    int64_t chunk_bytes, population_bytes; /* of a lane in these regions */
+    int64_t matrix_bytes;                  /* constant matrices, each rounded up to 16 */
+    bool lean; /* nothing but what ec_step_lean and ec_instr_lean name */
+} ec_graph_extent;
+
 typedef struct ec_graph_args {
     char *region[EC_REGION_COUNT];
     int32_t ld_x, ld_xg;
@@ -107,6 +116,7 @@ typedef struct ec_graph_args {
     int32_t local_threads; /* and how many there are */
     /* for the launcher on a GPU */
     int32_t op, samples, elements, n_reduce, inner;
+    ec_graph_extent extent; /* of a program */
 } ec_graph_args;
 
 /* A flat index of lane l of a strip (EC_LANES lanes from lane0), element e, sample s. */
@@ -403,6 +413,25 @@ EC_FN bool ec_step_in_block(int op)
            op == EC_OP_RMAX || op == EC_OP_ARGMIN || op == EC_OP_ARGMAX;
 }
 
+/* What a block computes by a kernel that has room for little code: sums, products with a matrix, and
+ * passes of the operations that most objectives have. */
+EC_FN bool ec_step_lean(const ec_step *st)
+{
+    return st->op == EC_OP_ELEMENTWISE_END || (st->op == EC_OP_MATVEC && !st->complex) ||
+           (st->op == EC_OP_SUM && st->outer == 1);
+}
+
+EC_FN bool ec_instr_lean(int op)
+{
+    return op == EC_FUSED_LOAD || op == EC_FUSED_STORE || op == EC_FUSED_IMMEDIATE ||
+           op == EC_FUSED_SUM || op == EC_FUSED_RMIN || op == EC_FUSED_RMAX || op == EC_OP_NEG ||
+           op == EC_OP_ABS || op == EC_OP_SQRT || op == EC_OP_SQUARE || op == EC_OP_EXP ||
+           op == EC_OP_LOG || op == EC_OP_LOG10 || op == EC_OP_SIN || op == EC_OP_COS ||
+           op == EC_OP_ADD || op == EC_OP_SUB || op == EC_OP_MUL || op == EC_OP_DIV ||
+           op == EC_OP_MIN || op == EC_OP_MAX || op == EC_OP_LT || op == EC_OP_LE ||
+           op == EC_OP_WHERE || op == EC_OP_CLAMP;
+}
+
 #ifdef __CUDACC__
 /* Where element 0 of a lane lies and how far apart its elements are; NULL unless they are float64
  * numbers in memory. Spares a thread that reads many of them the address of each. */
@@ -414,6 +443,86 @@ EC_FN const double *ec_operand_column(const ec_graph_args *g, const ec_operand *
     *step = ec_operand_row(g, o, 1, 0) - ec_operand_row(g, o, 0, 0);
     return (const double *)(g->region[o->region] + o->offset) + ec_operand_row(g, o, 0, s) +
            (o->lane == EC_LANE_DIRECT ? (int64_t)ec_operand_lane(g, o, lane) : 0);
+}
+
+/* Elements that are on their way while the ones before them are added; loops over them unroll, the
+ * loops around them do not. The host's pass over a CUDA file does not know the pragma. */
+enum { EC_AHEAD = 8 };
+#ifdef __CUDA_ARCH__
+#define EC_ROLLED _Pragma("unroll 1")
+#else
+#define EC_ROLLED
+#endif
+
+EC_FN void ec_column_ahead(const double *column, int32_t step, double *x)
+{
+    for (int i = 0; i < EC_AHEAD; i++)
+        x[i] = column[i * step];
+}
+
+/* Sum of n elements `step` apart in blocks of EC_SUM_BLOCK, in their order. */
+EC_FN double ec_column_sum(const double *column, int32_t step, int32_t n)
+{
+    const int32_t stride = EC_AHEAD * step, whole = n / EC_AHEAD;
+    double total = 0, part = 0, next[EC_AHEAD];
+
+    if (whole > 0)
+        ec_column_ahead(column, step, next);
+    EC_ROLLED
+    for (int32_t i = 0; i < whole; i++) {
+        double x[EC_AHEAD];
+        for (int k = 0; k < EC_AHEAD; k++)
+            x[k] = next[k];
+        column += stride;
+        if (i + 1 < whole)
+            ec_column_ahead(column, step, next);
+        if (i % (EC_SUM_BLOCK / EC_AHEAD) == 0) {
+            total += part;
+            part = 0;
+        }
+        for (int k = 0; k < EC_AHEAD; k++)
+            part += x[k];
+    }
+    if (n % EC_SUM_BLOCK < EC_AHEAD) {
+        total += part;
+        part = 0;
+    }
+    EC_ROLLED
+    for (int32_t i = EC_AHEAD * whole; i < n; i++, column += step)
+        part += *column;
+    return total + part;
+}
+
+/* Sum of row[i] column[i step] in the order of i. */
+EC_FN double ec_column_product(const double *row, const double *column, int32_t step, int32_t n)
+{
+    const int32_t stride = EC_AHEAD * step, whole = n / EC_AHEAD;
+    double t = 0, next[EC_AHEAD], next_w[EC_AHEAD];
+
+    if (whole > 0) {
+        ec_column_ahead(column, step, next);
+        ec_column_ahead(row, 1, next_w);
+    }
+    EC_ROLLED
+    for (int32_t i = 0; i < whole; i++) {
+        double x[EC_AHEAD], w[EC_AHEAD];
+        for (int k = 0; k < EC_AHEAD; k++) {
+            x[k] = next[k];
+            w[k] = next_w[k];
+        }
+        column += stride;
+        row += EC_AHEAD;
+        if (i + 1 < whole) {
+            ec_column_ahead(column, step, next);
+            ec_column_ahead(row, 1, next_w);
+        }
+        for (int k = 0; k < EC_AHEAD; k++)
+            t += w[k] * x[k];
+    }
+    EC_ROLLED
+    for (int32_t i = EC_AHEAD * whole; i < n; i++, column += step)
+        t += *row++ * *column;
+    return t;
 }
 #endif
 
@@ -427,6 +536,15 @@ EC_FN void ec_step_reduce(const ec_graph_args *g, const ec_step *st, size_t lane
 #ifdef __CUDACC__
     int64_t step = 0;
     const double *column = ec_operand_column(g, a, lane0, s, &step);
+    if (column && (op == EC_OP_SUM || op == EC_OP_MEAN)) {
+        for (int32_t o = 0; o < st->outer; o++) {
+            t[0] = ec_column_sum(column + (int64_t)o * st->inner * step, (int32_t)step, st->inner);
+            if (op == EC_OP_MEAN)
+                t[0] /= st->inner;
+            ec_operand_store(g, out, lane0, o, s, t);
+        }
+        return;
+    }
 #endif
     for (int32_t o = 0; o < st->outer; o++) {
         EC_STRIP(l)
@@ -934,13 +1052,6 @@ EC_FN void ec_step_gather_sum(const ec_graph_args *g, const ec_step *st, size_t 
     }
 }
 
-/* The host's pass over a CUDA file does not know the pragma. */
-#ifdef __CUDA_ARCH__
-#define EC_UNROLL_8 _Pragma("unroll 8")
-#else
-#define EC_UNROLL_8
-#endif
-
 EC_FN void ec_step_matvec(const ec_graph_args *g, const ec_step *st, size_t lane0, int32_t s,
                           int32_t e0, int32_t e1)
 {
@@ -952,11 +1063,8 @@ EC_FN void ec_step_matvec(const ec_graph_args *g, const ec_step *st, size_t lane
     const double *column = ec_operand_column(g, a, lane0, s, &step);
     if (column && !st->complex) {
         for (int32_t e = e0; e < e1; e++) {
-            const double *row = matrix + (size_t)e * (size_t)st->inner;
-            t[0] = 0;
-            EC_UNROLL_8
-            for (int32_t k = 0; k < st->inner; k++)
-                t[0] += row[k] * column[k * step];
+            t[0] = ec_column_product(matrix + (size_t)e * (size_t)st->inner, column, (int32_t)step,
+                                     st->inner);
             ec_operand_store(g, out, lane0, e, s, t);
         }
         return;

@@ -318,6 +318,8 @@ static size_t lay_out_work(ec_aco_args *a, char *base)
     a->all = EC_METHOD_TAKE(&memory, uint32_t, words);
     a->weight = EC_METHOD_TAKE(&memory, double, a->rule == EC_ACO_PROPORTIONAL ? a->ld : 0);
     a->arrived = EC_METHOD_TAKE(&memory, uint32_t, 1);
+    a->meeting = EC_METHOD_TAKE(&memory, ec_aco_meeting, 1);
+    a->differ = EC_METHOD_TAKE(&memory, uint32_t, 4 * (size_t)a->words);
     a->ratio = a->ratio_bits ? EC_METHOD_TAKE(&memory, double, (size_t)1 << a->ratio_bits) : NULL;
     a->U = EC_METHOD_TAKE(&memory, double, (size_t)a->ld * a->genes);
     return memory.used;
@@ -390,26 +392,24 @@ static int upload_ratios(ec_aco *aco)
 
 static int upload_pheromones(ec_aco *aco)
 {
-    ec_aco_args host = aco->args;
+    const ec_aco_args *a = &aco->args;
     ec_backend *backend = aco->base.backend;
-    size_t levels = (size_t)host.colonies * host.pitch;
-    bool both = host.rule == EC_ACO_PROPORTIONAL;
+    size_t levels = (size_t)a->colonies * a->pitch;
+    bool both = a->rule == EC_ACO_PROPORTIONAL;
     double *values = (double *)malloc(2 * levels * sizeof *values);
     uint16_t *level = (uint16_t *)malloc(levels * sizeof *level);
     int status =
         values && level ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for %zu pheromones", levels);
 
-    host.one = values;
-    host.zero = values ? values + levels : NULL;
-    host.level = level;
+    ec_aco_trail trail = {values, values ? values + levels : NULL, level};
     for (size_t i = 0; i < levels && status == EC_OK; i++)
-        ec_aco_begin_bit(&host, i);
+        ec_aco_begin_bit(a, &trail, i);
     if (status == EC_OK)
-        status = backend->ops->upload(backend, aco->args.one, host.one, levels * sizeof(double));
+        status = backend->ops->upload(backend, a->one, trail.one, levels * sizeof(double));
     if (status == EC_OK && both)
-        status = backend->ops->upload(backend, aco->args.zero, host.zero, levels * sizeof(double));
+        status = backend->ops->upload(backend, a->zero, trail.zero, levels * sizeof(double));
     if (status == EC_OK)
-        status = backend->ops->upload(backend, aco->args.level, level, levels * sizeof *level);
+        status = backend->ops->upload(backend, a->level, level, levels * sizeof *level);
     free(values);
     free(level);
     return status;
@@ -552,9 +552,21 @@ static size_t aco_replayed(ec_optimizer *optimizer)
     return self(optimizer)->args.n;
 }
 
-/* A block has to have the threads for its ants' sums, and a large evaluation is better spread over
- * the whole chip: multiply-adds and bits of a colony from which on that is so. */
-enum { FUSED_ANTS = EC_ACO_THREADS / 4, FUSED_WORK = 1 << 18 };
+/* A block has to have a thread for each of an ant's sums, and a large evaluation is better spread
+ * over the whole chip: multiply-adds and bits of a colony from which on that is so. */
+enum { FUSED_ANTS_MIN = 2, FUSED_ANTS = EC_ACO_WORKERS / 4, FUSED_WORK = 1 << 18 };
+/* What does not fit shared memory anyway need not be looked at. */
+enum { FUSED_VALUES = 1 << 15 };
+
+/* Where row `values` begins among a lane's bytes of the program's results; -1: it is none of them. */
+static int64_t result_place(const ec_generation_info *info, const double *values)
+{
+    const ec_graph_args *program = info->program;
+    int64_t row = (int64_t)info->scores.ld,
+            at = (const char *)values - program->region[EC_REGION_POPULATION];
+
+    return !values || at < 0 || at >= program->extent.population_bytes * row ? -1 : at / row;
+}
 
 static bool aco_fuse(ec_optimizer *optimizer, const ec_generation_info *info)
 {
@@ -562,14 +574,22 @@ static bool aco_fuse(ec_optimizer *optimizer, const ec_generation_info *info)
     const ec_aco_args *a = &aco->args;
     int64_t work = ((int64_t)info->program->elements + 4 * (int64_t)a->n_bits) * a->ants;
 
-    if (!aco->base.backend->is_cuda || a->ants > FUSED_ANTS || work > FUSED_WORK ||
-        (uint64_t)a->genes * a->ants > EC_ACO_SHARED_GENES ||
-        (uint64_t)a->words * a->ants > EC_ACO_SHARED_WORDS)
+    if (!aco->base.backend->is_cuda || a->ants < FUSED_ANTS_MIN || a->ants > FUSED_ANTS ||
+        work > FUSED_WORK ||
+        (int64_t)(a->genes + a->n_bits / 8) * a->ants +
+                info->program->extent.chunk_bytes * a->ants / 8 +
+                info->program->extent.population_bytes * a->ants / 8 +
+                info->program->extent.matrix_bytes / 8 >
+            FUSED_VALUES)
         return false;
+    aco->fused.aco = *a;
     aco->fused.program = *info->program;
     aco->fused.rules = *info->rules;
-    aco->fused.aco.trial_cost = info->scores.cost;
-    aco->fused.aco.trial_violation = info->scores.violation;
+    aco->fused.cost = result_place(info, info->scores.cost);
+    aco->fused.violation = result_place(info, info->scores.violation);
+    if (aco->fused.cost < 0 || (info->scores.violation && aco->fused.violation < 0))
+        return false;
+    aco->fused.team = 4 * a->ants <= EC_ACO_TEAM ? EC_ACO_TEAM : EC_ACO_WORKERS;
     aco->fused.count = 0; /* shared memory is asked for, nothing runs */
     return aco->base.backend->ops->launch(aco->base.backend, &kernel_generations, &aco->fused, 1,
                                           1) == EC_OK;
@@ -578,20 +598,11 @@ static bool aco_fuse(ec_optimizer *optimizer, const ec_generation_info *info)
 static int aco_generations(ec_optimizer *optimizer, size_t count)
 {
     ec_aco *aco = self(optimizer);
-    ec_backend *backend = aco->base.backend;
     ec_aco_generations_args *args = &aco->fused;
-    const double *cost = args->aco.trial_cost, *violation = args->aco.trial_violation;
-    size_t launches = aco->args.colonies > 1 ? count : 1;
-    int status = EC_OK;
 
     args->aco = aco->args;
-    args->aco.trial_cost = cost;
-    args->aco.trial_violation = violation;
-    args->aco.trial_status = NULL;
-    args->count = (uint32_t)(count / launches);
-    for (size_t i = 0; i < launches && status == EC_OK; i++)
-        status = backend->ops->launch(backend, &kernel_generations, args, aco->args.colonies, 1);
-    return status;
+    args->count = (uint32_t)count;
+    return aco->base.backend->ops->launch(aco->base.backend, &kernel_generations, args, 1, 1);
 }
 
 /* ---- results ---- */

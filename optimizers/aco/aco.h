@@ -81,6 +81,14 @@ typedef struct ec_aco_control {
     ec_optimizer_stats stats;
 } ec_aco_control;
 
+/* CUDA: where the colonies of a launch of aco_generations meet. All 0 before the first one. */
+typedef struct ec_aco_meeting {
+    uint32_t arrived;          /* colonies that are done with the generation */
+    uint32_t failed, feasible; /* of its ants, summed up */
+    uint32_t reserved;
+    uint64_t verdict; /* 2 (generation + 1), and 1 more when it was the last */
+} ec_aco_meeting;
+
 /* What every kernel gets. Pointers are to the backend's memory. */
 typedef struct ec_aco_args {
     ec_aco_control *control;
@@ -104,6 +112,8 @@ typedef struct ec_aco_args {
     uint32_t *any, *all; /* colonies x words: bits that are 1 in any and in all of its ants */
     double *weight;      /* of an ant's deposit (proportional) */
     uint32_t *arrived;   /* CUDA: colonies that are done with a take */
+    ec_aco_meeting *meeting;
+    uint32_t *differ; /* CUDA, [2 parities][2][words]: bits that are 1, that are 0 in any ant */
 
     /* constants */
     const ec_aco_gene *gene;
@@ -124,18 +134,22 @@ typedef struct ec_aco_args {
     double evaporation, elite, deposit, floor, low;
 } ec_aco_args;
 
-/* CUDA: whole generations, evaluation and stop rules included; a block is a colony. */
+/* CUDA: `count` whole generations, evaluation and stop rules included; a block is a colony. */
 typedef struct ec_aco_generations_args {
     ec_aco_args aco;
     ec_graph_args program;
     ec_stop_rules_args rules;
-    uint32_t count; /* 1 with several colonies, which wait for one another only between launches */
+    uint32_t count;
+    uint32_t team; /* threads that evaluate; the others draw random words meanwhile */
+    /* where a lane's cost and violation begin among its bytes of EC_REGION_POPULATION; < 0: no
+     * violation */
+    int64_t cost, violation;
 } ec_aco_generations_args;
 
 enum {
-    EC_ACO_THREADS = 512,       /* of a block of aco_generations */
-    EC_ACO_SHARED_GENES = 8192, /* of a colony's ants, which lie in shared memory there, */
-    EC_ACO_SHARED_WORDS = 4096, /* and their words of bits */
+    EC_ACO_THREADS = 512, /* of a block of aco_generations: */
+    EC_ACO_WORKERS = 480, /* a warp of it manages, and of the workers */
+    EC_ACO_TEAM = 320,    /* these evaluate unless a colony has too many ants for them */
     EC_ACO_RATIO_BITS = 12
 };
 

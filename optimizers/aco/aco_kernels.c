@@ -173,22 +173,10 @@ static void compare_bits(const ec_aco_args *a, uint32_t j, const uint32_t *bits)
     }
 }
 
-static void deposit_best(const ec_aco_args *a, uint32_t j, uint32_t w, const ec_aco_decision *d,
-                         uint32_t ant_word, uint32_t since_word)
-{
-    size_t at = (size_t)j * a->pitch + 32 * (size_t)w;
-
-    for (uint32_t k = 0; k < 32; k++) {
-        double p = ec_aco_max_min(a, a->one[at + k], d->good, ant_word >> k & 1u, d->since_good,
-                                  since_word >> k & 1u);
-        a->one[at + k] = p;
-        a->level[at + k] = ec_aco_level(p);
-    }
-}
-
 static void deposit_all(const ec_aco_args *a, uint32_t j, uint32_t w, const uint32_t *bits)
 {
-    size_t at = (size_t)j * a->pitch + 32 * (size_t)w;
+    const ec_aco_trail trail = ec_aco_trail_of(a, j);
+    size_t at = 32 * (size_t)w;
     double one[32] = {0}, zero[32] = {0}, keep = 1.0 - a->evaporation;
 
     for (uint32_t c = j * a->ants; c < (j + 1) * a->ants; c++) {
@@ -201,7 +189,8 @@ static void deposit_all(const ec_aco_args *a, uint32_t j, uint32_t w, const uint
         }
     }
     for (uint32_t k = 0; k < 32; k++)
-        ec_aco_set_bit(a, at + k, keep * a->one[at + k] + one[k], keep * a->zero[at + k] + zero[k]);
+        ec_aco_set_bit(a, &trail, at + k, keep * trail.one[at + k] + one[k],
+                       keep * trail.zero[at + k] + zero[k]);
 }
 
 static void take_colony(const ec_aco_args *a, uint32_t j, uint32_t generation)
@@ -210,6 +199,7 @@ static void take_colony(const ec_aco_args *a, uint32_t j, uint32_t generation)
     ec_aco_score score;
     uint32_t ant = judge_colony(a, j, &score);
     ec_aco_decision d = ec_aco_decide(a, j, &a->colony[j], generation, ant, score);
+    const ec_aco_trail trail = ec_aco_trail_of(a, j);
     bool feasible = a->tally[j].feasible > 0;
 
     compare_bits(a, j, bits);
@@ -219,15 +209,17 @@ static void take_colony(const ec_aco_args *a, uint32_t j, uint32_t generation)
     }
     for (uint32_t w = 0; w < a->words; w++) {
         uint32_t since_word = ec_aco_since_word(a, j, generation, &d, w);
+        uint32_t ant_word = bits[(size_t)w * a->ld + ant];
 
         ec_aco_keep_word(a, j, generation, &d, w, since_word);
         if (d.restart)
             for (uint32_t k = 0; k < 32; k++)
-                ec_aco_begin_bit(a, (size_t)j * a->pitch + 32 * w + k);
+                ec_aco_begin_bit(a, &trail, 32 * (size_t)w + k);
         else if (a->rule == EC_ACO_PROPORTIONAL)
             deposit_all(a, j, w, bits);
         else
-            deposit_best(a, j, w, &d, bits[(size_t)w * a->ld + ant], since_word);
+            for (uint32_t k = 0; k < 32; k++)
+                ec_aco_deposit_best(a, &trail, 32 * (size_t)w + k, &d, ant_word, since_word, k);
     }
 }
 

@@ -42,26 +42,29 @@ EC_FN bool ec_aco_failed(ec_aco_score s)
     return s.violation > DBL_MAX;
 }
 
-/* Score of an ant, cleaned: no NaN, no negative violation, no negative zero. */
-EC_FN ec_aco_score ec_aco_trial(const ec_aco_args *a, size_t c, uint8_t *status)
+/* A score, cleaned: no NaN, no negative violation, no negative zero. */
+EC_FN ec_aco_score ec_aco_clean(double cost, double violation, uint8_t *status)
 {
     ec_aco_score s = ec_aco_none();
-    double cost, v;
 
-    *status = EC_ACO_EMPTY;
-    if (c >= a->limit)
-        return s;
-    cost = a->trial_cost[c];
-    v = a->trial_violation ? a->trial_violation[c] : 0.0;
-    *status = a->trial_status ? a->trial_status[c] : 0;
     *status = *status == EC_ACO_EMPTY ? EC_CANDIDATE_EVALUATOR : *status;
-    if (!(fabs(cost) <= DBL_MAX && fabs(v) <= DBL_MAX))
+    if (!(fabs(cost) <= DBL_MAX && fabs(violation) <= DBL_MAX))
         *status = (uint8_t)(*status | EC_CANDIDATE_NOT_FINITE);
     if (*status)
         return s;
-    s.violation = v > 0.0 ? v : 0.0;
+    s.violation = violation > 0.0 ? violation : 0.0;
     s.cost = cost + 0.0;
     return s;
+}
+
+/* Score of candidate c, cleaned. */
+EC_FN ec_aco_score ec_aco_trial(const ec_aco_args *a, size_t c, uint8_t *status)
+{
+    *status = EC_ACO_EMPTY;
+    if (c >= a->limit)
+        return ec_aco_none();
+    *status = a->trial_status ? a->trial_status[c] : 0;
+    return ec_aco_clean(a->trial_cost[c], a->trial_violation ? a->trial_violation[c] : 0.0, status);
 }
 
 /* ---- codes ---- */
@@ -110,6 +113,23 @@ EC_FN uint16_t ec_aco_level(double p)
 
     level = level > 1.0 ? level : 1.0;
     return (uint16_t)(level < 65535.0 ? level : 65535.0);
+}
+
+/* Where a colony's pheromones lie. */
+typedef struct ec_aco_trail {
+    double *one, *zero; /* zero: proportional only */
+    uint16_t *level;
+} ec_aco_trail;
+
+EC_FN ec_aco_trail ec_aco_trail_of(const ec_aco_args *a, uint32_t j)
+{
+    size_t at = (size_t)j * a->pitch;
+    ec_aco_trail trail;
+
+    trail.one = a->one + at;
+    trail.zero = a->zero + at;
+    trail.level = a->level + at;
+    return trail;
 }
 
 /* What a take decided about a colony. */
@@ -207,7 +227,20 @@ EC_FN double ec_aco_max_min(const ec_aco_args *a, double p, bool ant_good, bool 
     return p < bound ? p : bound;
 }
 
-EC_FN void ec_aco_set_bit(const ec_aco_args *a, size_t at, double one, double zero)
+/* Deposit of bit `bit` of a word of the ant and of the word that is best since the start. */
+EC_FN void ec_aco_deposit_best(const ec_aco_args *a, const ec_aco_trail *trail, size_t at,
+                               const ec_aco_decision *d, uint32_t ant_word, uint32_t since_word,
+                               uint32_t bit)
+{
+    double p = ec_aco_max_min(a, trail->one[at], d->good, ant_word >> bit & 1u, d->since_good,
+                              since_word >> bit & 1u);
+
+    trail->one[at] = p;
+    trail->level[at] = ec_aco_level(p);
+}
+
+EC_FN void ec_aco_set_bit(const ec_aco_args *a, const ec_aco_trail *trail, size_t bit, double one,
+                          double zero)
 {
     double p = one;
 
@@ -215,19 +248,18 @@ EC_FN void ec_aco_set_bit(const ec_aco_args *a, size_t at, double one, double ze
         /* all has evaporated */
         if (!(one + zero > 1e-280))
             one = zero = 1.0;
-        a->zero[at] = zero;
+        trail->zero[bit] = zero;
         p = one / (zero + one);
     }
-    a->one[at] = one;
-    a->level[at] = ec_aco_level(p);
+    trail->one[bit] = one;
+    trail->level[bit] = ec_aco_level(p);
 }
 
-EC_FN void ec_aco_begin_bit(const ec_aco_args *a, size_t at)
+EC_FN void ec_aco_begin_bit(const ec_aco_args *a, const ec_aco_trail *trail, size_t bit)
 {
-    if (a->rule == EC_ACO_PROPORTIONAL)
-        ec_aco_set_bit(a, at, 1.0, 1.0);
-    else
-        ec_aco_set_bit(a, at, 0.5, 0.5);
+    double half = a->rule == EC_ACO_PROPORTIONAL ? 1.0 : 0.5;
+
+    ec_aco_set_bit(a, trail, bit, half, half);
 }
 
 /* What an ant lays on its bits by the proportional rule: 1 / cost; when no ant of the colony is

@@ -828,7 +828,7 @@ static void cases_ants(bench *b)
     case_ants_overhead(b, "aco overhead 40 ants of 320 bits", 1, 2000 * more);
     case_ants_overhead(b, "aco overhead 128 colonies of 40 ants", 128, 30 * more);
     case_ants(b, "aco nulls one colony", 1, (size_t)10000 * (size_t)more, false);
-    case_ants(b, "aco nulls 128 colonies", 128, b->be->is_cuda ? 50000 : 80, true);
+    case_ants(b, "aco nulls 128 colonies", 128, b->be->is_cuda ? 200000 : 80, true);
 }
 
 int main(int argc, char **argv)
