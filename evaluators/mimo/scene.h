@@ -22,15 +22,15 @@
 
 #include "material.h"
 
-typedef struct ec_facet {        /* a maximal set of connected coplanar triangles of one material */
-    double normal[3], offset;    /* unit, outward; normal . x = offset */
-    int32_t first, count;        /* its triangles: scene->facet_triangle[first ..] */
-    int32_t first_edge, n_edges; /* its outline: scene->facet_edge[first_edge ..], vertex pairs,
-                                    the facet to their left seen from outside (holes included), for
-                                    "inside" tests in the plane; straight runs are one edge */
+/* A maximal set of connected coplanar triangles of one material. */
+typedef struct ec_facet {
+    double normal[3], offset; /* unit, outward; normal . x = offset */
+    int32_t first, count;     /* its triangles: scene->facet_triangle[first ..] */
+    /* Its outline for "inside" tests in the plane: scene->facet_edge[first_edge ..], vertex pairs,
+     * the facet to their left seen from outside (holes included); straight runs are one edge. */
+    int32_t first_edge, n_edges;
     int32_t material, object;
-    bool thin; /* a sheet: both sides are outside (free edges, or a material with
-                                    a thickness), not the skin of a solid */
+    bool thin; /* a sheet: both sides are outside (free edges, or a material with a thickness) */
 } ec_facet;
 
 /* A straight edge that diffracts: two facets, or one (half plane).
@@ -45,10 +45,12 @@ typedef struct ec_facet {        /* a maximal set of connected coplanar triangle
 typedef struct ec_wedge {
     double from[3], to[3];
     double tangent[3]; /* unit, from -> to */
-    double n;          /* exterior angle = n pi: 2 half plane, 1.5 outer box edge; inner corners
-                                 (n < 1) are kept too, and diffract only where asked */
-    int32_t facet[2];  /* face 0 ("lit face", phi = 0; of two, the lower index) and face n;
-                                 the second -1 for a free edge, its face 1 is the back of face 0 */
+    /* Exterior angle = n pi: 2 half plane, 1.5 outer box edge; inner corners (n < 1) are kept too,
+     * and diffract only where asked. */
+    double n;
+    /* Face 0 ("lit face", phi = 0; of two, the lower index) and face 1 (phi = n pi); the second is
+     * -1 for a free edge, whose face 1 is the back of face 0. */
+    int32_t facet[2];
     double face_normal[2][3]; /* unit, towards the outside between the two faces */
     double into[2][3];        /* unit, in the face, across the edge, from it into the face */
     int32_t material[2];      /* of the two faces; twice the same for a free edge */
@@ -57,19 +59,22 @@ typedef struct ec_wedge {
 
 enum { EC_SURFACE_CYLINDER, EC_SURFACE_SPHERE, EC_SURFACE_CONE, EC_SURFACE_MESH };
 
-typedef struct ec_surface { /* a curved surface: an exact shape, or a smooth group of triangles */
+/* A curved surface: a whole exact shape (full turns, nothing cut out), or a smooth group of
+ * triangles (MESH: vertex_normal and vertex_curvature of its vertices are used; they are there for
+ * every kind, those of exact shapes exact). */
+typedef struct ec_surface {
     int32_t kind;
-    double point[3], axis[3]; /* cylinder: the middle of its axis, unit axis; sphere: centre;
-                                    cone: apex, unit axis from it into the cone */
-    double radius,
-        half_height;      /* cylinder; sphere: radius; cone: half angle (rad) in radius, length
-                                    along the axis, apex to base, in half_height */
-    bool inward;          /* the outside is towards the axis or centre (a tunnel, a dome) */
+    /* cylinder: the middle of its axis, unit axis; sphere: centre; cone: apex, unit axis from it
+     * into the cone */
+    double point[3], axis[3];
+    /* cylinder; sphere: radius; cone: half angle (rad) in radius, length along the axis, apex to
+     * base, in half_height */
+    double radius, half_height;
+    bool inward;          /* its normals point towards the axis or centre (a tunnel, a dome) */
     bool thin;            /* a sheet: both sides are outside */
     int32_t first, count; /* its triangles: scene->surface_triangle[first ..] */
     int32_t material, object;
-} ec_surface; /* MESH: vertex_normal and vertex_curvature of its vertices are used;
-                                    they are there for every kind, of an exact shape exactly */
+} ec_surface;
 
 /* What building a scene met and did (counts). */
 typedef struct ec_scene_report {
@@ -77,14 +82,14 @@ typedef struct ec_scene_report {
     int64_t welded;                /* vertices that were merged with another */
     int64_t degenerate;            /* triangles without an area, dropped */
     int64_t duplicate;             /* triangles with the same corners as another, dropped */
+    int64_t split;                 /* triangles cut at vertices that lay on their edges */
     int64_t flipped;               /* triangles turned round to agree with their neighbours */
     int64_t non_manifold;          /* edges of more than two triangles */
     int64_t solids, rooms, sheets; /* shells: closed, closed with the outside within, open */
-    int64_t curved_edges;    /* rims: connected lines of edges of curved surfaces, that bound no
-                               wedge */
-    int64_t curved_outlines; /* free outlines that are polylines for a curve, likewise */
-    int64_t resting;         /* edges left out because they lie on another facet */
-    double weld_tolerance;   /* m */
+    int64_t curved_edges;          /* rims: connected lines of edges of curved surfaces */
+    int64_t curved_outlines;       /* free outlines that are polylines for a curve */
+    int64_t resting;               /* wedges left out because they lie on another facet */
+    double weld_tolerance;         /* m */
 } ec_scene_report;
 
 typedef struct ec_scene {
