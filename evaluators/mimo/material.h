@@ -33,6 +33,9 @@ EC_C_BEGIN
 /* A perfect conductor called name (cut to fit). */
 EC_API void ec_material_pec(const char *name, ec_material *material);
 
+/* Gives it another name (cut to fit). */
+EC_API void ec_material_rename(ec_material *material, const char *name);
+
 /* A material by its name: "pec", or a class of P.2040-3 with or without "itu_", in any case and
  * with "-" or " " for "_" ("itu_concrete", "Concrete"). EC_ERR_ARGUMENT for another name, with the
  * names there are. material->name is the given name, thickness 0. */
