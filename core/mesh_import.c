@@ -186,9 +186,8 @@ static int collect(collector *c)
     const double z_up[3][4] = {{s, 0, 0, 0}, {0, s, 0, 0}, {0, 0, s, 0}};
     const double y_up[3][4] = {{s, 0, 0, 0}, {0, 0, -s, 0}, {0, s, 0, 0}};
     int32_t before = c->list->count;
-    int rc = c->scene->mRootNode
-                 ? add_node(c, c->scene->mRootNode, c->info->y_up ? y_up : z_up)
-                 : EC_OK;
+    int rc =
+        c->scene->mRootNode ? add_node(c, c->scene->mRootNode, c->info->y_up ? y_up : z_up) : EC_OK;
     if (rc == EC_OK && c->list->count == before)
         rc = ec_fail(EC_ERR_FORMAT, "'%s' holds no triangle", c->path);
     return rc;
@@ -213,9 +212,8 @@ int ec_mesh_import(const char *path, const ec_mesh_import_info *info, ec_mesh_li
         return ec_fail(EC_ERR_FILE, "'%s' cannot be read: %s", path, strerror(errno));
     fclose(stream);
 
-    struct aiFileIO io = {.OpenProc = open_file,
-                          .CloseProc = close_file,
-                          .UserData = (aiUserData)(void *)info};
+    struct aiFileIO io = {
+        .OpenProc = open_file, .CloseProc = close_file, .UserData = (aiUserData)(void *)info};
     const struct aiScene *scene = aiImportFileEx(path, aiProcess_Triangulate, &io);
     if (!scene)
         return ec_fail(EC_ERR_FORMAT, "'%s' is not understood: %s", path, aiGetErrorString());

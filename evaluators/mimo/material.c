@@ -170,8 +170,9 @@ int ec_material_check(const ec_material *material, double frequency)
 int ec_material_permittivity(const ec_material *material, double frequency, ec_c128 *permittivity)
 {
     if (material->kind == EC_MATERIAL_PEC)
-        return ec_fail(EC_ERR_UNSUPPORTED, "material '%s' is a perfect conductor: it has no "
-                                           "permittivity",
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       "material '%s' is a perfect conductor: it has no "
+                       "permittivity",
                        material->name);
     int rc = ec_material_check(material, frequency);
     if (rc < 0)

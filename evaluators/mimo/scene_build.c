@@ -41,8 +41,7 @@ static int reserve(void **memory, int64_t *capacity, int64_t n, int64_t more, si
     return EC_OK;
 }
 
-static int reserve_small(void **memory, int32_t *capacity, int32_t n, size_t size,
-                         const char *what)
+static int reserve_small(void **memory, int32_t *capacity, int32_t n, size_t size, const char *what)
 {
     int64_t room = *capacity;
     int rc = reserve(memory, &room, n, 1, size, what);
@@ -109,8 +108,8 @@ int ec_scene_builder_mesh(ec_scene_builder *b, const char *name, int32_t materia
     for (int32_t t = 0; t < mesh->n_triangles; t++)
         for (int k = 0; k < 3; k++)
             if (mesh->triangle[t][k] < 0 || mesh->triangle[t][k] >= mesh->n_vertices)
-                return ec_fail(EC_ERR_ARGUMENT, "object '%s': triangle %d has vertex %d of %d", name,
-                               (int)t, (int)mesh->triangle[t][k], (int)mesh->n_vertices);
+                return ec_fail(EC_ERR_ARGUMENT, "object '%s': triangle %d has vertex %d of %d",
+                               name, (int)t, (int)mesh->triangle[t][k], (int)mesh->n_vertices);
     int rc = begin_object(b, name, mesh->n_vertices, mesh->n_triangles);
     if (rc != EC_OK)
         return rc;

@@ -42,15 +42,15 @@ typedef struct ec_shape {
     /* plate, ground: along u and v, where u is horizontal (x for a horizontal one); box: along x, y,
      * z before it is turned; canyon: length, width, height */
     double size[3];
-    double radius;       /* cylinder, sphere, cone */
-    double length;       /* cylinder, cone: along the axis; wedge: of its edge */
-    double width;        /* wedge: of its two faces */
-    double angle_deg;    /* wedge: within the body, above 0 and below 180 */
-    double rotate_deg;   /* box */
-    int32_t sides;       /* cylinder, sphere, cone: around, at least 3 */
-    int32_t divisions;   /* of flat faces along each side, of mantles along the axis; at least 1 */
-    bool inward;         /* box, cylinder, sphere, cone: the outside is within (a room) */
-    bool open;           /* cylinder, cone: without the flat ends */
+    double radius;     /* cylinder, sphere, cone */
+    double length;     /* cylinder, cone: along the axis; wedge: of its edge */
+    double width;      /* wedge: of its two faces */
+    double angle_deg;  /* wedge: within the body, above 0 and below 180 */
+    double rotate_deg; /* box */
+    int32_t sides;     /* cylinder, sphere, cone: around, at least 3 */
+    int32_t divisions; /* of flat faces along each side, of mantles along the axis; at least 1 */
+    bool inward;       /* box, cylinder, sphere, cone: the outside is within (a room) */
+    bool open;         /* cylinder, cone: without the flat ends */
 } ec_shape;
 
 EC_C_BEGIN
@@ -95,12 +95,12 @@ EC_API int ec_scene_save(const ec_scene *scene, const char *path);
 /* ---- places on an object --------------------------------------------------------------------- */
 
 typedef struct ec_scene_grid {
-    double step;          /* m, > 0 */
-    double clearance;     /* m, >= 0: off the surface, along its normal */
-    double inset;         /* m, >= 0: from the outline of its facets */
-    double facing[3];     /* only facets that face within 60 degrees of it, thin ones by the side
+    double step;      /* m, > 0 */
+    double clearance; /* m, >= 0: off the surface, along its normal */
+    double inset;     /* m, >= 0: from the outline of its facets */
+    double facing[3]; /* only facets that face within 60 degrees of it, thin ones by the side
                              that does; 0: all, thin ones by their front */
-    int32_t n_boxes;      /* places inside one of these boxes are left out */
+    int32_t n_boxes;  /* places inside one of these boxes are left out */
     const double (*box)[2][3];
 } ec_scene_grid;
 

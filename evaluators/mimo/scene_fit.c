@@ -75,13 +75,27 @@ typedef struct cloud {
     const ec_scene_work *w;
     const int32_t *triangle;
     int32_t n;
-    const uint8_t *rim;
     double origin[3], scale; /* positions are taken about the middle, for accuracy */
 } cloud;
 
 static int32_t corner_of(const cloud *c, int64_t i)
 {
     return c->w->triangle[c->triangle[i / 3]][i % 3];
+}
+
+/* Whether the edge from corner i on is the surface's border. */
+static bool is_border(const cloud *c, int64_t i)
+{
+    const ec_scene_work *w = c->w;
+    int32_t t = c->triangle[i / 3], e = w->edge_of[3 * t + (int32_t)(i % 3)];
+    if (w->first[e + 1] - w->first[e] != 2)
+        return true;
+    return w->part[w->use[w->first[e]] / 3] != w->part[w->use[w->first[e] + 1] / 3];
+}
+
+static int32_t next_corner(const cloud *c, int64_t i)
+{
+    return corner_of(c, i - i % 3 + (i + 1) % 3);
 }
 
 static void local_position(const cloud *c, int32_t vertex, double p[3])
@@ -173,7 +187,7 @@ static bool fit_sphere(const cloud *c, ec_surface *s)
     for (int64_t i = 0; i < 3 * (int64_t)c->n; i++) {
         double p[3];
         ec_sub3(c->w->vertex[corner_of(c, i)], f.point, p);
-        if (c->rim[corner_of(c, i)] || fabs(ec_length3(p) - f.radius) > c->w->tolerance)
+        if (is_border(c, i) || fabs(ec_length3(p) - f.radius) > c->w->tolerance)
             return false;
     }
     *s = f;
@@ -188,6 +202,15 @@ static double radial_distance(const ec_surface *s, const double vertex[3], doubl
     for (int k = 0; k < 3; k++)
         p[k] -= *along * s->axis[k];
     return ec_length3(p);
+}
+
+/* Whether the edge from corner i on lies in the plane across the axis at `end`. */
+static bool lies_at(const cloud *c, const ec_surface *s, int64_t i, double end)
+{
+    double from, to;
+    radial_distance(s, c->w->vertex[corner_of(c, i)], &from);
+    radial_distance(s, c->w->vertex[next_corner(c, i)], &to);
+    return fabs(from - end) <= c->w->tolerance && fabs(to - end) <= c->w->tolerance;
 }
 
 static bool fit_cylinder(const cloud *c, const double axis[3], ec_surface *s)
@@ -208,12 +231,9 @@ static bool fit_cylinder(const cloud *c, const double axis[3], ec_surface *s)
         high = fmax(high, along);
     }
     f.half_height = (high - low) / 2;
-    for (int64_t i = 0; i < 3 * (int64_t)c->n; i++) {
-        radial_distance(&f, c->w->vertex[corner_of(c, i)], &along);
-        if (c->rim[corner_of(c, i)] && fabs(along - low) > c->w->tolerance &&
-            fabs(along - high) > c->w->tolerance)
+    for (int64_t i = 0; i < 3 * (int64_t)c->n; i++)
+        if (is_border(c, i) && !lies_at(c, &f, i, low) && !lies_at(c, &f, i, high))
             return false;
-    }
     for (int k = 0; k < 3; k++)
         f.point[k] += (high + low) / 2 * axis[k];
     *s = f;
@@ -259,8 +279,7 @@ static bool fit_cone(const cloud *c, const double axis[3], ec_surface *s)
     for (int64_t i = 0; i < 3 * (int64_t)c->n; i++) {
         double radius = radial_distance(&f, c->w->vertex[corner_of(c, i)], &along);
         double off = fabs(radius * cos(f.radius) - along * sin(f.radius));
-        if (off > c->w->tolerance || (c->rim[corner_of(c, i)] &&
-                                      fabs(along - f.half_height) > c->w->tolerance))
+        if (off > c->w->tolerance || (is_border(c, i) && !lies_at(c, &f, i, f.half_height)))
             return false;
         pointed = pointed || along < c->w->tolerance;
     }
@@ -292,12 +311,9 @@ static bool looks_inward(const cloud *c, const ec_surface *s)
     return false;
 }
 
-void ec_scene_fit(const ec_scene_work *w, ec_surface *surface, const uint8_t *rim)
+void ec_scene_fit(const ec_scene_work *w, ec_surface *surface)
 {
-    cloud c = {.w = w,
-               .triangle = w->surface_triangle + surface->first,
-               .n = surface->count,
-               .rim = rim};
+    cloud c = {.w = w, .triangle = w->surface_triangle + surface->first, .n = surface->count};
     double axis[3], distance;
     find_middle(&c);
     normal_plane(&c, axis, &distance);

@@ -109,8 +109,7 @@ static int add_facet(lattice *l, const ec_facet *f)
             double p[3], pu = start[0] + i * g->step, pv = start[1] + j * g->step;
             for (int k = 0; k < 3; k++)
                 p[k] = f->offset * f->normal[k] + pu * u[k] + pv * v[k];
-            if (!is_inside(s, f, u, v, p) ||
-                distance_to_outline(s, f, p) < g->inset * (1 - 1e-9))
+            if (!is_inside(s, f, u, v, p) || distance_to_outline(s, f, p) < g->inset * (1 - 1e-9))
                 continue;
             for (int k = 0; k < 3; k++)
                 p[k] += side * g->clearance * f->normal[k];
@@ -149,8 +148,9 @@ int ec_scene_grid_points(const ec_scene *scene, const char *object, const ec_sce
     if (!(grid->step > 0 && isfinite(grid->step)))
         return ec_fail(EC_ERR_ARGUMENT, "a step of %g m; it must be above 0", grid->step);
     if (!(grid->clearance >= 0 && grid->inset >= 0))
-        return ec_fail(EC_ERR_ARGUMENT, "a clearance of %g m and an inset of %g m; both must be at "
-                                        "least 0",
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "a clearance of %g m and an inset of %g m; both must be at "
+                       "least 0",
                        grid->clearance, grid->inset);
     for (int32_t i = 0; i < scene->n_objects; i++)
         known = known || strcmp(scene->object[i], object) == 0;

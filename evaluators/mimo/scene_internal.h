@@ -80,10 +80,9 @@ int ec_scene_edges(ec_scene_work *w);
 /* A triangle's normal, not normalised: its length is twice the area. */
 void ec_scene_cross(const ec_scene_work *w, int32_t triangle, double normal[3]);
 
-/* scene_fit.c: whether the surface (its triangles final) is a whole sphere, cylinder or cone to
- * within the tolerance; rim: per vertex, whether it lies on the surface's border. Sets kind and
- * geometry, else leaves it. */
-void ec_scene_fit(const ec_scene_work *w, ec_surface *surface, const uint8_t *rim);
+/* scene_fit.c: whether the surface is a whole sphere, cylinder or cone to within the tolerance; the
+ * edges are those of its triangles. Sets kind and geometry, else leaves it. */
+void ec_scene_fit(const ec_scene_work *w, ec_surface *surface);
 
 /* A mesh of which the triangles with a tag are an exact shape (NULL: none). */
 int ec_scene_builder_tagged(ec_scene_builder *b, const char *name, int32_t material,
@@ -186,10 +185,10 @@ typedef struct ec_scene_chain {
 /* Memory for lines, reused. */
 typedef struct ec_scene_chains {
     int32_t n_vertices;
-    int32_t *out, *in;        /* per vertex of the scene: an edge that leaves and one that enters it, or
+    int32_t *out, *in; /* per vertex of the scene: an edge that leaves and one that enters it, or
                                  -1; -2: several */
-    int32_t *vertex, *stack;  /* of the line at hand */
-    uint8_t *keep, *taken;    /* per vertex of the line; per edge */
+    int32_t *vertex, *stack; /* of the line at hand */
+    uint8_t *keep, *taken;   /* per vertex of the line; per edge */
     int32_t capacity;
 } ec_scene_chains;
 

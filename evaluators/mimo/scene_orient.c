@@ -45,11 +45,10 @@ static void gather(const ec_scene_work *w, component *c, int32_t seed)
             c->closed = c->closed && n_uses(w, e) > 1;
             if (n_uses(w, e) != 2)
                 continue;
-            int32_t other = w->use[w->first[e]] == half ? w->use[w->first[e] + 1]
-                                                        : w->use[w->first[e]];
+            int32_t other =
+                w->use[w->first[e]] == half ? w->use[w->first[e] + 1] : w->use[w->first[e]];
             bool agrees = runs_forward(w, half) != runs_forward(w, other);
-            uint8_t wanted =
-                agrees ? c->turned[c->list[i]] : (uint8_t)(3 - c->turned[c->list[i]]);
+            uint8_t wanted = agrees ? c->turned[c->list[i]] : (uint8_t)(3 - c->turned[c->list[i]]);
             if (c->turned[other / 3] == 0) {
                 c->turned[other / 3] = wanted;
                 c->list[c->n++] = other / 3;

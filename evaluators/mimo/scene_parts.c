@@ -42,8 +42,8 @@ typedef struct grower {
 static bool same_patch(const ec_scene_work *w, int32_t a, int32_t b)
 {
     const ec_scene_patch *x = &w->in->patch[a], *y = &w->in->patch[b];
-    return a == b || (x->object == y->object && x->material == y->material &&
-                      x->half_space == y->half_space);
+    return a == b ||
+           (x->object == y->object && x->material == y->material && x->half_space == y->half_space);
 }
 
 static bool is_exact(const ec_scene_work *w, int32_t t)
@@ -124,9 +124,8 @@ static int number_facets(ec_scene_work *w, int32_t *facet, int32_t n)
 
 static int find_facets(ec_scene_work *w, int32_t *facet)
 {
-    grower g = {.w = w,
-                .facet = facet,
-                .stack = malloc(((size_t)w->n_triangles + 1) * sizeof *g.stack)};
+    grower g = {
+        .w = w, .facet = facet, .stack = malloc(((size_t)w->n_triangles + 1) * sizeof *g.stack)};
     int32_t n = 0;
     if (!g.stack)
         return ec_scene_no_memory("triangles", w->n_triangles);
@@ -225,8 +224,8 @@ static int find_flat(const ec_scene_work *w, const pairs *p, uint8_t *flat)
         for (j = i; j < p->n && p->pair[j][0] == p->pair[i][0]; j++)
             area[j - i] = ec_length3(w->facet[p->pair[j][1]].normal);
         qsort(area, (size_t)(j - i), sizeof *area, by_number);
-        flat[p->pair[i][0]] = ec_length3(w->facet[p->pair[i][0]].normal) >
-                              FLAT_RATIO * area[(j - i) / 2];
+        flat[p->pair[i][0]] =
+            ec_length3(w->facet[p->pair[i][0]].normal) > FLAT_RATIO * area[(j - i) / 2];
     }
     free(area);
     return EC_OK;
@@ -277,8 +276,8 @@ static int find_groups(const ec_scene_work *w, const int32_t *facet, int32_t *gr
 /* ---- parts ------------------------------------------------------------------------------------ */
 
 /* Surfaces by the order of their first triangle: exact shapes by patch, groups by their facet. */
-static void assign(ec_scene_work *w, const int32_t *facet, const int32_t *group,
-                   int32_t *of_shape, int32_t *of_group)
+static void assign(ec_scene_work *w, const int32_t *facet, const int32_t *group, int32_t *of_shape,
+                   int32_t *of_group)
 {
     for (int32_t t = 0; t < w->n_triangles; t++) {
         const ec_scene_patch *patch = &w->in->patch[w->patch[t]];
@@ -292,14 +291,13 @@ static void assign(ec_scene_work *w, const int32_t *facet, const int32_t *group,
         if (*slot < 0) {
             *slot = w->n_surfaces++;
             ec_surface *s = &w->surface[*slot];
-            *s = facet[t] < 0 ? w->in->shape[patch->shape]
-                              : (ec_surface){.kind = EC_SURFACE_MESH};
+            *s = facet[t] < 0 ? w->in->shape[patch->shape] : (ec_surface){.kind = EC_SURFACE_MESH};
             s->material = patch->material;
             s->object = patch->object;
             s->first = s->count = 0;
         }
-        w->surface[*slot].thin = w->surface[*slot].thin || w->open[t] ||
-                                 w->in->material[patch->material].thickness > 0;
+        w->surface[*slot].thin =
+            w->surface[*slot].thin || w->open[t] || w->in->material[patch->material].thickness > 0;
         w->part[t] = ~*slot;
     }
 }
@@ -376,8 +374,8 @@ int ec_scene_parts(ec_scene_work *w)
 {
     int32_t *facet = malloc(((size_t)w->n_triangles + 1) * sizeof *facet);
     w->part = malloc(((size_t)w->n_triangles + 1) * sizeof *w->part);
-    int rc = facet && w->part ? find_facets(w, facet)
-                              : ec_scene_no_memory("triangles", w->n_triangles);
+    int rc =
+        facet && w->part ? find_facets(w, facet) : ec_scene_no_memory("triangles", w->n_triangles);
     int32_t *group = NULL, *of_shape = NULL, *of_group = NULL;
     if (rc == EC_OK) {
         group = malloc(((size_t)w->n_facets + 1) * sizeof *group);
@@ -460,8 +458,8 @@ int ec_scene_outlines(ec_scene_work *w)
                 }
         }
         w->facet[f].first_edge = w->n_facet_edges;
-        rc = ec_scene_chains_run(&chains, (const double(*)[3])w->vertex,
-                                 (const int32_t(*)[2])edge, m, w->tolerance, add_outline, w);
+        rc = ec_scene_chains_run(&chains, (const double(*)[3])w->vertex, (const int32_t(*)[2])edge,
+                                 m, w->tolerance, add_outline, w);
         w->facet[f].n_edges = w->n_facet_edges - w->facet[f].first_edge;
     }
     ec_scene_chains_free(&chains);

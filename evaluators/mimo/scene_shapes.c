@@ -25,8 +25,8 @@ static int check_shape(const char *name, const ec_shape *s)
     bool has_length = k == EC_SHAPE_CYLINDER || k == EC_SHAPE_CONE || k == EC_SHAPE_WEDGE;
     int rc = EC_OK;
     for (int i = 0; rc == EC_OK && i < sizes; i++)
-        rc = need(name, k, "its size", s->size[i], s->size[i] > 0 && isfinite(s->size[i]),
-                  positive);
+        rc =
+            need(name, k, "its size", s->size[i], s->size[i] > 0 && isfinite(s->size[i]), positive);
     for (int i = 0; rc == EC_OK && i < 3; i++)
         rc = need(name, k, "its place", s->at[i], isfinite(s->at[i]), "finite");
     if (rc == EC_OK && round)

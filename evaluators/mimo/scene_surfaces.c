@@ -56,19 +56,6 @@ static int split_vertices(ec_scene_work *w)
     return rc;
 }
 
-/* Vertices at the border of surfaces: at edges that have not two triangles of one surface. Before
- * the vertices are split. */
-static void mark_rims(const ec_scene_work *w, uint8_t *rim)
-{
-    for (int32_t e = 0; e < w->n_edges; e++) {
-        int n = w->first[e + 1] - w->first[e];
-        int32_t first = w->part[w->use[w->first[e]] / 3];
-        if (n == 2 && w->part[w->use[w->first[e] + 1] / 3] == first)
-            continue;
-        rim[w->edge[e][0]] = rim[w->edge[e][1]] = 1;
-    }
-}
-
 /* ---- meshes ------------------------------------------------------------------------------------- */
 
 static void add_normals(ec_scene_work *w, int32_t t)
@@ -205,8 +192,8 @@ static void exact_vertex(const ec_surface *s, const double p[3], double normal[3
         radial[i] = apex ? 0 : radial[i] / distance;
     if (s->kind == EC_SURFACE_CONE) {
         for (int i = 0; i < 3; i++)
-            normal[i] = apex ? -s->axis[i]
-                             : cos(s->radius) * radial[i] - sin(s->radius) * s->axis[i];
+            normal[i] =
+                apex ? -s->axis[i] : cos(s->radius) * radial[i] - sin(s->radius) * s->axis[i];
         ec_cross3(s->axis, radial, d);
         double k = apex ? 0 : cos(s->radius) / distance;
         for (int i = 0; i < 3; i++)
@@ -257,16 +244,10 @@ static void exact_vertices(ec_scene_work *w, const ec_surface *s)
 
 int ec_scene_surfaces(ec_scene_work *w)
 {
-    uint8_t *rim = ec_scene_zeroed(w->n_vertices, 1);
-    int rc = rim ? EC_OK : ec_scene_no_memory("vertices", w->n_vertices);
-    if (rc == EC_OK)
-        mark_rims(w, rim);
-    for (int32_t s = 0; rc == EC_OK && w->options.exact && s < w->n_surfaces; s++)
+    for (int32_t s = 0; w->options.exact && s < w->n_surfaces; s++)
         if (w->surface[s].kind == EC_SURFACE_MESH)
-            ec_scene_fit(w, &w->surface[s], rim);
-    free(rim);
-    if (rc == EC_OK)
-        rc = split_vertices(w);
+            ec_scene_fit(w, &w->surface[s]);
+    int rc = split_vertices(w);
     double *weight = ec_scene_zeroed(w->n_vertices, sizeof *weight);
     w->normal = ec_scene_zeroed(w->n_vertices, sizeof *w->normal);
     w->curvature = ec_scene_zeroed(w->n_vertices, sizeof *w->curvature);

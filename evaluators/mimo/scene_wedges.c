@@ -72,8 +72,9 @@ static int add_sector(finder *f, const int32_t edge[2], const face *a, const fac
     /* seen from a angles grow about the axis, so a wedge with face 0 = a has the opposite tangent */
     int8_t side_a = a->forward ? 1 : -1, side_b = b->forward ? -1 : 1;
     if (a == b) /* a free edge: its face 0 is the front */
-        return add_piece(f, side_a == 1 ? &(piece){{a->facet, -1}, {1, -1}, {edge[1], edge[0]}, sector}
-                                        : &(piece){{a->facet, -1}, {1, -1}, {edge[0], edge[1]}, sector});
+        return add_piece(f, side_a == 1
+                                ? &(piece){{a->facet, -1}, {1, -1}, {edge[1], edge[0]}, sector}
+                                : &(piece){{a->facet, -1}, {1, -1}, {edge[0], edge[1]}, sector});
     if (a->facet <= b->facet)
         return add_piece(
             f, &(piece){{a->facet, b->facet}, {side_a, side_b}, {edge[1], edge[0]}, sector});
@@ -98,7 +99,8 @@ static int look_at_faces(finder *f, int32_t e, face *b, int n)
                       w->facet[facet].thin};
     }
     qsort(b, (size_t)n, sizeof *b, by_angle);
-    for (int i = 0; n > 1 && i < n; i++) { /* of a sheet with two faces the inside is between them */
+    for (int i = 0; n > 1 && i < n;
+         i++) { /* of a sheet with two faces the inside is between them */
         face *x = &b[i], *y = &b[(i + 1) % n];
         double gap = y->angle - x->angle + (i + 1 == n ? 2 * EC_PI : 0);
         if (gap < COINCIDENT && x->forward && !y->forward) {
@@ -330,8 +332,8 @@ static int join_pieces(finder *f)
         for (j = i; j < f->n && same_faces(&f->piece[i], &f->piece[j]); j++)
             memcpy(edge[m++], f->piece[j].vertex, sizeof *edge);
         f->key = &f->piece[i];
-        rc = ec_scene_chains_run(&chains, (const double(*)[3])w->vertex,
-                                 (const int32_t(*)[2])edge, m, w->tolerance, add_line, f);
+        rc = ec_scene_chains_run(&chains, (const double(*)[3])w->vertex, (const int32_t(*)[2])edge,
+                                 m, w->tolerance, add_line, f);
     }
     ec_scene_chains_free(&chains);
     free(edge);

@@ -76,8 +76,8 @@ static bool numbers(const char *text, int n, double *to)
         to[i] = strtod(text, &end);
         if (end == text || !isfinite(to[i]))
             return false;
-        for (text = end; *text == ',' || *text == ' ' || *text == '\t' || *text == '\n' ||
-                         *text == '\r';)
+        for (text = end;
+             *text == ',' || *text == ' ' || *text == '\t' || *text == '\n' || *text == '\r';)
             text++;
     }
     return *text == 0;
@@ -348,7 +348,7 @@ static void add_default(reader *r, const char **attribute)
 
 static void start_element(void *user, const char *element, const char **attribute)
 {
-    static const char *const passed_over[] = {"emitter", "sensor", "integrator", "film",
+    static const char *const passed_over[] = {"emitter", "sensor",  "integrator", "film",
                                               "sampler", "texture", "medium"};
     reader *r = user;
     bool skip = r->skipped > 0;
