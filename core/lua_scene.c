@@ -439,18 +439,13 @@ static size_t bytes_of(const ec_scene *s)
            (size_t)s->n_surfaces * sizeof *s->surface;
 }
 
-/* Lines of the report into the log. */
+/* The report's first line and warnings; all of it is scene:report(). */
 static void say(ec_lua_host *host, const ec_scene *scene)
 {
-    char text[4096];
+    char text[512];
     ec_scene_report_text(scene, text, sizeof text);
-    for (char *line = text, *end; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        bool more = *end != 0;
-        *end = 0;
-        ec_log_write(host->settings.log, EC_LOG_INFO, "%s", line);
-        end += more;
-    }
+    text[strcspn(text, "\n")] = 0;
+    ec_log_write(host->settings.log, EC_LOG_INFO, "%s", text);
     ec_scene_report_warn(scene, host->settings.log);
 }
 

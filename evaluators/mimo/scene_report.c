@@ -36,21 +36,24 @@ static void add_wedges(writer *to, const ec_scene *s)
         corners += s->wedge[i].n < 1;
         edges += s->wedge[i].n > 1 && s->wedge[i].n <= 2 - 1e-9;
     }
-    add(to, "  %lld facets, %d wedges (%lld outer edges, %lld free edges, %lld inner corners)\n",
-        (long long)s->n_facets, (int)s->n_wedges, (long long)edges, (long long)free_edges,
-        (long long)corners);
+    add(to, "  wedges: %lld outer edges, %lld free edges, %lld inner corners\n", (long long)edges,
+        (long long)free_edges, (long long)corners);
 }
 
 static void add_surfaces(writer *to, const ec_scene *s)
 {
     if (s->n_surfaces == 0)
         return;
-    add(to, "  %d curved surfaces", (int)s->n_surfaces);
+    add(to, "  curved surfaces:");
+    const char *start = " ";
     for (int kind = EC_SURFACE_CYLINDER; kind <= EC_SURFACE_MESH; kind++) {
         int64_t count = 0;
         for (int32_t i = 0; i < s->n_surfaces; i++)
             count += s->surface[i].kind == kind;
-        add_count(to, count, surface_names[kind]);
+        if (count > 0) {
+            add(to, "%s%lld %s", start, (long long)count, surface_names[kind]);
+            start = ", ";
+        }
     }
     add(to, "\n");
 }
@@ -81,9 +84,12 @@ size_t ec_scene_report_text(const ec_scene *s, char *text, size_t size)
 {
     const ec_scene_report *r = &s->report;
     writer to = {text, size, 0};
-    add(&to, "scene of %d triangles, %d objects, from (%g, %g, %g) to (%g, %g, %g) m\n",
-        (int)s->n_triangles, (int)s->n_objects, s->low[0], s->low[1], s->low[2], s->high[0],
-        s->high[1], s->high[2]);
+    add(&to,
+        "scene of %d triangles in %d objects: %d facets, %d wedges, %d curved surfaces; from (%g, "
+        "%g, "
+        "%g) to (%g, %g, %g) m\n",
+        (int)s->n_triangles, (int)s->n_objects, (int)s->n_facets, (int)s->n_wedges,
+        (int)s->n_surfaces, s->low[0], s->low[1], s->low[2], s->high[0], s->high[1], s->high[2]);
     add(&to, "  read: %lld triangles, %lld vertices", (long long)r->triangles_read,
         (long long)r->vertices_read);
     add_count(&to, r->welded, "vertices welded");

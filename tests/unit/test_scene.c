@@ -968,9 +968,10 @@ static void test_report(void **state)
     ec_scene *s = scene_of(&cylinder);
     size_t n = ec_scene_report_text(s, text, sizeof text);
     assert_int_equal(n, strlen(text));
-    assert_non_null(strstr(text, "scene of 288 triangles, 1 objects"));
+    assert_non_null(
+        strstr(text, "scene of 288 triangles in 1 objects: 2 facets, 0 wedges, 1 curved"));
     assert_non_null(strstr(text, "1 solids, 0 rooms, 0 sheets"));
-    assert_non_null(strstr(text, "1 curved surfaces, 1 cylinders"));
+    assert_non_null(strstr(text, "curved surfaces: 1 cylinders\n"));
     assert_non_null(strstr(text, "2 rims of curved surfaces"));
     assert_non_null(strstr(text, "material pec: 288 triangles, perfect conductor"));
     assert_int_equal(ec_scene_report_text(s, cut, sizeof cut), n);
