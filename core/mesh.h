@@ -1,7 +1,7 @@
 /* mesh.h: indexed triangle meshes, and their import from the files that CAD and 3D programs write
- * (OBJ, PLY, STL, glTF and what else Assimp reads). Lengths are in the file's unit times a factor;
- * positions f64 (of files, with the seven digits of f32 that Assimp keeps). A mesh is what a file says: what is wrong with it (double
- * vertices, holes, turned triangles) is for its user to see to.
+ * (OBJ, STL, glTF and what else Assimp reads; PLY). Lengths are in the file's unit times a factor;
+ * positions are f64 (of files but PLY with the seven digits that Assimp keeps). A mesh is what a file
+ * says: what is wrong with it (double vertices, holes, turned triangles) is for its user to see to.
  */
 #ifndef EC_MESH_H
 #define EC_MESH_H

@@ -1,5 +1,6 @@
-/* Import of meshes by Assimp's C interface. Its files are opened by functions of ours, so that a
+/* Import of meshes, but PLY (mesh_ply.h) by Assimp's C interface. Its files are opened by functions of ours, so that a
  * file cannot name others that the caller does not want read. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <assimp/scene.h>
 
 #include "mesh.h"
+#include "mesh_ply.h"
 #include "status.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -211,6 +213,10 @@ int ec_mesh_import(const char *path, const ec_mesh_import_info *info, ec_mesh_li
     if (!stream)
         return ec_fail(EC_ERR_FILE, "'%s' cannot be read: %s", path, strerror(errno));
     fclose(stream);
+    const char *dot = strrchr(path, '.');
+    if (dot && strlen(dot) == 4 && tolower((unsigned char)dot[1]) == 'p' &&
+        tolower((unsigned char)dot[2]) == 'l' && tolower((unsigned char)dot[3]) == 'y')
+        return ec_mesh_import_ply(path, info, list);
 
     struct aiFileIO io = {
         .OpenProc = open_file, .CloseProc = close_file, .UserData = (aiUserData)(void *)info};

@@ -109,7 +109,9 @@ static int add_facet(lattice *l, const ec_facet *f)
             double p[3], pu = start[0] + i * g->step, pv = start[1] + j * g->step;
             for (int k = 0; k < 3; k++)
                 p[k] = f->offset * f->normal[k] + pu * u[k] + pv * v[k];
-            if (!is_inside(s, f, u, v, p) || distance_to_outline(s, f, p) < g->inset * (1 - 1e-9))
+            double off = distance_to_outline(s, f, p);
+            bool on_outline = off <= 1e-9 * g->step;
+            if ((!on_outline && !is_inside(s, f, u, v, p)) || off < g->inset * (1 - 1e-9))
                 continue;
             for (int k = 0; k < 3; k++)
                 p[k] += side * g->clearance * f->normal[k];

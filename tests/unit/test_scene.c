@@ -950,6 +950,11 @@ static void test_grid(void **state)
     assert_int_equal(ec_scene_grid_points(s, "room", &g, &p, &n), EC_ERR_ARGUMENT);
     g.step = 0;
     assert_int_equal(ec_scene_grid_points(s, "room", &g, &p, &n), EC_ERR_ARGUMENT);
+    g.step = 0.5; /* the outline counts without an inset */
+    g.inset = 0;
+    assert_int_equal(ec_scene_grid_points(s, "table", &g, &p, &n), EC_OK);
+    assert_int_equal(n, 9);
+    free(p);
     g.step = 9; /* in the middle only */
     assert_int_equal(ec_scene_grid_points(s, "table", &g, &p, &n), EC_OK);
     assert_int_equal(n, 1);
