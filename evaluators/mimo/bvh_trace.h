@@ -6,10 +6,10 @@
  *
  * Triangles (Woop, Benthin and Wald 2013): the vertices are shifted to the origin and sheared so that
  * the ray is the last axis; signs of the edge functions say inside or outside. Products are rounded
- * before they are subtracted (no fused multiply-add), so a sign is never wrong but may become zero;
- * zeros are decided in float64, where the products are exact. So the signs are those of one exact
- * geometry, the sheared float32 vertices, which triangles with common vertices share: no ray passes
- * between them.
+ * before they are subtracted (no fused multiply-add), so a sign is never wrong but may become zero,
+ * which counts as inside; slivers are decided in float64, where the products are exact. So all that
+ * is inside in one exact geometry, the sheared float32 vertices, which triangles with common vertices
+ * share, is found: no ray passes between them.
  *
  * Boxes are enlarged for each ray by 32 u M, u = 2^-24, M the largest coordinate of the scene plus
  * that of the origin. In units of u M the point where a hit is found (origin + t direction) can be
@@ -217,7 +217,7 @@ EC_FN bool ec_bvh_meet(float extent, const float x[3], const float y[3], const f
     EC_BVH_UNROLL
     for (int i = 0; i < 3; i++)
         h = fmaxf(h, fmaxf(fabsf(x[i]), fabsf(y[i])));
-    if (u == 0 || v == 0 || w == 0 || 4 * h * h * h > extent * fabsf(det)) {
+    if (4 * h * h * h > extent * fabsf(det)) {
         EC_BVH_EDGES(double, x, y, exact_u, exact_v, exact_w);
         double exact_det = exact_u + exact_v + exact_w;
         if (EC_BVH_OUTSIDE(exact_u, exact_v, exact_w) || exact_det == 0)
