@@ -4,14 +4,22 @@
 
 #include "bvh_trace.h"
 
+/* CUDA: blocks that a multiprocessor holds at once. */
+enum { EC_BVH_CUDA_THREADS = 128, EC_BVH_CUDA_BLOCKS = 8 };
+
 typedef struct ec_bvh_batch {
     ec_bvh_view view;
     ec_bvh_rays rays;
     ec_bvh_hits hits; /* closest */
     uint8_t *any;     /* any */
     size_t n;
-    unsigned long long *next; /* CUDA: the first ray that no warp has taken */
+    /* CUDA */
+    unsigned long long *next; /* the first ray that no warp has taken */
+    int32_t blocks;
+    bool plain; /* a thread a ray, no more: what the other kernels are compared with */
 } ec_bvh_batch;
+
+extern const ec_kernel ec_kernel_bvh_closest, ec_kernel_bvh_any;
 
 /* Ray c of a batch; false: it misses everything. */
 EC_FN bool ec_bvh_batch_ray(const ec_bvh_batch *a, size_t c, ec_bvh_ray *ray)

@@ -534,6 +534,7 @@ static int run(ec_bvh_layout *layout, const ec_kernel *kernel, ec_bvh_batch *bat
 {
     batch->view = layout->view;
     batch->next = layout->next;
+    batch->blocks = EC_BVH_CUDA_BLOCKS * layout->backend->multiprocessors;
     if (batch->n == 0)
         return EC_OK;
     return layout->backend->ops->launch(layout->backend, kernel, batch, batch->n, 1);

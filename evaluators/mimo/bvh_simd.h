@@ -344,7 +344,7 @@ EC_FN int32_t ec_bvh_nearest(const float *first, const int32_t *child, uint32_t 
         }                                                                                          \
     }
 
-EC_BVH_WALK_SIMD(ec_bvh_walk_4, ec_f4, 4, ec_bvh_node4, 96)
+EC_BVH_WALK_SIMD(ec_bvh_walk_4, ec_f4, 4, ec_bvh_node4, 104)
 EC_BVH_WALK_SIMD(ec_bvh_walk_8, ec_f8, 8, ec_bvh_node8, 192)
 
 #endif

@@ -405,7 +405,7 @@ EC_FN bool ec_bvh_leaf(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t at, bo
 EC_FN void ec_bvh_walk(const ec_bvh_view *b, const ec_bvh_ray *r, int width, bool any,
                        ec_bvh_found *f)
 {
-    ec_bvh_entry stack[96];
+    ec_bvh_entry stack[104];
     int depth = 0;
     int32_t at = 0;
 
@@ -445,13 +445,14 @@ typedef struct ec_bvh_group {
     uint32_t bits;
 } ec_bvh_group;
 
-/* What the ray enters of a node: inner nodes as a group, leaves as bits of their slots. */
+/* Opens a node: the inner nodes that the ray enters become a group; of the records behind `record`
+ * those of leaves that it enters are the bits returned. */
 EC_FN uint32_t ec_bvh_open_8q(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t node, float limit,
-                              ec_bvh_group *group, int32_t *record, uint32_t leaf[2])
+                              ec_bvh_group *group, int32_t *record)
 {
     const char *at = b->node + (size_t)node * sizeof(ec_bvh_node8q);
     float head[4], links[4], first[8], last[8];
-    uint32_t hits = 0;
+    uint32_t nodes = 0, records = 0;
 
     ec_bvh_load4(at, head);
     ec_bvh_load4(at + 16, links);
@@ -480,19 +481,17 @@ EC_FN uint32_t ec_bvh_open_8q(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t
         }
     }
     EC_BVH_UNROLL
-    for (int k = 0; k < 8; k++)
-        if (first[k] <= last[k])
-            hits |= 1u << k;
-    uint32_t nodes = hits & inner, ordered = 0;
-    EC_BVH_UNROLL
-    for (int k = 0; k < 8; k++)
-        ordered |= (nodes >> k & 1) << (k ^ r->negative);
+    for (int k = 0; k < 8; k++) {
+        uint32_t leaf = ec_bvh_bits(links[2 + (k >> 2)]) >> (8 * (k & 3)) & 255;
+        if (first[k] <= last[k]) {
+            records |= ((1u << (leaf >> 5)) - 1) << (leaf & 31);
+            nodes |= (inner >> k & 1) << (k ^ r->negative);
+        }
+    }
     group->child = (int32_t)ec_bvh_bits(links[0]);
-    group->bits = ordered | inner << 8;
+    group->bits = nodes | inner << 8;
     *record = (int32_t)ec_bvh_bits(links[1]);
-    leaf[0] = ec_bvh_bits(links[2]);
-    leaf[1] = ec_bvh_bits(links[3]);
-    return hits & ~inner;
+    return records;
 }
 
 /* Takes the first node of a group. */
@@ -505,32 +504,36 @@ EC_FN int32_t ec_bvh_take(const ec_bvh_ray *r, ec_bvh_group *group)
     return group->child + ec_bvh_count_bits(group->bits >> 8 & before);
 }
 
+/* The next node to open; EC_BVH_DONE when there is none. */
+EC_FN int32_t ec_bvh_next_8q(const ec_bvh_ray *r, ec_bvh_group *group, ec_bvh_group *stack,
+                             int *depth)
+{
+    if (!(group->bits & 255)) {
+        if (*depth == 0)
+            return EC_BVH_DONE;
+        *group = stack[--*depth];
+    }
+    int32_t node = ec_bvh_take(r, group);
+    if (group->bits & 255)
+        stack[(*depth)++] = *group;
+    return node;
+}
+
 EC_FN void ec_bvh_walk_8q(const ec_bvh_view *b, const ec_bvh_ray *r, bool any, ec_bvh_found *f)
 {
-    ec_bvh_group stack[64], group;
+    ec_bvh_group stack[72], group;
     int depth = 0;
-    int32_t node = 0, record;
-    uint32_t leaf[2];
+    int32_t node = 0, first;
 
-    for (;;) {
-        uint32_t leaves = ec_bvh_open_8q(b, r, node, f->t, &group, &record, leaf);
-        while (leaves) {
-            int slot = ec_bvh_lowest_bit(leaves);
-            uint32_t what = leaf[slot >> 2] >> (8 * (slot & 3)) & 255;
-            int32_t first = record + (int32_t)(what & 31), end = first + (int32_t)(what >> 5);
-            leaves &= leaves - 1;
-            for (int32_t i = first; i < end; i++)
-                if (ec_bvh_try(b, r, i, f) && any)
-                    return;
-        }
-        if (!(group.bits & 255)) {
-            if (depth == 0)
+    while (node != EC_BVH_DONE) {
+        uint32_t records = ec_bvh_open_8q(b, r, node, f->t, &group, &first);
+        while (records) {
+            int32_t record = first + ec_bvh_lowest_bit(records);
+            records &= records - 1;
+            if (ec_bvh_try(b, r, record, f) && any)
                 return;
-            group = stack[--depth];
         }
-        node = ec_bvh_take(r, &group);
-        if (group.bits & 255)
-            stack[depth++] = group;
+        node = ec_bvh_next_8q(r, &group, stack, &depth);
     }
 }
 
