@@ -27,8 +27,10 @@ enum {
 };
 
 /* A spatial split is tried where the children of the object split overlap by more than this part of
- * the root's area (Stich et al. section 4.5). */
-static const float LEAST_OVERLAP = 1e-5f;
+ * the root's area (Stich et al. section 4.5), and taken where it costs less than this part of the
+ * object split: each piece costs again further down, which a node does not see. Measured: the largest
+ * that lose nothing. */
+static const float LEAST_OVERLAP = 1e-4f, WORTH_CUTTING = 0.95f;
 
 typedef struct box {
     float low[4], high[4]; /* four: a vector each; the last is not used */
@@ -402,9 +404,14 @@ static void divide(const build *w, range *r, split *s)
     s->spatial = false;
     if (r->depth < EC_BVH_SAH_DEPTH) {
         find_object_split(ref, r->n, s);
-        if (w->spatial && r->room > r->n &&
-            (s->cost == FLT_MAX || overlap(&s->left, &s->right) > w->least_overlap))
-            find_spatial_split(w, r, s);
+        if (w->spatial && r->room > r->n && s->cost < FLT_MAX &&
+            overlap(&s->left, &s->right) > w->least_overlap) {
+            split space = *s;
+            space.cost *= WORTH_CUTTING;
+            find_spatial_split(w, r, &space);
+            if (space.spatial)
+                *s = space;
+        }
     }
     if (s->cost < FLT_MAX && s->spatial)
         divide_space(w, r, s);

@@ -197,7 +197,7 @@ void bench_mesh_room(bench_mesh *m)
 
 void bench_mesh_ball(bench_mesh *m, int32_t n)
 {
-    const double form[6] = {1, 2, 3, 5, 5, 5};
+    const double form[6] = {1, 2, 3, -5, 5, 5}; /* mirrored: turned inside out */
 
     memset(m, 0, sizeof *m);
     add_surface(m, ball, form, n, n);

@@ -18,7 +18,7 @@ typedef struct bench_mesh {
 void bench_mesh_cylinder_plate(bench_mesh *mesh);
 /* A closed room of 12 x 9 x 3 with tables, chairs, lamps and plants: about 118,000 triangles. */
 void bench_mesh_room(bench_mesh *mesh);
-/* A ball of n x n x 2 triangles: for large meshes. */
+/* A ball of n x n x 2 triangles seen from inside: for large meshes. */
 void bench_mesh_ball(bench_mesh *mesh, int32_t n);
 void bench_mesh_free(bench_mesh *mesh);
 
