@@ -62,8 +62,8 @@ EC_API const ec_bvh_stats *ec_bvh_get_stats(const ec_bvh *bvh);
 /* identifier, name, children of a node, largest leaf, triangles tested together, bytes of a node,
  * places of the stack, costs of opening a node and of a test (of a packet), measured */
 #define EC_BVH_LAYOUT_LIST(X)                                                                      \
-    X(2, "2", 2, 8, 1, 64, 72, 1.0f, 1.0f)                                                         \
-    X(4, "4", 4, 8, 1, 128, 104, 1.0f, 0.6f)                                                       \
+    X(2, "2", 2, 8, 1, 64, 72, 1.0f, 1.2f)                                                         \
+    X(4, "4", 4, 8, 1, 128, 104, 1.0f, 0.9f)                                                       \
     X(8Q, "8q", 8, 3, 1, 80, 72, 1.0f, 0.4f)                                                       \
     X(4_SIMD, "4 simd", 4, 16, 4, 128, 104, 1.0f, 1.0f)                                            \
     X(8_SIMD, "8 simd", 8, 16, 4, 224, 192, 1.0f, 1.0f)

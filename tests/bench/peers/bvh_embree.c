@@ -97,7 +97,7 @@ static void run(const char *name, const bench_mesh *m, size_t n, ec_backend *be,
     static const struct {
         enum RTCBuildQuality quality;
         const char *name;
-    } builds[] = {{RTC_BUILD_QUALITY_MEDIUM, "medium"}, {RTC_BUILD_QUALITY_HIGH, "high (splits)"}};
+    } builds[] = {{RTC_BUILD_QUALITY_MEDIUM, "medium"}, {RTC_BUILD_QUALITY_HIGH, "high"}};
     bench_rays rays;
     double best = 1e30, rate;
     float *t = malloc(n * sizeof *t), *theirs = malloc(n * sizeof *theirs);
