@@ -22,6 +22,7 @@
 
 enum {
     MOST_BINS = 32,
+    SPATIAL_BINS = 16,      /* 32: the build takes a third longer, rays as long */
     TASK_REFERENCES = 2048, /* smaller subtrees are not worth a task */
     UNUSED = -2             /* `right` of a node's place that stayed empty */
 };
@@ -182,6 +183,8 @@ static void find_object_split(const reference *ref, size_t n, split *best)
         }
     for (int i = 0; i < 3; i++) {
         scale[i] = high[i] > low[i] ? (float)n_bins / (high[i] - low[i]) : 0;
+        if (scale[i] > FLT_MAX) /* as good as equal */
+            scale[i] = 0;
         for (int k = 0; k < n_bins; k++)
             bins[i][k] = (bin){empty_box(), 0, 0};
     }
@@ -193,7 +196,7 @@ static void find_object_split(const reference *ref, size_t n, split *best)
         }
     for (int i = 0; i < 3; i++) {
         float before = best->cost;
-        if (!(scale[i] > 0) || scale[i] > FLT_MAX)
+        if (!(scale[i] > 0))
             continue;
         for (int k = 0; k < n_bins; k++)
             bins[i][k].out = bins[i][k].in;
@@ -265,7 +268,7 @@ static void find_spatial_split(const build *w, const range *r, split *best)
 {
     const reference *ref = w->ref + r->first;
     bin bins[MOST_BINS];
-    int n_bins = bins_for(r->n);
+    int n_bins = r->n < SPATIAL_BINS ? bins_for(r->n) : SPATIAL_BINS;
     float longest = 0;
 
     for (int i = 0; i < 3; i++)

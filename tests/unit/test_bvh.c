@@ -569,7 +569,7 @@ static void test_small(void **unused)
     check_small(&m);
     m.n = 0;
     for (int i = 0; i < 2000; i++) { /* in a row, each twice as far as the last: a deep tree */
-        double s = ldexp(1, -(i % 100));
+        double s = ldexp(1, -(i % 140));
         const double a[3] = {s, 0, 0}, b[3] = {s, 1e-9, 0}, c[3] = {s, 0, 1e-9};
         add(&m, a, b, c, 0);
     }
