@@ -470,7 +470,7 @@ static int write_layout(const ec_bvh *bvh, int number, ec_bvh_layout *layout)
  * four with AVX, by 4 to 10 % with SSE. */
 static int fastest(const ec_backend *backend)
 {
-    return backend->is_cuda ? EC_BVH_2 : EC_BVH_8_SIMD;
+    return backend->is_cuda ? EC_BVH_4 : EC_BVH_8_SIMD;
 }
 
 int ec_bvh_lay_out(const ec_bvh *bvh, ec_backend *backend, int layout, ec_bvh_layout **made)

@@ -13,10 +13,10 @@
  *
  * Boxes are enlarged for each ray by 32 u M, u = 2^-24, M the largest coordinate of the scene plus
  * that of the origin. In units of u M the point where a hit is found (origin + t direction) can be
- * off its triangle by 6 (shift and shear) and 11 (t), and by 8 through the barycentric coordinates,
- * which else become float64: their error 17 u h^3 / |2 area|, h the largest sheared coordinate, is
- * bounded that way; a box test errs by 5, a corner of a box cut by a spatial split by 1: 31 in all.
- * So every box that should hold a found point is entered, whatever else is in the tree. */
+ * off its triangle by 7 (shift and shear), by 11 (t) and by 5 through the barycentric coordinates,
+ * which are float64 where more could be: 17 u h^3 / |2 area|, h the largest sheared coordinate, bounds
+ * their share. A box test errs by 5, a corner of a box cut by a spatial split by 1: 29 in all. So
+ * every box that should hold a found point is entered, whatever else is in the tree. */
 #ifndef EC_BVH_TRACE_H
 #define EC_BVH_TRACE_H
 
@@ -187,9 +187,9 @@ EC_FN bool ec_bvh_ray_set(const ec_bvh_view *b, const double origin[3], const do
         r->negative |= (e < 0) << i;
     }
     ec_bvh_turn(r->axis, d, turned);
-    r->shear[2] = 1.0f / turned[2];
-    r->shear[0] = turned[0] / turned[2];
-    r->shear[1] = turned[1] / turned[2];
+    r->shear[2] = r->axis == 0 ? r->inverse[0] : r->axis == 1 ? r->inverse[1] : r->inverse[2];
+    r->shear[0] = turned[0] * r->shear[2];
+    r->shear[1] = turned[1] * r->shear[2];
     ec_bvh_turn(r->axis, o, r->origin);
     return true;
 }

@@ -867,11 +867,12 @@ static void report_rays(bench *b, const char *name, ray_case *c, const ec_bvh_la
            "operations");
 }
 
-/* Closest hits of bounce rays in every layout, and whether they hit at all in the fastest. */
+/* Closest hits of bounce rays in every layout (large meshes: in the fastest), and whether they hit at all in the fastest. */
 static void case_rays(bench *b, const char *scene, void (*make)(bench_mesh *), size_t n)
 {
     static const int widths[EC_BVH_LAYOUTS] = {2, 4, 8, 4, 8},
                      packs[EC_BVH_LAYOUTS] = {1, 1, 1, 4, 4};
+    enum { MOST_FOR_ALL_LAYOUTS = 1000000 };
     char name[80];
     bench_mesh mesh;
     bench_rays rays;
@@ -900,12 +901,13 @@ static void case_rays(bench *b, const char *scene, void (*make)(bench_mesh *), s
         ec_bvh *bvh = NULL;
         check(ec_bvh_build(&info, &bvh), "build");
         const ec_bvh_stats *s = ec_bvh_get_stats(bvh);
-        printf("  %s, %d triangles, %s: built in %.3f s, SAH cost %.2f, %d references, depth %d\n",
-               name, s->triangles, objects ? "no spatial splits" : "spatial splits", s->seconds,
+        printf("  rays %s, %d triangles, %s: built in %.3f s, SAH cost %.2f, %d references, depth "
+               "%d\n",
+               scene, s->triangles, objects ? "no spatial splits" : "spatial splits", s->seconds,
                s->sah_cost, s->references, s->depth);
         for (int i = EC_BVH_AUTO; i < EC_BVH_LAYOUTS; i++) {
             ec_bvh_layout *layout = NULL;
-            if ((objects && i != EC_BVH_AUTO) ||
+            if ((i != EC_BVH_AUTO && (objects || mesh.n_triangles > MOST_FOR_ALL_LAYOUTS)) ||
                 (b->be->is_cuda && (i == EC_BVH_4_SIMD || i == EC_BVH_8_SIMD)))
                 continue;
             check(ec_bvh_lay_out(bvh, b->be, i, &layout), "layout");
