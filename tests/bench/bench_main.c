@@ -891,7 +891,8 @@ static void case_rays(bench *b, const char *scene, void (*make)(bench_mesh *), s
     c.batch.hits.t = memory[6] = on_backend(b, NULL, n * sizeof(float));
     c.batch.hits.triangle = memory[7] = on_backend(b, NULL, n * sizeof(int32_t));
     c.batch.any = memory[8] = on_backend(b, NULL, n);
-    for (int objects = 1; objects >= 0; objects--) {
+    bool large = mesh.n_triangles > MOST_FOR_ALL_LAYOUTS;
+    for (int objects = !large; objects >= 0; objects--) {
         const ec_bvh_info info = {.n_vertices = mesh.n_vertices,
                                   .vertex = (const double(*)[3])mesh.vertex,
                                   .n_triangles = mesh.n_triangles,
@@ -907,7 +908,7 @@ static void case_rays(bench *b, const char *scene, void (*make)(bench_mesh *), s
                s->sah_cost, s->references, s->depth);
         for (int i = EC_BVH_AUTO; i < EC_BVH_LAYOUTS; i++) {
             ec_bvh_layout *layout = NULL;
-            if ((i != EC_BVH_AUTO && (objects || mesh.n_triangles > MOST_FOR_ALL_LAYOUTS)) ||
+            if ((i != EC_BVH_AUTO && (objects || large)) ||
                 (b->be->is_cuda && (i == EC_BVH_4_SIMD || i == EC_BVH_8_SIMD)))
                 continue;
             check(ec_bvh_lay_out(bvh, b->be, i, &layout), "layout");
@@ -916,13 +917,14 @@ static void case_rays(bench *b, const char *scene, void (*make)(bench_mesh *), s
             int width = widths[c.batch.view.layout], pack = packs[c.batch.view.layout];
             c.batch.blocks = EC_BVH_CUDA_BLOCKS * b->be->multiprocessors;
             c.batch.next = b->be->is_cuda ? on_backend(b, NULL, sizeof *c.batch.next) : NULL;
-            if (i != EC_BVH_AUTO)
+            bool closest = i != EC_BVH_AUTO || objects || large;
+            if (closest)
                 printf(
                     "    layout %s: %.3f s, %d nodes, %d packets, %.1f MB, stack %d, expected %.2f "
                     "nodes and %.2f tests a ray\n",
                     l->name, l->seconds, l->nodes, l->packets, 1e-6 * (double)l->bytes, l->stack,
                     l->node_visits, l->triangle_tests);
-            for (int plain = 0; plain <= b->be->is_cuda && (i != EC_BVH_AUTO || objects); plain++) {
+            for (int plain = 0; closest && plain <= b->be->is_cuda; plain++) {
                 c.batch.plain = plain;
                 c.kernel = &ec_kernel_bvh_closest;
                 snprintf(name, sizeof name, "rays %s %s%s%s", scene, l->name,
