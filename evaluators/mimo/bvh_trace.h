@@ -30,6 +30,14 @@
 #define EC_BVH_UNROLL
 #endif
 
+/* The walks of layouts 2, 4 and 8q are what the GPU uses; the CPU has them to compare with, and one
+ * copy in a file will do. */
+#ifdef __CUDACC__
+#define EC_BVH_WALK EC_FN
+#else
+#define EC_BVH_WALK static __attribute__((noinline, unused))
+#endif
+
 enum {
     EC_BVH_PACK = 4,      /* triangles that SIMD tests together */
     EC_BVH_LEAF_BITS = 4, /* a leaf is ~(first << 4 | records - 1) */
@@ -402,8 +410,8 @@ EC_FN bool ec_bvh_leaf(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t at, bo
     return false;
 }
 
-EC_FN void ec_bvh_walk(const ec_bvh_view *b, const ec_bvh_ray *r, int width, bool any,
-                       ec_bvh_found *f)
+EC_BVH_WALK void ec_bvh_walk(const ec_bvh_view *b, const ec_bvh_ray *r, int width, bool any,
+                             ec_bvh_found *f)
 {
     ec_bvh_entry stack[104];
     int depth = 0;
@@ -519,7 +527,8 @@ EC_FN int32_t ec_bvh_next_8q(const ec_bvh_ray *r, ec_bvh_group *group, ec_bvh_gr
     return node;
 }
 
-EC_FN void ec_bvh_walk_8q(const ec_bvh_view *b, const ec_bvh_ray *r, bool any, ec_bvh_found *f)
+EC_BVH_WALK void ec_bvh_walk_8q(const ec_bvh_view *b, const ec_bvh_ray *r, bool any,
+                                ec_bvh_found *f)
 {
     ec_bvh_group stack[72], group;
     int depth = 0;

@@ -658,6 +658,12 @@ static void test_bad_meshes(void **unused)
     vertex[1][2] = 0;
     info.n_triangles = -1;
     refused(info, "-1 triangles");
+    const int stop = 1;
+    ec_bvh *bvh = NULL;
+    info.n_triangles = 1;
+    info.stop = &stop;
+    assert_int_equal(ec_bvh_build(&info, &bvh), EC_STOPPED);
+    assert_null(bvh);
 }
 
 /* ---- invariance ---- */
