@@ -9,15 +9,15 @@
  * What is found depends on the triangles and the ray alone: not on the layout, the backend, the
  * instruction set, the threads or the other rays, down to the bits of t. The reasons: a triangle's
  * test is the same float32 arithmetic everywhere; of equal t the lowest triangle index wins; and
- * boxes are enlarged by more than all rounding errors of the tests (bvh_trace.h has the account), so
- * that no box is missed that holds a hit.
+ * boxes are enlarged by more than all rounding errors of the tests (bvh_trace.h has the account),
+ * so that no box is missed that holds a hit.
  *
  * Coordinates are shifted to the middle of the scene's box before they become float32: a scene far
  * from the origin loses nothing.
  *
- * Sources: binned surface-area heuristic, Wald 2007; spatial splits, Stich, Friedrich and Dietrich
- * 2009; collapse to wide nodes and eight-bit boxes, Ylitie, Karras and Laine 2017; watertight
- * triangles, Woop, Benthin and Wald 2013; boxes, Ize 2013. */
+ * Sources: binned surface-area heuristic, Wald 2007; spatial splits, Stich, Friedrich and
+ * Dietrich 2009; collapse to wide nodes and eight-bit boxes, Ylitie, Karras and Laine 2017;
+ * watertight triangles, Woop, Benthin and Wald 2013; boxes, Ize 2013. */
 #ifndef EC_BVH_H
 #define EC_BVH_H
 
@@ -42,8 +42,8 @@ typedef struct ec_bvh_info {
 
 typedef struct ec_bvh_stats {
     double seconds; /* of the build */
-    /* Boxes and triangles that a ray through the scene's box is expected to enter: the areas of inner
-     * nodes and leaves over the root's. */
+    /* Boxes and triangles that a ray through the scene's box is expected to enter: the areas of
+     * inner nodes and leaves over the root's. */
     double sah_cost;
     int32_t triangles;
     int32_t references; /* triangles, those cut by spatial splits counted for each piece */
@@ -51,8 +51,8 @@ typedef struct ec_bvh_stats {
     size_t bytes; /* host memory of the tree */
 } ec_bvh_stats;
 
-/* Errors: EC_ERR_ARGUMENT for an index outside of the vertices, a coordinate that is not finite or a
- * scene larger than 1e12 m; EC_ERR_MEMORY with the bytes that are wanted. */
+/* Errors: EC_ERR_ARGUMENT for an index outside of the vertices, a coordinate that is not finite
+ * or a scene larger than 1e12 m; EC_ERR_MEMORY with the bytes that are wanted. */
 int ec_bvh_build(const ec_bvh_info *info, ec_bvh **bvh);
 void ec_bvh_destroy(ec_bvh **bvh);
 const ec_bvh_stats *ec_bvh_get_stats(const ec_bvh *bvh);

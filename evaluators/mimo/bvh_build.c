@@ -1,13 +1,13 @@
-/* bvh_build.c: the binary tree, top down by the binned surface-area heuristic, each node cut between
- * objects or through them (spatial splits, Stich, Friedrich and Dietrich 2009, with their
+/* bvh_build.c: the binary tree, top down by the binned surface-area heuristic, each node cut
+ * between objects or through them (spatial splits, Stich, Friedrich and Dietrich 2009, with their
  * unsplitting of references) until every leaf is one piece of one triangle. Layouts merge leaves as
  * their costs have it.
  *
- * References lie in one array that has half as much again for pieces. A node owns a range of it and
- * hands its spare places to its children in proportion to their references, so what a subtree does
- * depends on its own range only: threads take subtrees, and the tree is the same for any number of
- * them. Nodes have their places in advance likewise (2 places - 1 for a range), and the gaps are
- * closed at the end. */
+ * References lie in one array that has half as much again for pieces. A node owns a range of it
+ * and hands its spare places to its children in proportion to their references, so what a
+ * subtree does depends on its own range only: threads take subtrees, and the tree is the same
+ * for any number of them. Nodes have their places in advance likewise (2 places - 1 for a
+ * range), and the gaps are closed at the end. */
 #include "bvh_internal.h"
 
 #include "../../core/wall_clock.h"
@@ -27,10 +27,10 @@ enum {
     UNUSED = -2             /* `right` of a node's place that stayed empty */
 };
 
-/* A spatial split is tried where the children of the object split overlap by more than this part of
- * the root's area (Stich et al. section 4.5), and taken where it costs less than this part of the
- * object split: each piece costs again further down, which a node does not see. Measured: the largest
- * that lose nothing. */
+/* A spatial split is tried where the children of the object split overlap by more than this part
+ * of the root's area (Stich et al. section 4.5), and taken where it costs less than this part of
+ * the object split: each piece costs again further down, which a node does not see. Measured:
+ * the largest that lose nothing. */
 static const float LEAST_OVERLAP = 1e-4f, WORTH_CUTTING = 0.95f;
 
 typedef struct box {

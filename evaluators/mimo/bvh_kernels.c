@@ -1,5 +1,5 @@
-/* bvh_kernels.c: batches of rays on the CPU, compiled once per ISA level; a ray at a time, SIMD over
- * the children of a node and over triangles. */
+/* bvh_kernels.c: batches of rays on the CPU, compiled once per ISA level; a ray at a time, SIMD
+ * over the children of a node and over triangles. */
 #include "bvh_kernels.h"
 
 EC_KERNEL_CPU(bvh_closest, ec_bvh_batch, ec_bvh_closest_body)

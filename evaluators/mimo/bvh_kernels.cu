@@ -1,10 +1,10 @@
-/* bvh_kernels.cu: batches of rays on CUDA. Rays of a warp differ in length and turn, so a warp takes
- * new rays when enough of its lanes are idle, and its lanes go step by step, either all that are at
- * nodes or all that are at triangles, whichever are more (after Aila and Laine 2009). What a ray finds
- * does not depend on its neighbours, so the order in which warps take rays is free.
+/* bvh_kernels.cu: batches of rays on CUDA. Rays of a warp differ in length and turn, so a warp
+ * takes new rays when enough of its lanes are idle, and its lanes go step by step, either all that
+ * are at nodes or all that are at triangles, whichever are more (after Aila and Laine 2009). What a
+ * ray finds does not depend on its neighbours, so the order in which warps take rays is free.
  *
- * A ray reads 64 (layout 2), 128 (4) or 80 bytes (8q) a node and 48 a triangle, most of them from the
- * second cache, which holds some 300,000 triangles with their nodes. */
+ * A ray reads 64 (layout 2), 128 (4) or 80 bytes (8q) a node and 48 a triangle, most of them
+ * from the second cache, which holds some 300,000 triangles with their nodes. */
 #include "bvh_kernels.h"
 
 #include <cuda_runtime.h>

@@ -1,12 +1,11 @@
 /* bvh_layout.c: the binary tree becomes nodes of 2, 4 or 8 children in a backend's memory, and
  * batches of rays are launched.
  *
- * Which nodes are opened into their grandparents and which subtrees become leaves is found by dynamic
- * programming (Ylitie, Karras and Laine 2017, section 3.1): C(n, j) is the least expected cost of
- * subtree n as a forest of at most j trees,
+ * Which nodes make room for their children in their parents, and which subtrees become leaves, is
+ * found by dynamic programming (Ylitie, Karras and Laine 2017, section 3.1): C(n, j) is the least
+ * expected cost of subtree n as a forest of at most j trees,
  *     C(n, 1) = min(area leaf(n), area node + D(n, width)),
- *     C(n, j) = min(D(n, j), C(n, j - 1)),   D(n, j) = min over k of C(left, k) + C(right, j - k).
- */
+ *     C(n, j) = min(D(n, j), C(n, j - 1)),  D(n, j) = min over k of C(left, k) + C(right, j - k). */
 #include "bvh_internal.h"
 #include "bvh_kernels.h"
 
@@ -466,8 +465,8 @@ static int write_layout(const ec_bvh *bvh, int number, ec_bvh_layout *layout)
     return status;
 }
 
-/* Measured by eciton_bench "rays". On the CPU eight children win at every instruction set: by 20 % over
- * four with AVX, by 4 to 10 % with SSE. */
+/* Measured by eciton_bench "rays". On the CPU eight children win at every instruction set:
+ * over four by 10 to 20 % with AVX, by 4 to 10 % with SSE. */
 static int fastest(const ec_backend *backend)
 {
     return backend->is_cuda ? EC_BVH_4 : EC_BVH_8_SIMD;

@@ -1,7 +1,7 @@
-/* bvh_simd.h: layouts "4 simd" and "8 simd": one ray against the boxes of a node and against packets
- * of EC_BVH_PACK triangles. Included by bvh_trace.h, C only. Vectors of 4 are SSE, vectors of 8 AVX
- * or two of 4, and plain loops elsewhere; the arithmetic of triangles is that of ec_bvh_shear and
- * ec_bvh_meet, lane by lane, so that their bits are the same. */
+/* bvh_simd.h: layouts "4 simd" and "8 simd": one ray against the boxes of a node and against
+ * packets of EC_BVH_PACK triangles. Included by bvh_trace.h, C only. Vectors of 4 are SSE,
+ * vectors of 8 AVX or two of 4, and plain loops elsewhere; the arithmetic of triangles is that
+ * of ec_bvh_shear and ec_bvh_meet, lane by lane, so that their bits are the same. */
 #ifndef EC_BVH_SIMD_H
 #define EC_BVH_SIMD_H
 

@@ -4,19 +4,20 @@
  *     if (ec_bvh_ray_set(view, origin, direction, t_min, t_max, skip_a, skip_b, &ray))
  *         found = ec_bvh_closest(view, &ray, &hit);      or ec_bvh_any(view, &ray)
  *
- * Triangles (Woop, Benthin and Wald 2013): the vertices are shifted to the origin and sheared so that
- * the ray is the last axis; signs of the edge functions say inside or outside. Products are rounded
- * before they are subtracted (no fused multiply-add), so a sign is never wrong but may become zero,
- * which counts as inside; slivers are decided in float64, where the products are exact. So all that
- * is inside in one exact geometry, the sheared float32 vertices, which triangles with common vertices
- * share, is found: no ray passes between them.
+ * Triangles (Woop, Benthin and Wald 2013): the vertices are shifted to the origin and sheared so
+ * that the ray is the last axis; signs of the edge functions say inside or outside. Products are
+ * rounded before they are subtracted (no fused multiply-add), so a sign is never wrong but may
+ * become zero, which counts as inside; slivers are decided in float64, where the products are
+ * exact. So all that is inside in one exact geometry, the sheared float32 vertices, which triangles
+ * with common vertices share, is found: no ray passes between them.
  *
- * Boxes are enlarged for each ray by 32 u M, u = 2^-24, M the largest coordinate of the scene plus
- * that of the origin. In units of u M the point where a hit is found (origin + t direction) can be
- * off its triangle by 7 (shift and shear), by 11 (t) and by 5 through the barycentric coordinates,
- * which are float64 where more could be: 17 u h^3 / |2 area|, h the largest sheared coordinate, bounds
- * their share. A box test errs by 5, a corner of a box cut by a spatial split by 1: 29 in all. So
- * every box that should hold a found point is entered, whatever else is in the tree. */
+ * Boxes are enlarged for each ray by 32 u M, u = 2^-24, M the largest coordinate of the scene
+ * plus that of the origin. In units of u M the point where a hit is found (origin + t direction)
+ * can be off its triangle by 7 (shift and shear), by 11 (t) and by 5 through the barycentric
+ * coordinates, which are float64 where more could be: 17 u h^3 / |2 area|, h the largest sheared
+ * coordinate, bounds their share. A box test errs by 5, a corner of a box cut by a spatial split
+ * by 1: 29 in all. So every box that should hold a found point is entered, whatever else is in
+ * the tree. */
 #ifndef EC_BVH_TRACE_H
 #define EC_BVH_TRACE_H
 
@@ -317,8 +318,8 @@ EC_FN void ec_bvh_order(uint32_t *a, uint32_t *b)
     *b = high;
 }
 
-/* The children of a node that the ray enters before `limit`, nearest first: keys (the child's number
- * in the last two bits) and what they are; EC_BVH_MISS for the others. */
+/* The children of a node that the ray enters before `limit`, nearest first: keys (the child's
+ * number in the last two bits) and what they are; EC_BVH_MISS for the others. */
 EC_FN void ec_bvh_open(const char *at, const ec_bvh_ray *r, float limit, int width,
                        ec_bvh_entry entry[4])
 {

@@ -1,5 +1,5 @@
-/* backends_bvh.c: rays on every backend and in every layout find what every triangle tested one by one
- * gives, down to the bits. */
+/* backends_bvh.c: rays on every backend and in every layout find what every triangle tested one
+ * by one gives, down to the bits. */
 #include "backends.h"
 #include "bvh_internal.h"
 #include "bvh_kernels.h"

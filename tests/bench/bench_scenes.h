@@ -27,8 +27,8 @@ typedef struct bench_rays {
     double *origin[3], *direction[3];
 } bench_rays;
 
-/* Bounce rays: points spread evenly over the surface, 1e-4 off it, directions in cosine distribution
- * about the normal, one independent of another. */
+/* Bounce rays: points spread evenly over the surface, 1e-4 off it, directions in cosine
+ * distribution about the normal, one independent of another. */
 void bench_rays_bounce(bench_rays *rays, const bench_mesh *mesh, size_t n);
 void bench_rays_free(bench_rays *rays);
 

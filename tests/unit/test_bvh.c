@@ -1,5 +1,6 @@
-/* test_bvh.c: hierarchies over triangles: what rays find, against every triangle tested in float64 and
- * in the same float32 arithmetic, on every layout; closed meshes do not leak; odd input. */
+/* test_bvh.c: hierarchies over triangles: what rays find, against every triangle tested in
+ * float64 and in the same float32 arithmetic, on every layout; closed meshes do not leak; odd
+ * input. */
 #include "bvh_internal.h"
 #include "bvh_trace.h"
 
@@ -227,8 +228,8 @@ static void barycentric(const mesh *m, int32_t k, double s, double t, double p[3
         p[i] = (1 - s - t) * v[0][i] + s * v[1][i] + t * v[2][i];
 }
 
-/* Rays of many kinds: between points of the box, along axes, towards corners and edges, in the planes
- * of triangles (which they meet edge on), from the surface, from far away. */
+/* Rays of many kinds: between points of the box, along axes, towards corners and edges, in the
+ * planes of triangles (which they meet edge on), from the surface, from far away. */
 static beam some_ray(const mesh *m, double reach)
 {
     int kind = (int)(8 * uniform());

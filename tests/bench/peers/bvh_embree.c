@@ -1,10 +1,10 @@
-/* bvh_embree.c: our rays beside those of Embree 3 (Debian: libembree-dev) in one process, on the same
- * meshes and rays, one thread, the same instruction set, Embree with its robust flag.
+/* bvh_embree.c: our rays beside those of Embree 3 (Debian: libembree-dev) in one process, on the
+ * same meshes and rays, one thread, the same instruction set, Embree with its robust flag.
  *
  *   bvh_embree [--isa v1|v3|v4] [--rays N]
  *
- * The instruction set is passed to Embree as sse2, avx2 or avx512. A figure is the best of PASSES, by
- * turns, in time of the processor: what else runs on the machine changes it little.
+ * The instruction set is passed to Embree as sse2, avx2 or avx512. A figure is the best of
+ * PASSES, by turns, in time of the processor: what else runs on the machine changes it little.
  * Hits are compared: triangles may differ where a ray meets an edge, distances by rounding. */
 #include "bench/bench_scenes.h"
 
