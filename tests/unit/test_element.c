@@ -1,5 +1,5 @@
 /* test_element.c: fields of elements: closed forms, tables, frames, Ludwig's definition. */
-#include "array_pattern_element.h"
+#include "core/element_pattern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

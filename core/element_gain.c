@@ -1,5 +1,5 @@
 /* element_gain.c: elements in closed form, their frames, and gains of elements. */
-#include "array_pattern_element.h"
+#include "element_pattern.h"
 
 #include <string.h>
 

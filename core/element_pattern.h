@@ -1,4 +1,4 @@
-/* array_pattern_element.h: the vector field of one element in a direction, in closed form or from a
+/* element_pattern.h: the vector field of one element in a direction, in closed form or from a
  * table, for kernels on the CPU and on CUDA.
  *
  * A direction is a unit vector (x, y, z) = (sin th cos ph, sin th sin ph, cos th); the field is its
@@ -30,11 +30,11 @@
  *
  * Work of a table's field: two arc tangents, 96 multiply-adds, 16 places of 3 complex numbers read.
  */
-#ifndef EC_ARRAY_PATTERN_ELEMENT_H
-#define EC_ARRAY_PATTERN_ELEMENT_H
+#ifndef EC_ELEMENT_PATTERN_H
+#define EC_ELEMENT_PATTERN_H
 
-#include "../../core/detmath.h"
-#include "array_pattern_files.h"
+#include "detmath.h"
+#include "element_files.h"
 
 typedef enum ec_element_kind {
     EC_ELEMENT_KIND_ISOTROPIC,
@@ -280,7 +280,7 @@ EC_FN void ec_element_angles(double x, double y, double z, double *cos_theta, do
 #define EC_ELEMENT(name)    ec_element_##name##_f64
 #define EC_ELEMENT_NODES(p) (p)->node_f64
 #define EC_ELEMENT_FMA      ec_fma
-#include "array_pattern_element_template.h"
+#include "element_pattern_template.h"
 #undef EC_REAL
 #undef EC_COMPLEX
 #undef EC_ELEMENT
@@ -292,7 +292,7 @@ EC_FN void ec_element_angles(double x, double y, double z, double *cos_theta, do
 #define EC_ELEMENT(name)    ec_element_##name##_f32
 #define EC_ELEMENT_NODES(p) (p)->node_f32
 #define EC_ELEMENT_FMA      ec_fmaf
-#include "array_pattern_element_template.h"
+#include "element_pattern_template.h"
 #undef EC_REAL
 #undef EC_COMPLEX
 #undef EC_ELEMENT
