@@ -327,12 +327,12 @@ EC_FN void ec_wavefront_pass_edge(ec_wavefront *w, const ec_utd_edge *edge, cons
  * |h|^2 is the path gain. */
 EC_FN ec_c128 ec_wavefront_receive(ec_wavefront w, const ec_c128 g[3], double wavelength)
 {
-    ec_c128 e[3];
+    double size = wavelength / (4.0 * EC_PI * sqrt(fabs(ec_wavefront_det(w.spread))));
 
     ec_wavefront_leave_face(&w);
-    ec_wavefront_field(&w, e);
-    ec_c128 h = ec_c128_multiply(ec_c128_dot3(g, e), ec_c128_phasor(-w.length / wavelength));
-    return ec_c128_scale(wavelength / (4.0 * EC_PI), h);
+    /* the product of the fields first: in free space both ways give the same bits */
+    ec_c128 h = ec_c128_quarter_turns(ec_c128_dot3(g, w.field), w.caustics);
+    return ec_c128_scale(size, ec_c128_multiply(h, ec_c128_phasor(-w.length / wavelength)));
 }
 
 #endif
