@@ -186,26 +186,6 @@ EC_FN void ec_wavefront_reflect(ec_wavefront *w, const double normal[3],
     }
 }
 
-/* How far a reflection is from grazing: (k a / 2)^(1/3) cos(theta), a the surface's radius of
- * curvature in the plane of incidence; below about 1 geometrical optics is inexact (P. H. Pathak,
- * Proc. IEEE 80, 1992). INFINITY on a plane. */
-EC_FN double ec_wavefront_clearance(const double direction[3], const double normal[3],
-                                    const ec_curvature *curvature, double wavelength)
-{
-    double u = ec_dot3(direction, curvature->u), v = ec_dot3(direction, curvature->v);
-    double across = u * u + v * v, cosine = fabs(ec_dot3(direction, normal));
-    double bend = fabs(curvature->uu * u * u + 2.0 * curvature->uv * u * v + curvature->vv * v * v);
-
-    if (across < 1e-30) { /* normal incidence: the smaller radius */
-        double mean = 0.5 * (curvature->uu + curvature->vv), half = mean - curvature->vv;
-        bend = fabs(mean) + sqrt(half * half + curvature->uv * curvature->uv);
-        across = 1.0;
-    }
-    if (bend == 0.0)
-        return (double)INFINITY;
-    return ec_det_pow(EC_PI * across / (bend * wavelength), 1.0 / 3.0) * cosine;
-}
-
 /* Straight through a slab. normal: unit, to either side. */
 EC_FN void ec_wavefront_transmit(ec_wavefront *w, const double normal[3],
                                  const ec_fresnel_face *face)

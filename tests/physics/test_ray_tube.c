@@ -339,9 +339,6 @@ static void test_known_echoes(void **state)
     assert_true(fabs(o[0] - 15) < 1e-9 && fabs(o[1] - 40) < 1e-9);
     assert_true(fabs(cosine - 5 / s) < 1e-12 && fabs(s - 40.31) < 2e-3);
     assert_true(fabs(amplitude(&w) * 2 * s - 0.1728) < 5e-5);
-    ec_curvature c = curvature_of(&cylinder, (double[3]){1, 0, 0});
-    /* wavelength 1: (10 pi)^(1/3) 0.124 = 0.39 */
-    assert_true(fabs(ec_wavefront_clearance(d, (double[3]){1, 0, 0}, &c, 1) - 0.39) < 5e-3);
     /* back to the transmitter from 30 off its face: half of the plane's */
     double from[3] = {40, 0, 0}, back[3] = {-1, 0, 0};
     launch(back, &w);
@@ -353,10 +350,6 @@ static void test_known_echoes(void **state)
     launch(back, &w);
     follow(&sphere, 1, far, &w, 1e6 - 2);
     assert_true(fabs(amplitude(&w) * (1e6 - 2) * (1e6 - 2) - 1) < 1e-5);
-    /* normal incidence: the smaller radius counts */
-    c = curvature_of(&sphere, (double[3]){1, 0, 0});
-    double clear = ec_wavefront_clearance(back, (double[3]){1, 0, 0}, &c, 0.1);
-    assert_true(fabs(clear - cbrt(2 * EC_PI * 2 / 0.1 / 2)) < 1e-12);
 }
 
 /* Point and line foci of hollow mirrors; a flat mirror between changes nothing. */
