@@ -238,6 +238,16 @@ static void test_normal_incidence(void **state)
         ec_fresnel_reflect(&f, d, n, e, got);
         assert_true(cabs(of_c(got[0]) - r) < 3 * sine + 1e-15);
         assert_true(cabs(of_c(got[1])) < sine * sine + 1e-15);
+        /* both polarisations from the direction that s tends to */
+        const double s[3] = {0.8, -0.6, 0}, out[3] = {d[0], d[1], -d[2]};
+        double p_in[3], p_out[3];
+        ec_cross3(s, d, p_in);
+        ec_cross3(s, out, p_out);
+        for (int k = 0; k < 3; k++) {
+            double complex want = r * of_c(ec_c128_dot3_real(s, e)) * s[k] +
+                                  of_c(f.r_p) * of_c(ec_c128_dot3_real(p_in, e)) * p_out[k];
+            assert_true(cabs(of_c(got[k]) - want) < 2e-15);
+        }
     }
 }
 
