@@ -10,7 +10,6 @@
 #define EC_RAY_FIELD_H
 
 #include "antenna.h"
-#include "scene.h"
 
 enum { EC_RAY_REFLECTION, EC_RAY_TRANSMISSION, EC_RAY_DIFFRACTION };
 
@@ -55,45 +54,58 @@ EC_FN void ec_ray_at_wedge(const ec_wedge *wedge, const ec_fresnel_face *face_0,
     }
 }
 
+/* Reflection at a surface with a unit normal, and the second fundamental form {uu, uv, vv} for it in
+ * the tangent basis u, v (ec_curvature). */
+EC_FN void ec_ray_at_form(const double normal[3], const double u[3], const double v[3],
+                          const double form[3], const ec_fresnel_face *face, const double point[3],
+                          ec_ray_event *event)
+{
+    event->kind = EC_RAY_REFLECTION;
+    event->curved = true;
+    event->face[0] = *face;
+    for (int i = 0; i < 3; i++) {
+        event->point[i] = point[i];
+        event->normal[i] = normal[i];
+        event->curvature.u[i] = u[i];
+        event->curvature.v[i] = v[i];
+    }
+    event->curvature.uu = form[0];
+    event->curvature.uv = form[1];
+    event->curvature.vv = form[2];
+}
+
 /* Reflection at a point of an exact shape; false for a mesh, which has its normals and forms at its
  * vertices. The normal points away from the axis or centre, whichever side is outside. A cone of
  * half angle b has the curvature cos(b) / r around, r the distance of the point from the axis. */
 EC_FN bool ec_ray_at_shape(const ec_surface *surface, const ec_fresnel_face *face,
                            const double point[3], ec_ray_event *event)
 {
-    double r[3], around = 0.0;
+    double r[3], normal[3], u[3], v[3], form[3], sine = 0.0, cosine = 1.0;
 
     if (surface->kind == EC_SURFACE_MESH)
         return false;
-    for (int i = 0; i < 3; i++) {
-        event->point[i] = point[i];
+    for (int i = 0; i < 3; i++)
         r[i] = point[i] - surface->point[i];
-    }
     if (surface->kind != EC_SURFACE_SPHERE) {
         double along = ec_dot3(r, surface->axis);
         for (int i = 0; i < 3; i++)
             r[i] -= along * surface->axis[i];
     }
-    double distance = sqrt(ec_dot3(r, r)), sine = 0.0, cosine = 1.0;
+    double distance = sqrt(ec_dot3(r, r));
     if (surface->kind == EC_SURFACE_CONE)
         ec_det_sincos(surface->radius, &sine, &cosine);
-    around = surface->kind == EC_SURFACE_CONE ? cosine / distance : 1.0 / surface->radius;
-    for (int i = 0; i < 3; i++)
-        event->normal[i] = cosine * r[i] / distance - sine * surface->axis[i];
-    ec_curvature *c = &event->curvature;
-    c->uu = around;
-    c->uv = 0.0;
-    c->vv = surface->kind == EC_SURFACE_SPHERE ? around : 0.0;
-    if (surface->kind == EC_SURFACE_SPHERE) {
-        ec_scene_frame(event->normal, c->u, c->v);
-    } else { /* around and along the generator */
-        for (int i = 0; i < 3; i++)
-            c->v[i] = cosine * surface->axis[i] + sine * r[i] / distance;
-        ec_cross3(c->v, event->normal, c->u);
+    for (int i = 0; i < 3; i++) { /* v: along the generator */
+        normal[i] = cosine * r[i] / distance - sine * surface->axis[i];
+        v[i] = cosine * surface->axis[i] + sine * r[i] / distance;
     }
-    event->kind = EC_RAY_REFLECTION;
-    event->curved = true;
-    event->face[0] = *face;
+    if (surface->kind == EC_SURFACE_SPHERE)
+        ec_scene_frame(normal, u, v);
+    else
+        ec_cross3(v, normal, u);
+    form[0] = surface->kind == EC_SURFACE_CONE ? cosine / distance : 1.0 / surface->radius;
+    form[1] = 0.0;
+    form[2] = surface->kind == EC_SURFACE_SPHERE ? form[0] : 0.0;
+    ec_ray_at_form(normal, u, v, form, face, point, event);
     return true;
 }
 

@@ -28,7 +28,8 @@
  * basis; the whole 2x2 reflection is used, so the sum with the reflected ray stays continuous.
  * A slab with a free edge lets part of the wave through: its incident terms are multiplied by 1
  * minus its transmission, at the angle to the face that is the smaller of both (Burnside and Burgener
- * 1983, for the half plane). Deep in the shadow of a lossy wedge errors of several dB are usual.
+ * 1983, for the half plane); what two slabs let through that meet in an edge is left out of it. Of
+ * the exact solutions only that of conductors is compared in the tests.
  *
  * Units: lengths in wavelengths, so coefficients are in sqrt(wavelength). */
 #ifndef EC_UTD_H
