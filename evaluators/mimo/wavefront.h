@@ -29,6 +29,7 @@
 #ifndef EC_WAVEFRONT_H
 #define EC_WAVEFRONT_H
 
+#include "scene.h"
 #include "utd.h"
 
 typedef struct ec_wavefront {
@@ -54,20 +55,6 @@ EC_FN double ec_wavefront_det(const double a[2][2])
     return a[0][0] * a[1][1] - a[0][1] * a[1][0];
 }
 
-/* Two unit vectors across a unit vector. */
-EC_FN void ec_wavefront_basis(const double d[3], double basis[2][3])
-{
-    double sign = d[2] >= 0.0 ? 1.0 : -1.0;
-    double a = -1.0 / (sign + d[2]), b = d[0] * d[1] * a;
-
-    basis[0][0] = 1.0 + sign * d[0] * d[0] * a;
-    basis[0][1] = sign * b;
-    basis[0][2] = -sign * d[0];
-    basis[1][0] = b;
-    basis[1][1] = sign + d[1] * d[1] * a;
-    basis[1][2] = -d[1];
-}
-
 /* A ray from a source, whose field at the distance r is e e^(-jkr) / r. */
 EC_FN void ec_wavefront_source(const double direction[3], const ec_c128 e[3], ec_wavefront *w)
 {
@@ -75,7 +62,7 @@ EC_FN void ec_wavefront_source(const double direction[3], const ec_c128 e[3], ec
         w->direction[i] = direction[i];
         w->field[i] = e[i];
     }
-    ec_wavefront_basis(direction, w->basis);
+    ec_scene_frame(direction, w->basis[0], w->basis[1]);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             w->spread[i][j] = 0.0;

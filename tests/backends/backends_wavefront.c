@@ -120,7 +120,7 @@ static double complex channel(const ec_test_ray_args *a, const double *ray)
         across[i] /= sine;
     ec_cross3(across, d, in);
     ec_cross3(across, out, in_out);
-    ec_wavefront_basis(normal, u);
+    ec_scene_frame(normal, u[0], u[1]);
     double theta_in[4], theta_out[4];
     for (int j = 0; j < 2; j++) {
         theta_in[j] = ec_dot3(across, u[j]);

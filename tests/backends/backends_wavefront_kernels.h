@@ -9,7 +9,7 @@
 enum {
     EC_TEST_RAY_DIRECTION = 0, /* [3] unit, from the transmitter */
     EC_TEST_RAY_NORMAL = 3,    /* [3] unit, of the surface, against it */
-    EC_TEST_RAY_FORM = 6,      /* [3] uu, uv, vv in the basis of ec_wavefront_basis, 1/m */
+    EC_TEST_RAY_FORM = 6,      /* [3] uu, uv, vv in the basis of ec_scene_frame, 1/m */
     EC_TEST_RAY_INTO = 9,      /* [3] unit, along face 0 of the wedge */
     EC_TEST_RAY_FACE = 12,     /* [3] unit, its normal */
     EC_TEST_RAY_LEGS = 15,     /* [3] m: to the surface, to the edge, to the receiver */
@@ -35,17 +35,15 @@ EC_FN ec_c128 ec_test_ray_channel(const ec_test_ray_args *a, const double *ray, 
     const ec_fresnel_face face[2] = {y ? a->wedge[0] : pec, y ? a->wedge[1] : pec};
     const ec_fresnel_face surface = y ? a->surface : pec;
     const ec_c128 none[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
-    double v[EC_TEST_RAY_NUMBERS], out[3], towards[3], along[3], basis[2][3], sine, cosine;
+    double v[EC_TEST_RAY_NUMBERS], out[3], towards[3], along[3], sine, cosine;
     ec_curvature form;
     ec_utd_edge edge;
     ec_wavefront w, back;
 
     for (int i = 0; i < EC_TEST_RAY_NUMBERS; i++)
         v[i] = ray[(size_t)i * a->ld];
-    ec_wavefront_basis(v + EC_TEST_RAY_NORMAL, basis);
+    ec_scene_frame(v + EC_TEST_RAY_NORMAL, form.u, form.v);
     for (int i = 0; i < 3; i++) {
-        form.u[i] = basis[0][i];
-        form.v[i] = basis[1][i];
         edge.into[i] = v[EC_TEST_RAY_INTO + i];
         edge.normal[i] = v[EC_TEST_RAY_FACE + i];
     }

@@ -89,7 +89,6 @@ static double hit_of(const shape *s, const double o[3], const double d[3], doubl
 static ec_curvature curvature_of(const shape *s, const double normal[3])
 {
     ec_curvature c;
-    double basis[2][3];
 
     memset(&c, 0, sizeof c);
     if (s->kind == CYLINDER) { /* u around, v along */
@@ -97,9 +96,7 @@ static ec_curvature curvature_of(const shape *s, const double normal[3])
         memcpy(c.v, s->axis, sizeof c.v);
         c.uu = 1 / s->radius;
     } else {
-        ec_wavefront_basis(normal, basis);
-        memcpy(c.u, basis[0], sizeof c.u);
-        memcpy(c.v, basis[1], sizeof c.v);
+        ec_scene_frame(normal, c.u, c.v);
         c.uu = c.vv = s->kind == SPHERE ? 1 / s->radius : 0;
     }
     /* the same form in a basis turned by some angle */
@@ -168,7 +165,7 @@ static void launch(const double d[3], ec_wavefront *w)
     double basis[2][3];
     ec_c128 e[3];
 
-    ec_wavefront_basis(d, basis);
+    ec_scene_frame(d, basis[0], basis[1]);
     for (int i = 0; i < 3; i++)
         e[i] = ec_c128_of(basis[0][i], 0.5 * basis[1][i]);
     ec_wavefront_source(d, e, w);
