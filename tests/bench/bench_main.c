@@ -25,6 +25,7 @@
 EC_KERNEL_DECLARE(bench_fma_f32, bench_rate_args)
 EC_KERNEL_DECLARE(bench_fma_f64, bench_rate_args)
 EC_KERNEL_DECLARE(bench_sincos, bench_rate_args)
+EC_KERNEL_DECLARE(bench_ray, bench_ray_args)
 
 enum { REPEATS = 7 };
 
@@ -960,6 +961,41 @@ static void case_rays(bench *b, const char *scene, void (*make)(bench_mesh *), s
 static void large_ball(bench_mesh *mesh)
 {
     bench_mesh_ball(mesh, 1600);
+/* ---- fields of rays -------------------------------------------------------------------------- */
+
+typedef struct ray_case {
+    bench_ray_args args;
+    size_t lanes;
+} ray_case;
+
+static void run_rays(bench *b, void *user)
+{
+    ray_case *c = user;
+    check(b->be->ops->launch(b->be, &ec_kernel_bench_ray, &c->args, c->lanes, 1), "launch");
+}
+
+/* operations: float64 ones of a path, as valgrind's lackey counts them in x87 code. */
+static void case_rays(bench *b, const char *name, bool mirror, bool edge, double operations)
+{
+    const double axis[3] = {0.1, 0.2, 1};
+    ray_case c = {.lanes = b->be->is_cuda ? (size_t)1 << 22 : (size_t)1 << 16};
+    double s[REPEATS];
+    void *h;
+
+    if (!wanted(b, name))
+        return;
+    check(ec_antenna_init(EC_ELEMENT_KIND_SHORT_DIPOLE, 0, axis, NULL, &c.args.tx), "antenna");
+    check(ec_antenna_init(EC_ELEMENT_KIND_HALF_WAVE, 0, axis, NULL, &c.args.rx), "antenna");
+    c.args.wavelength = 0.1;
+    c.args.mirror = mirror;
+    c.args.edge = edge;
+    c.args.ld = ec_lane_ld(c.lanes);
+    check(b->be->ops->alloc(b->be, 2 * c.args.ld * sizeof(double), &h), "alloc");
+    c.args.h = h;
+    timed(b, run_rays, &c, s);
+    double count = (double)c.lanes;
+    report(b, name, "paths/s", count, s, count * operations / b->f64, "f64 operations");
+    b->be->ops->release(b->be, h);
 }
 
 static void cases_rays(bench *b)
@@ -968,6 +1004,10 @@ static void cases_rays(bench *b)
     case_rays(b, "cylinder and plate", bench_mesh_cylinder_plate, n);
     case_rays(b, "furnished room", bench_mesh_room, n);
     case_rays(b, "ball of 5 million", large_ball, n / 4);
+    case_rays(b, "ray line of sight", false, false, 570);
+    case_rays(b, "ray over a cylinder", true, false, 1100);
+    case_rays(b, "ray over an edge", false, true, 3400);
+    case_rays(b, "ray over a cylinder and an edge", true, true, 3920);
 }
 
 int main(int argc, char **argv)

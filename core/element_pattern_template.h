@@ -1,6 +1,6 @@
-/* array_pattern_element_template.h: fields of elements for one real type.
+/* element_pattern_template.h: fields of elements for one real type.
  *
- * Included twice by array_pattern_element.h, with EC_REAL, EC_COMPLEX, EC_ELEMENT(name),
+ * Included twice by element_pattern.h, with EC_REAL, EC_COMPLEX, EC_ELEMENT(name),
  * EC_ELEMENT_NODES(pattern) and EC_ELEMENT_FMA defined. Directions are float64 in both; single
  * precision begins at the weights, so an angle's error stays below the table's. By itself it
  * declares nothing.

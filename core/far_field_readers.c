@@ -1,7 +1,7 @@
-/* far_field_readers.c: one reader for each format of array_pattern_files.h. */
+/* far_field_readers.c: one reader for each format of element_files.h. */
 #include "far_field_internal.h"
 
-#include "../../core/detmath.h"
+#include "detmath.h"
 
 #include <stdlib.h>
 #include <string.h>

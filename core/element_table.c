@@ -8,7 +8,7 @@
  * Splines", 1978, ch. IV). Periodic coefficients by the recursive filter of M. Unser, A. Aldroubi
  * and M. Eden, IEEE Trans. Signal Process. 41, 1993.
  */
-#include "array_pattern_element.h"
+#include "element_pattern.h"
 #include "far_field_internal.h"
 
 #include <stdlib.h>

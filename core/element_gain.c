@@ -1,5 +1,5 @@
 /* element_gain.c: elements in closed form, their frames, and gains of elements. */
-#include "array_pattern_element.h"
+#include "element_pattern.h"
 
 #include <string.h>
 
@@ -111,7 +111,7 @@ static double climb(const ec_element_pattern *p, double step, double d[3])
         double across[2][3];
         bool better = false;
         ec_element_co_vector(d[0], d[1], d[2], across[0]);
-        ec_element_cross(d, across[0], across[1]);
+        ec_cross3(d, across[0], across[1]);
         for (int s = 0; s < 4; s++) {
             const double *along = across[s / 2];
             double size = s % 2 ? -step : step, next[3], length = 0;

@@ -1,4 +1,4 @@
-/* array_pattern_element.h: the vector field of one element in a direction, in closed form or from a
+/* element_pattern.h: the vector field of one element in a direction, in closed form or from a
  * table, for kernels on the CPU and on CUDA.
  *
  * A direction is a unit vector (x, y, z) = (sin th cos ph, sin th sin ph, cos th); the field is its
@@ -30,11 +30,11 @@
  *
  * Work of a table's field: two arc tangents, 96 multiply-adds, 16 places of 3 complex numbers read.
  */
-#ifndef EC_ARRAY_PATTERN_ELEMENT_H
-#define EC_ARRAY_PATTERN_ELEMENT_H
+#ifndef EC_ELEMENT_PATTERN_H
+#define EC_ELEMENT_PATTERN_H
 
-#include "../../core/detmath.h"
-#include "array_pattern_files.h"
+#include "complex_math.h"
+#include "element_files.h"
 
 typedef enum ec_element_kind {
     EC_ELEMENT_KIND_ISOTROPIC,
@@ -117,13 +117,6 @@ EC_FN void ec_element_co_vector(double x, double y, double z, double co[3])
     co[2] = below ? 0.0 : -x;
 }
 
-EC_FN void ec_element_cross(const double a[3], const double b[3], double to[3])
-{
-    to[0] = a[1] * b[2] - a[2] * b[1];
-    to[1] = a[2] * b[0] - a[0] * b[2];
-    to[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* Turns x and y of a frame about z. */
 EC_FN void ec_element_frame_turn(double sine, double cosine, ec_element_frame *frame)
 {
@@ -146,7 +139,7 @@ EC_FN bool ec_element_frame_from_normal(const double normal[3], double sine, dou
     for (int i = 0; i < 3; i++)
         frame->z[i] = normal[i] / length;
     ec_element_co_vector(frame->z[0], frame->z[1], frame->z[2], frame->x);
-    ec_element_cross(frame->z, frame->x, frame->y);
+    ec_cross3(frame->z, frame->x, frame->y);
     ec_element_frame_turn(sine, cosine, frame);
     return true;
 }
@@ -160,14 +153,14 @@ EC_FN bool ec_element_frame_along(const double normal[3], const double along[3],
 
     if (!ec_element_frame_from_normal(normal, 0.0, 1.0, frame))
         return false;
-    ec_element_cross(frame->z, along, y);
+    ec_cross3(frame->z, along, y);
     double length = sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
     double whole = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
     if (!(length > 1e-9 * whole) || !(whole > 1e-150 && whole < 1e150))
         return false;
     for (int i = 0; i < 3; i++)
         frame->y[i] = y[i] / length;
-    ec_element_cross(frame->y, frame->z, frame->x);
+    ec_cross3(frame->y, frame->z, frame->x);
     return true;
 }
 
@@ -280,7 +273,7 @@ EC_FN void ec_element_angles(double x, double y, double z, double *cos_theta, do
 #define EC_ELEMENT(name)    ec_element_##name##_f64
 #define EC_ELEMENT_NODES(p) (p)->node_f64
 #define EC_ELEMENT_FMA      ec_fma
-#include "array_pattern_element_template.h"
+#include "element_pattern_template.h"
 #undef EC_REAL
 #undef EC_COMPLEX
 #undef EC_ELEMENT
@@ -292,7 +285,7 @@ EC_FN void ec_element_angles(double x, double y, double z, double *cos_theta, do
 #define EC_ELEMENT(name)    ec_element_##name##_f32
 #define EC_ELEMENT_NODES(p) (p)->node_f32
 #define EC_ELEMENT_FMA      ec_fmaf
-#include "array_pattern_element_template.h"
+#include "element_pattern_template.h"
 #undef EC_REAL
 #undef EC_COMPLEX
 #undef EC_ELEMENT

@@ -1,7 +1,7 @@
 /* far_field.c: tables of far fields: memory, points that become a grid, files of several fields. */
 #include "far_field_internal.h"
 
-#include "../../core/detmath.h"
+#include "detmath.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #ifndef EC_FAR_FIELD_INTERNAL_H
 #define EC_FAR_FIELD_INTERNAL_H
 
-#include "array_pattern_files.h"
-#include "far_field_text.h"
+#include "element_files.h"
+#include "far_field_text_internal.h"
 
 #define EC_DEGREE (EC_PI / 180.0)
 

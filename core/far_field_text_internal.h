@@ -1,4 +1,4 @@
-/* far_field_text.h: text of a file, line by line, for the readers of array_pattern_files.h.
+/* far_field_text_internal.h: text of a file, line by line, for the readers of element_files.h.
  *
  * A file is read whole (regular files up to EC_TEXT_LARGEST bytes), so what a reader allocates is
  * bounded by what the file holds, never by a count that it declares. Lines end with LF, CRLF or CR.
@@ -7,10 +7,10 @@
  * three digits, with its sign alone. "nan", "inf" and what overflows are no numbers. Every mistake
  * is ERR_FORMAT with a sentence "NAME, line 7: found 'x', expected ...".
  */
-#ifndef EC_FAR_FIELD_TEXT_H
-#define EC_FAR_FIELD_TEXT_H
+#ifndef EC_FAR_FIELD_TEXT_INTERNAL_H
+#define EC_FAR_FIELD_TEXT_INTERNAL_H
 
-#include "../../core/status.h"
+#include "status.h"
 
 #include <locale.h>
 

@@ -4,10 +4,10 @@
  * has for each frequency a line that begins with it and 2 N^2 numbers, row by row, wrapped at will;
  * a triangle of a symmetric matrix in version 2 when "[Matrix Format]" says so.
  */
-#include "array_pattern_files.h"
-#include "far_field_text.h"
+#include "element_files.h"
+#include "far_field_text_internal.h"
 
-#include "../../core/detmath.h"
+#include "detmath.h"
 
 #include <stdlib.h>
 #include <string.h>

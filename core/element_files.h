@@ -1,4 +1,4 @@
-/* array_pattern_files.h: far fields of elements, scattering matrices and element tables in files.
+/* element_files.h: far fields of elements, scattering matrices and element tables in files.
  *
  * A far field is a table of the complex components E_theta and E_phi over a tensor grid of theta
  * and phi, any part of the sphere: two thetas at least, one phi at least (one phi: both components
@@ -30,10 +30,10 @@
  * is bounded by the size of the file (at most 512 MiB are read). Numbers are read and written with
  * a decimal point in every locale. Files are written beside their place and renamed.
  */
-#ifndef EC_ARRAY_PATTERN_FILES_H
-#define EC_ARRAY_PATTERN_FILES_H
+#ifndef EC_ELEMENT_FILES_H
+#define EC_ELEMENT_FILES_H
 
-#include "../../core/status.h"
+#include "status.h"
 
 EC_C_BEGIN
 

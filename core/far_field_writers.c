@@ -1,7 +1,7 @@
 /* far_field_writers.c: far fields as .ffd and .cut, elements as CSV. */
 #include "far_field_internal.h"
 
-#include "../../core/output.h"
+#include "output.h"
 
 #include <limits.h>
 #include <stdio.h>

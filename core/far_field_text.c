@@ -1,5 +1,5 @@
 /* far_field_text.c: files as lines, words and numbers. */
-#include "far_field_text.h"
+#include "far_field_text_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
