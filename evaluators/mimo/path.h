@@ -40,6 +40,8 @@ typedef struct ec_path_options {
     bool inner_wedges;     /* edges of inner corners (n < 1) diffract too */
     size_t sequences_max;  /* of a box, 1 to 1e8 */
     double tests_max;      /* cone tests of a box, at least 1 */
+    bool plain_occlusion;  /* segments are tested against every triangle in double precision:
+                              slow, for tests */
 } ec_path_options;
 
 /* Depth 3, no diffraction, no transmission, 4e6 sequences, 4e9 tests. */

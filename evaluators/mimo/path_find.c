@@ -63,32 +63,12 @@ static void append(ec_path_list *l, uint32_t step, const double point[3],
     l->n_steps++;
 }
 
-/* Parts that a segment which begins or ends at a step does not meet there. */
-static int32_t parts_of(const ec_scene *s, uint32_t step, int32_t *part)
-{
-    int32_t index = ec_path_index(step);
-
-    if (ec_path_kind(step) == EC_PATH_REFLECTION) {
-        part[0] = index;
-        return 1;
-    }
-    if (ec_path_kind(step) == EC_PATH_CURVED) {
-        part[0] = ~index;
-        return 1;
-    }
-    const ec_wedge *w = &s->wedge[index];
-    part[0] = w->facet[0];
-    part[1] = w->facet[1];
-    return w->facet[1] < 0 ? 1 : 2;
-}
-
 /* Puts the path into the list if nothing blocks it, with the slabs it passes. */
 static int add_clear(const ec_path_plan *plan, int32_t depth, const uint32_t *step,
                      const double tx[3], const double rx[3], int32_t branch,
                      const ec_path_trace *t, ec_path_list *list)
 {
-    int32_t slab[EC_PATH_DEPTH_MAX], left = plan->options.transmissions;
-    double at[EC_PATH_DEPTH_MAX];
+    ec_path_slabs slabs = {.limit = plan->options.transmissions};
     size_t first = list->n_steps;
     int status = list_room(list, 1, EC_PATH_DEPTH_MAX);
 
@@ -98,22 +78,20 @@ static int add_clear(const ec_path_plan *plan, int32_t depth, const uint32_t *st
             return EC_OK;
     for (int32_t i = 0; i <= depth && status == EC_OK; i++) {
         const double *from = i ? t->point[i - 1] : tx, *to = i < depth ? t->point[i] : rx;
-        int32_t skip[4], n_skip = 0, n = 0;
+        int32_t skip[4], n_skip = 0;
         if (i > 0)
-            n_skip += parts_of(plan->scene, step[i - 1], skip);
+            n_skip += ec_path_parts_of(plan->scene, step[i - 1], skip);
         if (i < depth)
-            n_skip += parts_of(plan->scene, step[i], skip + n_skip);
-        if (ec_path_distance(from, to) > 20 * plan->tolerance)
-            n = ec_path_segment(plan, from, to, skip, n_skip, left, slab, at);
-        if (n < 0) {
+            n_skip += ec_path_parts_of(plan->scene, step[i], skip + n_skip);
+        if (!ec_path_clear(plan, from, to, skip, n_skip, &slabs)) {
             list->n_steps = first;
             return EC_OK;
         }
-        left -= n;
-        for (int32_t k = 0; k < n; k++) {
+        slabs.limit -= slabs.n;
+        for (int32_t k = 0; k < slabs.n; k++) {
             double p[3];
-            ec_path_along(from, at[k], t->direction[i], p);
-            append(list, ec_path_step(EC_PATH_TRANSMISSION, slab[k]), p, t->direction[i]);
+            ec_path_along(from, slabs.at[k], t->direction[i], p);
+            append(list, ec_path_step(EC_PATH_TRANSMISSION, slabs.facet[k]), p, t->direction[i]);
         }
         if (i < depth)
             append(list, step[i], t->point[i], t->direction[i]);

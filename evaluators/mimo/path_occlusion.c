@@ -1,93 +1,65 @@
-/* path_occlusion.c: what a segment meets, by testing every triangle in double precision (Moller and
- * Trumbore, J. Graphics Tools 2, 1997). */
+/* path_occlusion.c: what segments and rays meet, through the hierarchy or by testing every triangle in
+ * double precision (Moller and Trumbore, J. Graphics Tools 2, 1997). */
 #include "path_internal.h"
 
 /* Where a + t d meets a triangle (edges included), or NAN. */
 static double meet(const ec_scene *s, const int32_t triangle[3], const double a[3],
                    const double d[3])
 {
-    const double *v = s->vertex[triangle[0]];
     const double slack = 1e-12;
-    double e1[3], e2[3], p[3], q[3], o[3];
+    double x, y, t = ec_path_meet(s, triangle, a, d, &x, &y);
 
-    ec_path_sub(s->vertex[triangle[1]], v, e1);
-    ec_path_sub(s->vertex[triangle[2]], v, e2);
-    ec_path_cross(d, e2, p);
-    double det = ec_path_dot(e1, p);
-    if (!(fabs(det) > 1e-14 * ec_path_norm(e1) * ec_path_norm(e2)))
-        return NAN; /* along its plane */
-    ec_path_sub(a, v, o);
-    double x = ec_path_dot(o, p) / det;
-    if (!(x >= -slack && x <= 1 + slack))
-        return NAN;
-    ec_path_cross(o, e1, q);
-    double y = ec_path_dot(d, q) / det;
-    if (!(y >= -slack && x + y <= 1 + slack))
-        return NAN;
-    return ec_path_dot(e2, q) / det;
-}
-
-static bool skipped(int32_t part, const int32_t *skip, int32_t n_skip)
-{
-    for (int32_t i = 0; i < n_skip; i++)
-        if (skip[i] == part)
-            return true;
-    return false;
+    return x >= -slack && y >= -slack && x + y <= 1 + slack ? t : NAN;
 }
 
 int32_t ec_path_closest(const ec_path_plan *plan, const double from[3], const double direction[3],
-                        double t_min, double t_max, const int32_t *skip, int32_t n_skip, double *t)
+                        const int32_t *skip, int32_t n_skip, double *t)
 {
     const ec_scene *s = plan->scene;
     int32_t found = -1;
 
+    *t = INFINITY;
+    if (plan->layout) {
+        const ec_bvh_view *bvh = ec_bvh_layout_view(plan->layout);
+        ec_bvh_ray ray;
+        ec_bvh_hit hit;
+        double x, y;
+        if (!ec_bvh_ray_set(bvh, from, direction, 0, INFINITY,
+                            n_skip > 0 ? skip[0] : EC_BVH_NO_PART,
+                            n_skip > 1 ? skip[1] : EC_BVH_NO_PART, &ray) ||
+            !ec_bvh_closest(bvh, &ray, &hit))
+            return -1;
+        *t = ec_path_meet(s, s->triangle[hit.triangle], from, direction, &x, &y);
+        return hit.triangle;
+    }
     for (int32_t i = 0; i < s->n_triangles; i++) {
         double at = meet(s, s->triangle[i], from, direction);
-        if (at > t_min && at < t_max && !skipped(s->part[i], skip, n_skip)) {
+        if (at > 0 && at < *t && !ec_path_skips(s->part[i], skip, n_skip)) {
             found = i;
-            t_max = at;
+            *t = at;
         }
     }
-    *t = t_max;
     return found;
 }
 
-int ec_path_segment(const ec_path_plan *plan, const double from[3], const double to[3],
-                    const int32_t *skip, int32_t n_skip, int32_t limit, int32_t *slab, double *at)
+bool ec_path_clear(const ec_path_plan *plan, const double from[3], const double to[3],
+                   const int32_t *skip, int32_t n_skip, ec_path_slabs *slabs)
 {
     const ec_scene *s = plan->scene;
-    double d[3], length = ec_path_unit(from, to, d), near = 10 * plan->tolerance;
-    int32_t n = 0;
+    double d[3], near = 10 * plan->tolerance;
 
+    slabs->n = 0;
+    if (plan->layout)
+        return ec_path_segment_clear(s, ec_bvh_layout_view(plan->layout), from, to, skip, n_skip,
+                                     near, slabs);
+    double length = ec_path_unit(from, to, d);
     for (int32_t i = 0; i < s->n_triangles; i++) {
         double t = meet(s, s->triangle[i], from, d);
-        int32_t part = s->part[i];
-        if (!(t > near && t < length - near) || skipped(part, skip, n_skip))
-            continue;
-        if (part < 0 || !ec_path_is_slab(plan, part))
-            return -1;
-        int32_t k = n;
-        /* two triangles of a facet, or two facets of a plane, at their common edge: the lower one */
-        bool same = false;
-        for (int32_t j = 0; j < n && !same; j++)
-            if (fabs(at[j] - t) <= near &&
-                fabs(ec_path_dot(s->facet[slab[j]].normal, s->facet[part].normal)) > 1 - 1e-12) {
-                slab[j] = part < slab[j] ? part : slab[j];
-                same = true;
-            }
-        if (same)
-            continue;
-        if (n == limit)
-            return -1;
-        for (; k > 0 && (at[k - 1] > t || (at[k - 1] == t && slab[k - 1] > part)); k--) {
-            at[k] = at[k - 1];
-            slab[k] = slab[k - 1];
-        }
-        at[k] = t;
-        slab[k] = part;
-        n++;
+        if (t > near && t < length - near && !ec_path_skips(s->part[i], skip, n_skip) &&
+            !ec_path_pass(s, s->part[i], t, near, slabs))
+            return false;
     }
-    return n;
+    return true;
 }
 
 bool ec_path_surface_holds(const ec_path_plan *plan, int32_t surface, const double p[3])

@@ -33,9 +33,8 @@ static int check_options(const ec_path_options *o)
 
 bool ec_path_is_slab(const ec_path_plan *plan, int32_t facet)
 {
-    const ec_facet *f = &plan->scene->facet[facet];
-    return plan->options.transmissions > 0 && f->thin &&
-           plan->scene->material[f->material].thickness > 0;
+    return plan->options.transmissions > 0 &&
+           ec_path_facet_is_slab(plan->scene, &plan->scene->facet[facet]);
 }
 
 /* ---- elements ---- */
@@ -376,6 +375,25 @@ static double deepest(const ec_scene *s, const ec_surface *c)
     return c->kind == EC_SURFACE_CONE ? depth : fmin(depth, depth * depth / (2 * c->radius));
 }
 
+static int make_hierarchy(ec_path_plan *plan)
+{
+    const ec_scene *s = plan->scene;
+    ec_bvh_info info = {.n_vertices = s->n_vertices,
+                        .vertex = (const double(*)[3])s->vertex,
+                        .n_triangles = s->n_triangles,
+                        .triangle = (const int32_t(*)[3])s->triangle,
+                        .part = s->part};
+    ec_bvh *bvh = NULL;
+    int status = ec_backend_create(&(ec_backend_info){.name = "cpu"}, &plan->backend);
+
+    if (status == EC_OK)
+        status = ec_bvh_build(&info, &bvh);
+    if (status == EC_OK)
+        status = ec_bvh_lay_out(bvh, plan->backend, EC_BVH_4, &plan->layout);
+    ec_bvh_destroy(&bvh);
+    return status;
+}
+
 int ec_path_plan_create(const ec_scene *scene, const ec_path_options *options, ec_path_plan **plan)
 {
     int status = check_options(options);
@@ -401,6 +419,8 @@ int ec_path_plan_create(const ec_scene *scene, const ec_path_options *options, e
         if (c->kind != EC_SURFACE_MESH && !is_whole(scene, c))
             p->surface_depth[i] = deepest(scene, c) + 10 * p->tolerance;
     }
+    if (status == EC_OK && !options->plain_occlusion)
+        status = make_hierarchy(p);
     size_t n = (size_t)p->n;
     if (status == EC_OK && n > 0 && n <= EC_PATH_ELEMENTS_MAX) {
         p->sees = malloc(n * n);
@@ -429,6 +449,8 @@ void ec_path_plan_destroy(ec_path_plan **plan)
 {
     if (!plan || !*plan)
         return;
+    ec_bvh_layout_destroy(&(*plan)->layout);
+    ec_backend_destroy(&(*plan)->backend);
     free((*plan)->element);
     free((*plan)->sees);
     free((*plan)->surface_depth);

@@ -137,9 +137,12 @@ static inline void oracle_try(oracle *o, int32_t depth)
             const ec_wedge *w = &t->wedge[o->step[at[k]] & 0xfffffff];
             node[k][i] = 0.5 * (w->from[i] + w->to[i]);
         }
-    for (int round = 0; round < (n_nodes > 1 ? 400 : n_nodes); round++)
+    double moved = 1;
+    for (int round = 0; n_nodes > 0 && round < 100000 && moved > 1e-12; round++) {
+        moved = 0;
         for (int k = 0; k < n_nodes; k++) {
-            double a[3], b[3], q[3];
+            double a[3], b[3], q[3], before[3];
+            memcpy(before, node[k], sizeof before);
             memcpy(a, k ? node[k - 1] : o->tx, sizeof a);
             memcpy(b, k + 1 < n_nodes ? node[k + 1] : o->rx, sizeof b);
             for (int32_t i = k ? at[k - 1] + 1 : 0; i < at[k]; i++) {
@@ -153,7 +156,10 @@ static inline void oracle_try(oracle *o, int32_t depth)
             if (!shortest_on_wedge(a, b, &t->wedge[o->step[at[k]] & 0xfffffff], n_nodes == 1,
                                    node[k]))
                 return;
+            moved = fmax(moved, ec_path_distance(node[k], before));
+            moved = n_nodes == 1 ? 0 : moved;
         }
+    }
     for (int k = 1; k < n_nodes; k++) /* over the common corner of two edges: not a diffraction */
         if (at[k] == at[k - 1] + 1 && ec_path_distance(node[k], node[k - 1]) < 1e-6)
             return;

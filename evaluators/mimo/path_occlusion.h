@@ -1,0 +1,129 @@
+/* path_occlusion.h: whether a segment of a path is clear, and through which slabs it goes.
+ *
+ * A segment meets every triangle between its ends except those of the parts that it begins and ends
+ * at, and except what touches it within `near` of an end (a neighbour of such a part, at their common
+ * edge). Between the ends it is clear or not as a ray of the hierarchy says (float32, watertight);
+ * where a hit is, as against the ends, is decided in double precision.
+ *
+ * Shared by C17 and CUDA. */
+#ifndef EC_PATH_OCCLUSION_H
+#define EC_PATH_OCCLUSION_H
+
+#include "bvh_trace.h"
+#include "path_check.h"
+
+/* Where a + t d meets the plane of a triangle; NAN along it. (x, y): its weights of the second and
+ * third corner there. */
+EC_FN double ec_path_meet(const ec_scene *s, const int32_t triangle[3], const double a[3],
+                          const double d[3], double *x, double *y)
+{
+    const double *v = s->vertex[triangle[0]];
+    double e1[3], e2[3], p[3], q[3], o[3];
+
+    *x = *y = NAN;
+    ec_path_sub(s->vertex[triangle[1]], v, e1);
+    ec_path_sub(s->vertex[triangle[2]], v, e2);
+    ec_path_cross(d, e2, p);
+    double det = ec_path_dot(e1, p);
+    if (!(fabs(det) > 1e-14 * ec_path_norm(e1) * ec_path_norm(e2)))
+        return NAN;
+    ec_path_sub(a, v, o);
+    ec_path_cross(o, e1, q);
+    *x = ec_path_dot(o, p) / det;
+    *y = ec_path_dot(d, q) / det;
+    return ec_path_dot(e2, q) / det;
+}
+
+EC_FN bool ec_path_skips(int32_t part, const int32_t *skip, int32_t n_skip)
+{
+    for (int32_t i = 0; i < n_skip; i++)
+        if (skip[i] == part)
+            return true;
+    return false;
+}
+
+/* Parts that a segment which begins or ends at a step does not meet there; how many. */
+EC_FN int32_t ec_path_parts_of(const ec_scene *s, uint32_t step, int32_t part[2])
+{
+    int32_t index = ec_path_index(step);
+
+    if (ec_path_kind(step) != EC_PATH_DIFFRACTION) {
+        part[0] = ec_path_kind(step) == EC_PATH_CURVED ? ~index : index;
+        return 1;
+    }
+    const ec_wedge *w = &s->wedge[index];
+    part[0] = w->facet[0];
+    part[1] = w->facet[1];
+    return w->facet[1] < 0 ? 1 : 2;
+}
+
+EC_FN bool ec_path_facet_is_slab(const ec_scene *s, const ec_facet *f)
+{
+    return f->thin && s->material[f->material].thickness > 0;
+}
+
+/* The slabs of a segment, in order. */
+typedef struct ec_path_slabs {
+    int32_t n, limit; /* limit: at most so many may be passed */
+    int32_t facet[EC_PATH_DEPTH_MAX];
+    double at[EC_PATH_DEPTH_MAX]; /* m from the segment's begin */
+} ec_path_slabs;
+
+/* A hit at t. Two triangles of a slab, or two slabs of a plane, that the segment meets in one point
+ * of their common edge are one, of the lower index. False: the segment is blocked. */
+EC_FN bool ec_path_pass(const ec_scene *s, int32_t part, double t, double near, ec_path_slabs *slabs)
+{
+    int32_t k = slabs->n;
+
+    if (part < 0 || slabs->limit == 0 || !ec_path_facet_is_slab(s, &s->facet[part]))
+        return false;
+    for (int32_t j = 0; j < slabs->n; j++)
+        if (fabs(slabs->at[j] - t) <= near &&
+            fabs(ec_path_dot(s->facet[slabs->facet[j]].normal, s->facet[part].normal)) >
+                1 - 1e-12) {
+            slabs->facet[j] = part < slabs->facet[j] ? part : slabs->facet[j];
+            return true;
+        }
+    if (slabs->n == slabs->limit)
+        return false;
+    for (; k > 0 && slabs->at[k - 1] > t; k--) {
+        slabs->at[k] = slabs->at[k - 1];
+        slabs->facet[k] = slabs->facet[k - 1];
+    }
+    slabs->at[k] = t;
+    slabs->facet[k] = part;
+    slabs->n++;
+    return true;
+}
+
+enum { EC_PATH_HITS_MAX = 256 };
+
+/* Whether the segment is clear but for slabs. skip: parts at its ends. */
+EC_FN bool ec_path_segment_clear(const ec_scene *s, const ec_bvh_view *bvh, const double from[3],
+                                 const double to[3], const int32_t *skip, int32_t n_skip,
+                                 double near, ec_path_slabs *slabs)
+{
+    double d[3], length = ec_path_unit(from, to, d);
+    float begin = 0;
+
+    slabs->n = 0;
+    /* Hits that do not count are stepped over: at the ends there are few. */
+    for (int32_t i = 0; i < EC_PATH_HITS_MAX; i++) {
+        ec_bvh_ray ray;
+        ec_bvh_hit hit;
+        double x, y;
+        if (!ec_bvh_ray_set(bvh, from, d, begin, length, n_skip > 0 ? skip[0] : EC_BVH_NO_PART,
+                            n_skip > 1 ? skip[1] : EC_BVH_NO_PART, &ray) ||
+            !ec_bvh_closest(bvh, &ray, &hit))
+            return true;
+        int32_t part = s->part[hit.triangle];
+        double t = ec_path_meet(s, s->triangle[hit.triangle], from, d, &x, &y);
+        bool counts = t > near && t < length - near && !ec_path_skips(part, skip, n_skip);
+        if (counts && !ec_path_pass(s, part, t, near, slabs))
+            return false;
+        begin = ec_bvh_float(ec_bvh_bits(hit.t > 0 ? hit.t : 0.0f) + 1);
+    }
+    return false;
+}
+
+#endif
