@@ -63,19 +63,6 @@ EC_FN bool ec_path_on_facet(const ec_scene *scene, int32_t index, const double p
     return true;
 }
 
-/* 1 between the ends of a wedge, 2 within the tolerance of one, 0 beyond. */
-EC_FN int ec_path_wedge_side(const ec_wedge *w, const double p[3], double tolerance)
-{
-    double d[3], e[3];
-
-    ec_path_sub(p, w->from, d);
-    ec_path_sub(w->to, w->from, e);
-    double at = ec_path_dot(d, w->tangent), length = ec_path_dot(e, w->tangent);
-    if (at < -tolerance || at > length + tolerance)
-        return 0;
-    return at > tolerance && at < length - tolerance ? 1 : 2;
-}
-
 EC_FN bool ec_path_on_wedge(const ec_scene *scene, int32_t index, const double p[3],
                             double tolerance)
 {

@@ -250,7 +250,7 @@ EC_FN bool ec_path_cylinder_point(const ec_surface *s, const double a[3], const 
 /* The point of the cone's generator towards the unit radial r, and how the length grows as it turns
  * from u towards v. */
 EC_FN double ec_path_cone_slope(const ec_surface *s, const double r[3], double side,
-                                const double a[3], const double b[3], double p[3])
+                                const double a[3], const double b[3], double p[3], bool *apex)
 {
     double g[3], e[3], at, ua[3], ub[3];
     double c = ec_det_cospi(s->radius / EC_PI), sn = ec_det_sinpi(s->radius / EC_PI);
@@ -258,7 +258,8 @@ EC_FN double ec_path_cone_slope(const ec_surface *s, const double r[3], double s
     for (int i = 0; i < 3; i++)
         g[i] = c * s->axis[i] + sn * r[i];
     ec_path_line_point(s->point, g, a, b, p, &at);
-    if (at < 0)
+    *apex = !(at > 0); /* nearest to the other half of the double cone */
+    if (*apex)
         ec_path_copy(s->point, p);
     ec_path_cross(s->axis, r, e);
     ec_path_unit(a, p, ua);
@@ -267,7 +268,7 @@ EC_FN double ec_path_cone_slope(const ec_surface *s, const double r[3], double s
 }
 
 EC_FN bool ec_path_cone_point(const ec_surface *s, const double a[3], const double b[3],
-                              double p[3])
+                              double p[3], bool *apex)
 {
     double u[3], v[3], pa[2], pb[2], r[3] = {0, 0, 0};
 
@@ -289,7 +290,7 @@ EC_FN bool ec_path_cone_point(const ec_surface *s, const double a[3], const doub
         y *= norm;
         for (int i = 0; i < 3; i++)
             r[i] = x * u[i] + y * v[i];
-        if (ec_path_cone_slope(s, r, side, a, b, p) > 0) {
+        if (ec_path_cone_slope(s, r, side, a, b, p, apex) > 0) {
             hx = x;
             hy = y;
         } else {
@@ -319,6 +320,19 @@ EC_FN void ec_path_shape_normal(const ec_surface *s, const double p[3], double n
     }
 }
 
+/* 1 between the ends of a wedge, 2 within the tolerance of one, 0 beyond. */
+EC_FN int ec_path_wedge_side(const ec_wedge *w, const double p[3], double tolerance)
+{
+    double d[3], e[3];
+
+    ec_path_sub(p, w->from, d);
+    ec_path_sub(w->to, w->from, e);
+    double at = ec_path_dot(d, w->tangent), length = ec_path_dot(e, w->tangent);
+    if (at < -tolerance || at > length + tolerance)
+        return 0;
+    return at > tolerance && at < length - tolerance ? 1 : 2;
+}
+
 /* Whether an exact shape reaches to p, a point of the unlimited one. */
 EC_FN bool ec_path_shape_holds(const ec_surface *s, const double p[3], double tolerance)
 {
@@ -340,7 +354,7 @@ EC_FN bool ec_path_node_point(const ec_scene *scene, uint32_t step, const double
                               const double b[3], int32_t branch, double p[3])
 {
     double at, n[3], da[3], db[3];
-    bool there = false;
+    bool there = false, apex = false;
 
     if (ec_path_kind(step) == EC_PATH_DIFFRACTION) {
         const ec_wedge *w = &scene->wedge[ec_path_index(step)];
@@ -352,7 +366,7 @@ EC_FN bool ec_path_node_point(const ec_scene *scene, uint32_t step, const double
     else if (s->kind == EC_SURFACE_CYLINDER)
         there = ec_path_cylinder_point(s, a, b, branch, p);
     else if (s->kind == EC_SURFACE_CONE && branch < 0)
-        there = ec_path_cone_point(s, a, b, p);
+        there = ec_path_cone_point(s, a, b, p, &apex);
     if (there) {
         ec_path_shape_normal(s, p, n);
         ec_path_sub(a, p, da);
@@ -360,10 +374,10 @@ EC_FN bool ec_path_node_point(const ec_scene *scene, uint32_t step, const double
         double side = branch < 0 ? 1.0 : -1.0;
         there = side * ec_path_dot(n, da) > 0 && side * ec_path_dot(n, db) > 0;
     }
-    if (!there)
+    if (!there && !apex)
         for (int i = 0; i < 3; i++)
             p[i] = 0.5 * (a[i] + b[i]);
-    return there;
+    return there && !apex;
 }
 
 /* Tangents of a node at its point, and the second derivatives of the point along them; how many. */

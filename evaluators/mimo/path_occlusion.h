@@ -98,11 +98,35 @@ EC_FN bool ec_path_pass(const ec_scene *s, int32_t part, double t, double near, 
 
 enum { EC_PATH_HITS_MAX = 256 };
 
+/* Whether a segment runs against its largest component: it is then traced from its other end, so that
+ * what merely touches an edge blocks both ways or neither. */
+EC_FN bool ec_path_runs_back(const double from[3], const double to[3])
+{
+    double d[3];
+    ec_path_sub(to, from, d);
+    double x = fabs(d[0]), y = fabs(d[1]), z = fabs(d[2]);
+    return (x >= y && x >= z ? d[0] : y >= z ? d[1] : d[2]) < 0;
+}
+
+EC_FN void ec_path_slabs_reverse(ec_path_slabs *slabs, double length)
+{
+    for (int32_t i = 0, j = slabs->n - 1; i <= j; i++, j--) {
+        int32_t facet = slabs->facet[i];
+        double at = slabs->at[i];
+        slabs->facet[i] = slabs->facet[j];
+        slabs->at[i] = length - slabs->at[j];
+        slabs->facet[j] = facet;
+        slabs->at[j] = length - at;
+    }
+}
+
 /* Whether the segment is clear but for slabs. skip: parts at its ends. */
-EC_FN bool ec_path_segment_clear(const ec_scene *s, const ec_bvh_view *bvh, const double from[3],
-                                 const double to[3], const int32_t *skip, int32_t n_skip,
+EC_FN bool ec_path_segment_clear(const ec_scene *s, const ec_bvh_view *bvh, const double a[3],
+                                 const double b[3], const int32_t *skip, int32_t n_skip,
                                  double near, ec_path_slabs *slabs)
 {
+    bool back = ec_path_runs_back(a, b);
+    const double *from = back ? b : a, *to = back ? a : b;
     double d[3], length = ec_path_unit(from, to, d);
     float begin = 0;
 
@@ -114,8 +138,11 @@ EC_FN bool ec_path_segment_clear(const ec_scene *s, const ec_bvh_view *bvh, cons
         double x, y;
         if (!ec_bvh_ray_set(bvh, from, d, begin, length, n_skip > 0 ? skip[0] : EC_BVH_NO_PART,
                             n_skip > 1 ? skip[1] : EC_BVH_NO_PART, &ray) ||
-            !ec_bvh_closest(bvh, &ray, &hit))
+            !ec_bvh_closest(bvh, &ray, &hit)) {
+            if (back)
+                ec_path_slabs_reverse(slabs, length);
             return true;
+        }
         int32_t part = s->part[hit.triangle];
         double t = ec_path_meet(s, s->triangle[hit.triangle], from, d, &x, &y);
         bool counts = t > near && t < length - near && !ec_path_skips(part, skip, n_skip);

@@ -276,6 +276,25 @@ EC_FN bool ec_path_chain_met(const ec_path_chain *c, double (*node)[3], double s
     return false;
 }
 
+/* Whether a node is far off the piece that exists of its edge or shape. Bodies that meet only where
+ * they do not exist have no path, and turns between them need not end. */
+EC_FN bool ec_path_chain_astray(const ec_path_chain *c, double (*node)[3])
+{
+    for (int32_t k = 0; k < c->n; k++) {
+        uint32_t step = c->step[c->at[k]];
+        if (ec_path_kind(step) == EC_PATH_DIFFRACTION) {
+            const ec_wedge *w = &c->scene->wedge[ec_path_index(step)];
+            if (!ec_path_wedge_side(w, node[k], 0.05 * ec_path_distance(w->from, w->to)))
+                return true;
+        } else {
+            const ec_surface *s = &c->scene->surface[ec_path_index(step)];
+            if (!ec_path_shape_holds(s, node[k], 0.05 * s->half_height))
+                return true;
+        }
+    }
+    return false;
+}
+
 enum { EC_PATH_TURNS_MAX = 64, EC_PATH_NEWTON_MAX = 12 };
 
 /* node: a start on the way in (any point in the bodies and on the edges will do). */
@@ -304,7 +323,8 @@ EC_FN int ec_path_chain_solve(const ec_path_chain *c, double (*node)[3])
         if (turn >= 8 && ec_path_chain_met(c, node, 1e-7))
             return EC_PATH_NONE;
     }
-    return lit && !ec_path_chain_met(c, node, 1e-3) ? EC_PATH_UNRESOLVED : EC_PATH_NONE;
+    bool lost = ec_path_chain_met(c, node, 1e-3) || ec_path_chain_astray(c, node);
+    return lit && !lost ? EC_PATH_UNRESOLVED : EC_PATH_NONE;
 }
 
 /* ---- whole paths ---- */
