@@ -64,9 +64,10 @@ typedef struct ec_path_sequences {
     size_t *first;     /* [n + 1]: sequence i is step[first[i] .. first[i + 1]); the first is empty:
                           the line of sight */
     uint32_t *step;
-    int32_t complete;  /* all sequences of up to this many interactions are there; -1: they were
-                          discovered by rays */
-    bool nodes_cut;    /* those with more than EC_PATH_NODES_MAX wedges and surfaces are not */
+    int32_t depth;     /* sequences of up to this many interactions are there; less than the
+                          options' where a limit cut the deeper ones */
+    bool discovered;   /* of those, what rays met; else all that can be */
+    bool nodes_cut;    /* those with more than EC_PATH_NODES_MAX wedges and surfaces are not there */
 } ec_path_sequences;
 
 /* All sequences for a transmitter in tx and a receiver in rx (NULL: anywhere).
@@ -112,19 +113,20 @@ EC_API void ec_path_list_free(ec_path_list *list);
 
 /* How rays are launched to discover sequences. */
 typedef struct ec_path_launch {
-    int32_t points;     /* in each box, 1 to 4096: its middle, its corners, then Sobol's */
-    int32_t rays;       /* from each point, 1 to 1e7, on a Fibonacci sphere */
-    int32_t edge_rays;  /* from each of three points of a wedge, for what follows a diffraction; 0:
-                           nothing does */
-    int threads;        /* 0: all */
+    int32_t points; /* in each box, 1 to 4096: its middle, its corners, then Sobol's */
+    int32_t rays;   /* from each point, 1 to 1e7, on a Fibonacci sphere; two diffractions: as many
+                       from all wedges that were met, in turn */
+    int threads;    /* 0: all that the process may use; no bit depends on it */
 } ec_path_launch;
 
-/* 9 points, 100,000 rays, 2,000 edge rays. */
+/* 9 points, 100,000 rays. */
 EC_API void ec_path_launch_default(ec_path_launch *launch);
 
-/* Sequences that rays from the boxes of a transmitter and a receiver meet, each with every shorter
- * one it begins with; those from the receiver are turned round. A ray that meets a part discovers
- * the wedges of that part as well. The same for any number of threads. */
+/* Sequences that rays from the boxes of a transmitter and a receiver meet, for scenes of any size: of
+ * reflections, each with every shorter one that it begins with (those from the receiver turned
+ * round), and with a wedge where a ray from either box met one of its faces. Rays go through slabs
+ * and are reflected by them. The more rays, the smaller the parts that are found; what is found does
+ * not depend on where in their boxes antennas are. ERR_ARGUMENT names a figure out of range. */
 EC_API int ec_path_discover(const ec_path_plan *plan, const ec_path_launch *launch,
                             const ec_path_box *tx, const ec_path_box *rx,
                             ec_path_sequences **sequences);

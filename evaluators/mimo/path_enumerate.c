@@ -7,7 +7,6 @@
  * of whose corners is in one of these half spaces cannot be reached. */
 #include "path_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,7 +219,7 @@ static void descend(walk *w, int32_t depth)
     }
 }
 
-static int check_box(const char *name, const ec_path_box *box)
+int ec_path_box_check(const char *name, const ec_path_box *box)
 {
     for (int d = 0; d < 3; d++)
         if (!isfinite(box->low[d]) || !isfinite(box->high[d]) || box->low[d] > box->high[d])
@@ -229,28 +228,15 @@ static int check_box(const char *name, const ec_path_box *box)
     return EC_OK;
 }
 
-static int make_sequences(ec_path_builder *b, int32_t complete, bool nodes_cut,
-                          ec_path_sequences **sequences)
-{
-    ec_path_sequences *s = calloc(1, sizeof *s);
-
-    if (!s)
-        return ec_fail(EC_ERR_MEMORY, "no memory for sequences of interactions");
-    *s = (ec_path_sequences){b->n, b->first, b->step, complete, nodes_cut};
-    memset(b, 0, sizeof *b);
-    *sequences = s;
-    return EC_OK;
-}
-
 int ec_path_enumerate(const ec_path_plan *plan, const ec_path_box *tx, const ec_path_box *rx,
                       ec_path_sequences **sequences)
 {
     ec_path_builder out = {0};
-    int status = check_box("transmitter", tx);
-    int32_t complete = plan->options.depth;
+    int status = ec_path_box_check("transmitter", tx);
+    int32_t depth = plan->options.depth;
 
     if (status == EC_OK && rx)
-        status = check_box("receiver", rx);
+        status = ec_path_box_check("receiver", rx);
     if (status == EC_OK && plan->n > 0 && !plan->sees)
         status = ec_fail(EC_ERR_UNSUPPORTED,
                          "the scene has %d facets, surfaces and wedges, too many to try all "
@@ -275,7 +261,7 @@ int ec_path_enumerate(const ec_path_plan *plan, const ec_path_box *tx, const ec_
         if (w.stopped && status == EC_OK) {
             out.n = n;
             out.n_steps = n_steps;
-            complete = w.target - 1;
+            depth = w.target - 1;
             break;
         }
         if (!w.reached)
@@ -283,79 +269,7 @@ int ec_path_enumerate(const ec_path_plan *plan, const ec_path_box *tx, const ec_
     }
     free(w.levels);
     if (status == EC_OK)
-        status = make_sequences(&out, complete, w.nodes_cut, sequences);
+        status = ec_path_builder_finish(&out, depth, false, w.nodes_cut, sequences);
     ec_path_builder_free(&out);
     return status;
-}
-
-void ec_path_sequences_destroy(ec_path_sequences **sequences)
-{
-    if (!sequences || !*sequences)
-        return;
-    free((*sequences)->first);
-    free((*sequences)->step);
-    free(*sequences);
-    *sequences = NULL;
-}
-
-void ec_path_sequences_describe(const ec_path_plan *plan, const ec_path_sequences *s, char *text,
-                                size_t size)
-{
-    int32_t depth = plan->options.depth;
-    int n = snprintf(text, size, "%zu sequences of up to %d interactions", s->n,
-                     (int)(s->complete < 0 ? depth : s->complete));
-
-    if (s->complete < 0 && n > 0 && (size_t)n < size)
-        n += snprintf(text + n, size - (size_t)n, ", met by rays");
-    if (s->complete >= 0 && s->complete < depth && n > 0 && (size_t)n < size)
-        n += snprintf(text + n, size - (size_t)n,
-                      "; depth %d and what is deeper, to %d, is cut: it has more than the limit of "
-                      "%zu sequences, or of %.3g tests, allows",
-                      (int)s->complete + 1, (int)depth, plan->options.sequences_max,
-                      plan->options.tests_max);
-    if (s->nodes_cut && n > 0 && (size_t)n < size)
-        snprintf(text + n, size - (size_t)n,
-                 "; those with more than %d wedges and curved surfaces are cut",
-                 EC_PATH_NODES_MAX);
-}
-
-/* ---- growing lists ---- */
-
-static int grow(void **memory, size_t *capacity, size_t wanted, size_t bytes)
-{
-    if (wanted <= *capacity)
-        return EC_OK;
-    size_t more = *capacity ? 2 * *capacity : 256;
-    if (more < wanted)
-        more = wanted;
-    void *larger = realloc(*memory, more * bytes);
-    if (!larger)
-        return ec_fail(EC_ERR_MEMORY, "no memory for %zu sequences of interactions", more);
-    *memory = larger;
-    *capacity = more;
-    return EC_OK;
-}
-
-int ec_path_builder_add(ec_path_builder *b, int32_t depth, const uint32_t *step)
-{
-    int status = grow((void **)&b->first, &b->capacity, b->n + 2, sizeof *b->first);
-
-    if (status == EC_OK)
-        status = grow((void **)&b->step, &b->steps_capacity, b->n_steps + (size_t)depth + 1,
-                      sizeof *b->step);
-    if (status != EC_OK)
-        return status;
-    if (depth > 0)
-        memcpy(b->step + b->n_steps, step, (size_t)depth * sizeof *step);
-    b->first[b->n++] = b->n_steps;
-    b->n_steps += (size_t)depth;
-    b->first[b->n] = b->n_steps;
-    return EC_OK;
-}
-
-void ec_path_builder_free(ec_path_builder *b)
-{
-    free(b->first);
-    free(b->step);
-    memset(b, 0, sizeof *b);
 }

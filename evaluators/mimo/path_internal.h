@@ -59,5 +59,11 @@ typedef struct ec_path_builder {
 
 int ec_path_builder_add(ec_path_builder *b, int32_t depth, const uint32_t *step);
 void ec_path_builder_free(ec_path_builder *b);
+/* The builder's memory becomes that of *sequences. */
+int ec_path_builder_finish(ec_path_builder *b, int32_t depth, bool discovered, bool nodes_cut,
+                           ec_path_sequences **sequences);
+
+/* ERR_ARGUMENT unless the box of the named antenna is finite and not inside out. */
+int ec_path_box_check(const char *name, const ec_path_box *box);
 
 #endif

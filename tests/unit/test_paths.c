@@ -256,7 +256,7 @@ static void compare(const char *name, const test_scene *t, ec_path_options optio
         free_point(t, stream, &i, o->rx);
         ec_path_box box = point_box(o->tx);
         if (ec_path_enumerate(plan, &box, NULL, &sequences) != EC_OK ||
-            sequences->complete != options.depth ||
+            sequences->depth != options.depth ||
             ec_path_find(plan, sequences, o->tx, o->rx, &list) != EC_OK) {
             wrong++;
         } else {
@@ -722,6 +722,83 @@ static void test_more_triangles(void **state)
     ec_path_list_free(&many);
 }
 
+/* ---- discovery ---- */
+
+/* Rays find next to all paths, and only those that there are; the same with any number of threads. */
+static void test_discovery(void **state)
+{
+    test_scene *t = *state;
+    ec_path_launch launch = {.points = 9, .rays = 10000, .threads = 1};
+    ec_path_list some = {0}, all = {0};
+
+    for (int scene = 0; scene < 3; scene++) {
+        ec_path_options options = options_of(scene == 2 ? 2 : 3, scene == 2 ? 2 : 1, scene == 2);
+        ec_path_plan *plan = NULL;
+        ec_path_sequences *met = NULL, *again = NULL, *every = NULL;
+        ec_path_box tx = {{0.2, 3.9, 0.4}, {0.9, 4.2, 2.5}}, rx = {{2, 0.1, 1}, {6, 4.2, 1.5}};
+        size_t found = 0, total = 0;
+        char text[200];
+        if (scene == 0) {
+            make_room(t, 4);
+        } else if (scene == 1) {
+            make_prisms(t, 1);
+            scene_round(t, EC_SURFACE_CYLINDER, (double[3]){-1, 0, 2}, (double[3]){0, 0, 1}, 0.5, 1,
+                        72, false);
+            t->s.n_wedges = 0;
+            scene_end(t);
+            tx = (ec_path_box){{-9, -1, 0.2}, {-8, 1, 3}};
+            rx = (ec_path_box){{6, -1, 0.2}, {7, 1, 3}};
+        } else {
+            make_plates(t, 1, 12);
+            tx = (ec_path_box){{-3, -3, -3}, {-2, -2, -2}};
+            rx = (ec_path_box){{2, 2, 2}, {3, 3, 3}};
+        }
+        assert_int_equal(ec_path_plan_create(&t->s, &options, &plan), EC_OK);
+        assert_int_equal(ec_path_discover(plan, &launch, &tx, &rx, &met), EC_OK);
+        launch.threads = 3;
+        assert_int_equal(ec_path_discover(plan, &launch, &tx, &rx, &again), EC_OK);
+        launch.threads = 1;
+        assert_true(met->discovered && met->depth == options.depth);
+        assert_int_equal(met->n, again->n);
+        assert_memory_equal(met->first, again->first, (met->n + 1) * sizeof *met->first);
+        assert_memory_equal(met->step, again->step, met->first[met->n] * sizeof *met->step);
+        ec_path_sequences_describe(plan, met, text, sizeof text);
+        assert_non_null(strstr(text, "met by rays"));
+        assert_int_equal(ec_path_enumerate(plan, &tx, &rx, &every), EC_OK);
+        for (uint32_t k = 0; k < 20; k++) {
+            double a[3], b[3];
+            for (uint32_t d = 0; d < 3; d++) {
+                a[d] = draw_in(46, 100 * k + d, tx.low[d], tx.high[d]);
+                b[d] = draw_in(46, 100 * k + 50 + d, rx.low[d], rx.high[d]);
+            }
+            ec_path_list_clear(&some);
+            ec_path_list_clear(&all);
+            assert_int_equal(ec_path_find(plan, met, a, b, &some), EC_OK);
+            assert_int_equal(ec_path_find(plan, every, a, b, &all), EC_OK);
+            size_t at = 0; /* in order */
+            for (size_t i = 0; i < some.n; i++, at++) {
+                for (; at < all.n &&
+                       (all.path[at].depth != some.path[i].depth ||
+                        memcmp(all.step + all.path[at].first, some.step + some.path[i].first,
+                               (size_t)some.path[i].depth * sizeof *some.step) != 0);
+                     at++) {
+                }
+                assert_true(at < all.n);
+            }
+            found += some.n;
+            total += all.n;
+        }
+        printf("  %zu of %zu sequences, %zu of %zu paths\n", met->n, every->n, found, total);
+        assert_true(found >= total - total / 10);
+        ec_path_sequences_destroy(&met);
+        ec_path_sequences_destroy(&again);
+        ec_path_sequences_destroy(&every);
+        ec_path_plan_destroy(&plan);
+    }
+    ec_path_list_free(&some);
+    ec_path_list_free(&all);
+}
+
 /* ---- limits and errors ---- */
 
 static void test_limits(void **state)
@@ -738,10 +815,10 @@ static void test_limits(void **state)
     options.sequences_max = 5000;
     assert_int_equal(ec_path_plan_create(&t->s, &options, &plan), EC_OK);
     assert_int_equal(ec_path_enumerate(plan, &box, NULL, &sequences), EC_OK);
-    assert_true(sequences->n <= 5000 && sequences->complete >= 1 && sequences->complete < 20);
+    assert_true(sequences->n <= 5000 && sequences->depth >= 1 && sequences->depth < 20);
     ec_path_sequences_describe(plan, sequences, text, sizeof text);
     assert_non_null(strstr(text, "to 20, is cut"));
-    int32_t complete = sequences->complete;
+    int32_t complete = sequences->depth;
     size_t n = sequences->n;
     ec_path_sequences_destroy(&sequences);
     ec_path_plan_destroy(&plan);
@@ -751,7 +828,7 @@ static void test_limits(void **state)
     assert_int_equal(ec_path_plan_create(&t->s, &options, &plan), EC_OK);
     assert_int_equal(ec_path_enumerate(plan, &box, NULL, &sequences), EC_OK);
     assert_int_equal(sequences->n, n);
-    assert_int_equal(sequences->complete, complete);
+    assert_int_equal(sequences->depth, complete);
     ec_path_sequences_describe(plan, sequences, text, sizeof text);
     assert_null(strstr(text, "cut"));
     ec_path_sequences_destroy(&sequences);
@@ -762,7 +839,7 @@ static void test_limits(void **state)
     options.tests_max = 1e5;
     assert_int_equal(ec_path_plan_create(&t->s, &options, &plan), EC_OK);
     assert_int_equal(ec_path_enumerate(plan, &box, NULL, &sequences), EC_OK);
-    assert_true(sequences->complete < 20);
+    assert_true(sequences->depth < 20);
     ec_path_sequences_destroy(&sequences);
     ec_path_plan_destroy(&plan);
 
@@ -1035,7 +1112,8 @@ static int free_state(void **state)
     return 0;
 }
 
-int main(void)
+/* A pattern in the first argument chooses tests. */
+int main(int n, char **argument)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_complete_room),    cmocka_unit_test(test_complete_street),
@@ -1044,10 +1122,12 @@ int main(void)
         cmocka_unit_test(test_corner_reflectors), cmocka_unit_test(test_convex_edge),
         cmocka_unit_test(test_common_edges), cmocka_unit_test(test_reciprocity),
         cmocka_unit_test(test_rotation), cmocka_unit_test(test_alone_or_among_many),
-        cmocka_unit_test(test_more_triangles), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_more_triangles), cmocka_unit_test(test_discovery), cmocka_unit_test(test_limits),
         cmocka_unit_test(test_wrong_options), cmocka_unit_test(test_specular_points),
         cmocka_unit_test(test_curved_sequences), cmocka_unit_test(test_hollow),
         cmocka_unit_test(test_cylinder_case),
     };
+    if (n > 1)
+        cmocka_set_test_filter(argument[1]);
     return cmocka_run_group_tests(tests, make_state, free_state);
 }
