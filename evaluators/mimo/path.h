@@ -20,7 +20,7 @@
  * boxes). When a limit stops it, whole depths are left out and the result says which.
  *
  * Not traced, and counted as unresolved: sequences with a hollow curved surface (a tunnel, seen from
- * within) and a second curved surface or wedge. Corners of wedges and curved edges do not diffract.
+ * within) or an interpolated one (path_mesh.h), and a second curved surface or wedge. Corners of wedges and curved edges do not diffract.
  */
 #ifndef EC_PATH_H
 #define EC_PATH_H
@@ -61,20 +61,20 @@ typedef struct ec_path_box {
 
 typedef struct ec_path_sequences {
     size_t n;
-    size_t *first;     /* [n + 1]: sequence i is step[first[i] .. first[i + 1]); the first is empty:
+    size_t *first; /* [n + 1]: sequence i is step[first[i] .. first[i + 1]); the first is empty:
                           the line of sight */
     uint32_t *step;
-    int32_t depth;     /* sequences of up to this many interactions are there; less than the
+    int32_t depth;   /* sequences of up to this many interactions are there; less than the
                           options' where a limit cut the deeper ones */
-    bool discovered;   /* of those, what rays met; else all that can be */
-    bool nodes_cut;    /* those with more than EC_PATH_NODES_MAX wedges and surfaces are not there */
+    bool discovered; /* of those, what rays met; else all that can be */
+    bool nodes_cut;  /* those with more than EC_PATH_NODES_MAX wedges and surfaces are not there */
 } ec_path_sequences;
 
 /* All sequences for a transmitter in tx and a receiver in rx (NULL: anywhere).
  * ERR_ARGUMENT: a box is not finite. ERR_UNSUPPORTED: the scene has more than 8192 facets, wedges and
  * surfaces. */
-EC_API int ec_path_enumerate(const ec_path_plan *plan, const ec_path_box *tx,
-                             const ec_path_box *rx, ec_path_sequences **sequences);
+EC_API int ec_path_enumerate(const ec_path_plan *plan, const ec_path_box *tx, const ec_path_box *rx,
+                             ec_path_sequences **sequences);
 EC_API void ec_path_sequences_destroy(ec_path_sequences **sequences);
 
 /* One line on what the sequences are, and on what a limit cut: "1,203 sequences of up to 3
@@ -83,11 +83,12 @@ EC_API void ec_path_sequences_describe(const ec_path_plan *plan, const ec_path_s
                                        char *text, size_t size);
 
 typedef struct ec_path {
-    size_t first;  /* its steps and points: list->step[first ..], and list->direction */
-    int32_t depth; /* how many, transmissions included */
-    int32_t branch; /* of a hollow shape's several points, else -1 */
-    double length; /* m */
-    double smooth; /* m, see ec_path_trace: below 1 / k geometrical optics is inexact */
+    size_t first;   /* its steps and points: list->step[first ..], and list->direction */
+    int32_t depth;  /* how many, transmissions included */
+    int32_t branch; /* of the several points of a hollow shape or interpolated surface, else -1 */
+    double length;  /* m */
+    ec_path_place place; /* of its reflection at an interpolated surface */
+    double smooth;       /* m, see ec_path_trace: below 1 / k geometrical optics is inexact */
 } ec_path;
 
 /* The paths of pairs, one after another. Zero it before the first use. */
@@ -97,9 +98,9 @@ typedef struct ec_path_list {
     size_t n_steps, steps_capacity;
     uint32_t *step;
     double (*point)[3];
-    double (*direction)[3];   /* unit, of the segment that ends at the point */
-    double (*arrival)[3];     /* [n] unit, of the last segment */
-    size_t unresolved;        /* sequences whose points were not found for want of a method or of
+    double (*direction)[3]; /* unit, of the segment that ends at the point */
+    double (*arrival)[3];   /* [n] unit, of the last segment */
+    size_t unresolved;      /* sequences whose points were not found for want of a method or of
                                  convergence */
 } ec_path_list;
 

@@ -120,13 +120,73 @@ EC_FN bool ec_path_corner(const ec_scene *scene, uint32_t first, uint32_t second
     return false;
 }
 
+/* A cosine: what runs along a face is not reflected by it. */
+#define EC_PATH_GRAZING 1e-9
+
+/* Radius of curvature of a surface along a unit tangent; INFINITY where it is straight. */
+EC_FN double ec_path_radius_along(const ec_scene *scene, const ec_surface *s, const double p[3],
+                                  const double n[3], const ec_path_place *place,
+                                  const double tangent[3])
+{
+    double bend, d[3], e[3];
+
+    if (s->kind == EC_SURFACE_SPHERE)
+        return s->radius;
+    if (s->kind == EC_SURFACE_MESH) {
+        double m[3], u[3], v[3], form[3];
+        ec_path_mesh_form(scene, place, m, u, v, form);
+        double x = ec_path_dot(u, tangent), y = ec_path_dot(v, tangent);
+        bend = fabs(form[0] * x * x + 2 * form[1] * x * y + form[2] * y * y);
+    } else {
+        double radius = s->radius;
+        ec_path_cross(s->axis, n, e);
+        ec_path_sub(p, s->point, d);
+        if (s->kind == EC_SURFACE_CONE) {
+            double c = ec_det_cospi(s->radius / EC_PI);
+            radius = ec_path_dot(d, s->axis) * ec_det_sinpi(s->radius / EC_PI) / (c * c);
+        }
+        double across = ec_path_dot(tangent, e);
+        bend = across * across / (ec_path_dot(e, e) * radius);
+    }
+    return bend > 0 ? 1 / bend : (double)INFINITY;
+}
+
+EC_FN bool ec_path_check_curved(const ec_scene *scene, const ec_surface *s, const double p[3],
+                                const double in[3], const double out[3], int32_t branch,
+                                double tolerance, ec_path_trace *t)
+{
+    double n[3], u[3], v[3], form[3], along[3];
+    double side = branch < 0 ? 1.0 : -1.0;
+
+    if (!ec_path_shape_holds(s, p, tolerance))
+        return false;
+    if (s->kind == EC_SURFACE_MESH) {
+        ec_path_mesh_form(scene, &t->place, n, u, v, form);
+        side = s->thin && ec_path_dot(n, in) > 0 ? -1.0 : 1.0;
+    } else {
+        ec_path_shape_normal(s, p, n);
+    }
+    double cosine = -side * ec_path_dot(n, in);
+    if (!(cosine > EC_PATH_GRAZING) || !(side * ec_path_dot(n, out) > EC_PATH_GRAZING))
+        return false;
+    /* the plane of incidence cuts the surface along the ray's track; at normal incidence, where it
+     * is any plane, nothing is grazing */
+    ec_path_along(in, -ec_path_dot(n, in), n, along);
+    double track = ec_path_norm(along);
+    for (int i = 0; i < 3; i++)
+        along[i] = track > 1e-9 ? along[i] / track : 0;
+    double radius = ec_path_radius_along(scene, s, p, n, &t->place, along);
+    double smooth = 0.5 * radius * cosine * cosine * cosine;
+    t->smooth = smooth < t->smooth ? smooth : t->smooth;
+    return true;
+}
+
 /* Checks the i-th interaction of a path whose points are known. */
 EC_FN bool ec_path_check_step(const ec_scene *scene, int32_t depth, const uint32_t *step, int32_t i,
                               int32_t branch, double tolerance, ec_path_trace *t)
 {
     const double *p = t->point[i], *in = t->direction[i], *out = t->direction[i + 1];
     int32_t index = ec_path_index(step[i]);
-    const double grazing = 1e-9; /* of a cosine: what runs along a face is not reflected by it */
 
     if (i + 1 < depth && ec_path_distance(p, t->point[i + 1]) <= tolerance &&
         !ec_path_corner(scene, step[i], step[i + 1], out, tolerance))
@@ -135,44 +195,13 @@ EC_FN bool ec_path_check_step(const ec_scene *scene, int32_t depth, const uint32
     case EC_PATH_REFLECTION: {
         const ec_facet *f = &scene->facet[index];
         double cosine = -ec_path_dot(f->normal, in);
-        if (!(f->thin ? fabs(cosine) > grazing : cosine > grazing))
+        if (!(f->thin ? fabs(cosine) > EC_PATH_GRAZING : cosine > EC_PATH_GRAZING))
             return false;
         return ec_path_on_facet(scene, index, p, tolerance);
     }
-    case EC_PATH_CURVED: {
-        const ec_surface *s = &scene->surface[index];
-        double n[3], along[3];
-        double side = branch < 0 ? 1.0 : -1.0;
-        if (!ec_path_shape_holds(s, p, tolerance))
-            return false;
-        ec_path_shape_normal(s, p, n);
-        double cosine = -side * ec_path_dot(n, in);
-        if (!(cosine > grazing) || !(side * ec_path_dot(n, out) > grazing))
-            return false;
-        /* curvature in the plane of incidence: that along the ray's track on the surface */
-        ec_path_along(in, -ec_path_dot(n, in), n, along);
-        double track = ec_path_dot(along, along), bent = track;
-        double radius = s->radius;
-        if (s->kind != EC_SURFACE_SPHERE) {
-            double e[3], d[3];
-            ec_path_cross(s->axis, n, e);
-            ec_path_sub(p, s->point, d);
-            if (s->kind == EC_SURFACE_CONE) {
-                double z = ec_path_dot(d, s->axis);
-                double c = ec_det_cospi(s->radius / EC_PI);
-                radius = z * ec_det_sinpi(s->radius / EC_PI) / (c * c);
-            }
-            double across = ec_path_dot(along, e);
-            bent = across * across / ec_path_dot(e, e);
-        }
-        /* at normal incidence the plane is any, the most curved one the least smooth */
-        double smooth = track > 1e-18 && bent < track
-                            ? (bent > 0 ? radius * track / bent : (double)INFINITY)
-                            : radius;
-        smooth *= 0.5 * cosine * cosine * cosine;
-        t->smooth = smooth < t->smooth ? smooth : t->smooth;
-        return true;
-    }
+    case EC_PATH_CURVED:
+        return ec_path_check_curved(scene, &scene->surface[index], p, in, out, branch, tolerance,
+                                    t);
     case EC_PATH_DIFFRACTION: {
         const ec_wedge *w = &scene->wedge[index];
         double back[3] = {-in[0], -in[1], -in[2]};

@@ -110,12 +110,25 @@ typedef struct ray_tree {
     int status;
 } ray_tree;
 
-static void normal_at(const ec_scene *s, int32_t part, const double p[3], double n[3])
+/* The outward normal where a ray meets a triangle. */
+static void normal_at(const ec_scene *s, int32_t triangle, const double from[3],
+                      const double direction[3], const double p[3], double n[3])
 {
-    if (part >= 0)
+    int32_t part = s->part[triangle];
+
+    if (part >= 0) {
         ec_path_copy(s->facet[part].normal, n);
-    else
+    } else if (s->surface[~part].kind != EC_SURFACE_MESH) {
         ec_path_shape_normal(&s->surface[~part], p, n);
+        for (int d = 0; d < 3 && s->surface[~part].inward; d++)
+            n[d] = -n[d];
+    } else {
+        ec_path_patch patch;
+        double x, y, q[3];
+        ec_path_meet(s, s->triangle[triangle], from, direction, &x, &y);
+        ec_path_patch_make(s, triangle, &patch);
+        ec_path_patch_at(&patch, x, y, q, n);
+    }
 }
 
 static void follow(ray_tree *r, int32_t depth, int32_t slabs, const double from[3],
@@ -129,16 +142,14 @@ static void follow(ray_tree *r, int32_t depth, int32_t slabs, const double from[
         return;
     int32_t part = s->part[hit];
     bool thin = part >= 0 ? s->facet[part].thin : s->surface[~part].thin;
-    bool inward = part < 0 && s->surface[~part].inward;
     ec_path_along(from, t, direction, p);
     for (int32_t i = part < 0 ? 0 : r->wedge_first[part];
          part >= 0 && i < r->wedge_first[part + 1] && r->status == EC_OK; i++) {
         r->step[depth] = ec_path_step(EC_PATH_DIFFRACTION, r->wedge_of[i]);
         r->status = set_add(r->wedges, depth + 1, r->step);
     }
-    normal_at(s, part, p, n);
-    double slant = ec_path_dot(n, direction) * (inward ? -1 : 1);
-    if (slant < 0 || thin) {
+    normal_at(s, hit, from, direction, p, n);
+    if (ec_path_dot(n, direction) < 0 || thin) {
         r->step[depth] = part >= 0 ? ec_path_step(EC_PATH_REFLECTION, part)
                                    : ec_path_step(EC_PATH_CURVED, ~part);
         if (r->reflections && r->status == EC_OK)
@@ -168,8 +179,8 @@ static void fibonacci(int32_t i, int32_t n, int32_t place, double d[3])
 /* Places in a box: its middle, its corners, then a Sobol sequence. */
 static int box_places(const ec_path_box *box, int32_t n, double (*place)[3])
 {
-    ec_sampling_info info = {.method = EC_SAMPLING_SOBOL, .dimensions = 3, .n = (size_t)n + 1,
-                             .plain = true};
+    ec_sampling_info info = {
+        .method = EC_SAMPLING_SOBOL, .dimensions = 3, .n = (size_t)n + 1, .plain = true};
     double *unit = malloc(3 * info.n * sizeof *unit);
     int status = unit ? ec_sampling_fill(&info, unit)
                       : ec_fail(EC_ERR_MEMORY, "no memory for the places of rays");
@@ -421,8 +432,8 @@ static int join(found *f, const ec_path_builder *a, const ending *eb, int32_t de
         if (da > depth)
             continue;
         memcpy(step, a->step + a->first[i], (size_t)da * sizeof *step);
-        for (size_t k = first_at(eb, b->n, step[da - 1]);
-             k < b->n && eb[k].wedge == step[da - 1]; k++) {
+        for (size_t k = first_at(eb, b->n, step[da - 1]); k < b->n && eb[k].wedge == step[da - 1];
+             k++) {
             int32_t db = depth_of(b, eb[k].i);
             if (da + db - 1 != depth)
                 continue;
@@ -543,8 +554,7 @@ static int launch_box(launch *l, const ec_path_box *box, set *reflections, set *
                        : ec_fail(EC_ERR_MEMORY, "no memory for the places of rays");
 
     if (status == EC_OK)
-        status =
-            launch_rays(l, point ? 1 : l->info->points, place, 0, NULL, reflections, wedges);
+        status = launch_rays(l, point ? 1 : l->info->points, place, 0, NULL, reflections, wedges);
     free(place);
     return status;
 }

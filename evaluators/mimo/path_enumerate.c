@@ -25,8 +25,8 @@ typedef struct walk {
     const ec_path_box *rx;
     int32_t target; /* depth of the sequences that are wanted */
     double tests;
-    bool reached;   /* some node of the tree has that depth */
-    bool stopped;   /* by a limit */
+    bool reached; /* some node of the tree has that depth */
+    bool stopped; /* by a limit */
     bool nodes_cut;
     uint32_t step[EC_PATH_DEPTH_MAX];
     ec_path_builder *out;
@@ -50,8 +50,7 @@ static void box_corners(const ec_path_box *box, level *l)
 }
 
 /* Whether waves from (or to) some of the points can meet the element from outside. */
-static bool lights(const ec_path_plan *plan, int32_t n, double (*from)[3],
-                   const ec_path_element *e)
+static bool lights(const ec_path_plan *plan, int32_t n, double (*from)[3], const ec_path_element *e)
 {
     int32_t index = ec_path_index(e->step);
     bool front0 = false, front1 = false;
@@ -179,8 +178,7 @@ static void descend(walk *w, int32_t depth)
 {
     const ec_path_plan *plan = w->plan;
     level *l = &w->levels[depth];
-    const uint8_t *sees =
-        l->element < 0 ? NULL : plan->sees + (size_t)l->element * (size_t)plan->n;
+    const uint8_t *sees = l->element < 0 ? NULL : plan->sees + (size_t)l->element * (size_t)plan->n;
 
     if (depth == w->target) {
         w->reached = true;

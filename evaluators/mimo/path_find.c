@@ -54,8 +54,7 @@ void ec_path_list_free(ec_path_list *list)
     memset(list, 0, sizeof *list);
 }
 
-static void append(ec_path_list *l, uint32_t step, const double point[3],
-                   const double direction[3])
+static void append(ec_path_list *l, uint32_t step, const double point[3], const double direction[3])
 {
     l->step[l->n_steps] = step;
     ec_path_copy(point, l->point[l->n_steps]);
@@ -65,8 +64,8 @@ static void append(ec_path_list *l, uint32_t step, const double point[3],
 
 /* Puts the path into the list if nothing blocks it, with the slabs it passes. */
 static int add_clear(const ec_path_plan *plan, int32_t depth, const uint32_t *step,
-                     const double tx[3], const double rx[3], int32_t branch,
-                     const ec_path_trace *t, ec_path_list *list)
+                     const double tx[3], const double rx[3], int32_t branch, const ec_path_trace *t,
+                     ec_path_list *list)
 {
     ec_path_slabs slabs = {.limit = plan->options.transmissions};
     size_t first = list->n_steps;
@@ -103,12 +102,13 @@ static int add_clear(const ec_path_plan *plan, int32_t depth, const uint32_t *st
                                       .depth = (int32_t)(list->n_steps - first),
                                       .branch = branch,
                                       .length = t->length,
+                                      .place = t->place,
                                       .smooth = t->smooth};
     return EC_OK;
 }
 
 /* Which sides of the curved surfaces of a sequence are to be tried: bit 0 the outside of shapes,
- * bit 1 their inside. */
+ * bit 1 their inside, or the several points of an interpolated surface. */
 static int sides_of(const ec_scene *s, int32_t depth, const uint32_t *step)
 {
     int sides = 3;
@@ -118,7 +118,7 @@ static int sides_of(const ec_scene *s, int32_t depth, const uint32_t *step)
         if (ec_path_kind(step[i]) != EC_PATH_CURVED)
             continue;
         const ec_surface *c = &s->surface[ec_path_index(step[i])];
-        sides &= c->thin ? 3 : c->inward ? 2 : 1;
+        sides &= c->kind == EC_SURFACE_MESH ? 2 : c->thin ? 3 : c->inward ? 2 : 1;
         curved = true;
     }
     return curved ? sides : 1;

@@ -15,8 +15,7 @@
 #define EC_PATH_NODE_H
 
 #include "../../core/detmath.h"
-#include "path_types.h"
-#include "scene.h"
+#include "path_mesh.h"
 
 /* The point of the line that divides it in the ratio of the distances of a and b to it. */
 EC_FN bool ec_path_line_point(const double origin[3], const double unit[3], const double a[3],
@@ -97,7 +96,7 @@ EC_FN bool ec_path_circle_outside(double ax, double ay, double bx, double by, do
     return ca > 0 && cb > 0;
 }
 
-enum { EC_PATH_SECTORS = 96, EC_PATH_BRANCHES_MAX = 4 };
+enum { EC_PATH_SECTORS = 96 };
 
 /* How the length grows as the point of the circle moves counter-clockwise, a and b being inside. */
 EC_FN double ec_path_circle_slope(double ax, double ay, double bx, double by, double radius,
@@ -152,8 +151,8 @@ EC_FN bool ec_path_circle_inside(double ax, double ay, double bx, double by, dou
 
 /* Specular point of a circle in the plane of unit vectors u, v about center, a and b being given by
  * their parts in the plane. branch < 0: on the outside. */
-EC_FN bool ec_path_circle(double ax, double ay, double bx, double by, double radius,
-                          int32_t branch, double *nx, double *ny)
+EC_FN bool ec_path_circle(double ax, double ay, double bx, double by, double radius, int32_t branch,
+                          double *nx, double *ny)
 {
     if (branch < 0)
         return ec_path_circle_outside(ax, ay, bx, by, radius, nx, ny);
@@ -171,8 +170,7 @@ EC_FN void ec_path_across(const double unit[3], double u[3])
 
 /* Parts of a and b in the plane through center that is across axis (NULL: that holds a and b). */
 EC_FN void ec_path_section(const double center[3], const double *axis, const double a[3],
-                           const double b[3], double u[3], double v[3], double pa[2],
-                           double pb[2])
+                           const double b[3], double u[3], double v[3], double pa[2], double pb[2])
 {
     double da[3], db[3];
 
@@ -338,7 +336,7 @@ EC_FN bool ec_path_shape_holds(const ec_surface *s, const double p[3], double to
 {
     double d[3];
 
-    if (s->kind == EC_SURFACE_SPHERE)
+    if (s->kind == EC_SURFACE_SPHERE || s->kind == EC_SURFACE_MESH)
         return true;
     ec_path_sub(p, s->point, d);
     double z = ec_path_dot(d, s->axis);
@@ -349,9 +347,9 @@ EC_FN bool ec_path_shape_holds(const ec_surface *s, const double p[3], double to
 
 /* The point of a node between a and b. lit: it is there, and a and b see it; otherwise p is a
  * place between them that an iteration may go on from. branch: which of several specular points
- * of a hollow shape, -1 for the outside of a shape. */
+ * of a hollow shape or an interpolated surface, -1 for the outside of a shape. */
 EC_FN bool ec_path_node_point(const ec_scene *scene, uint32_t step, const double a[3],
-                              const double b[3], int32_t branch, double p[3])
+                              const double b[3], int32_t branch, ec_path_place *place, double p[3])
 {
     double at, n[3], da[3], db[3];
     bool there = false, apex = false;
@@ -361,6 +359,8 @@ EC_FN bool ec_path_node_point(const ec_scene *scene, uint32_t step, const double
         return ec_path_line_point(w->from, w->tangent, a, b, p, &at);
     }
     const ec_surface *s = &scene->surface[ec_path_index(step)];
+    if (s->kind == EC_SURFACE_MESH)
+        return branch >= 0 && ec_path_mesh_point(scene, s, a, b, branch, place, p);
     if (s->kind == EC_SURFACE_SPHERE)
         there = ec_path_sphere_point(s, a, b, branch, p);
     else if (s->kind == EC_SURFACE_CYLINDER)

@@ -55,7 +55,7 @@ bool ec_path_clear(const ec_path_plan *plan, const double from[3], const double 
     double length = ec_path_unit(from, to, d);
     for (int32_t i = 0; i < s->n_triangles; i++) {
         double t = meet(s, s->triangle[i], from, d);
-        if (t > near && t < length - near && !ec_path_skips(s->part[i], skip, n_skip) &&
+        if (ec_path_hit_counts(s, i, from, to, t, length, near, skip, n_skip) &&
             !ec_path_pass(s, s->part[i], t, near, slabs))
             return false;
     }

@@ -57,9 +57,57 @@ EC_FN int32_t ec_path_parts_of(const ec_scene *s, uint32_t step, int32_t part[2]
     return w->facet[1] < 0 ? 1 : 2;
 }
 
+/* Whether an end of a segment is so near to the plane of a triangle of an interpolated surface that a
+ * hit there only says that triangles are not quite the surface that the end lies on. */
+EC_FN bool ec_path_is_near_patch(const ec_scene *s, int32_t triangle, const double from[3],
+                                 const double to[3])
+{
+    ec_path_patch f;
+    double n[3], a[3], b[3], depth = 0;
+
+    ec_path_patch_make(s, triangle, &f);
+    for (int k = 0; k < 3; k++) {
+        double bend = 0.25 * ec_path_norm(f.bend[k]);
+        depth = bend > depth ? bend : depth;
+    }
+    ec_path_cross(f.edge[0], f.edge[1], n);
+    ec_path_sub(from, f.corner[0], a);
+    ec_path_sub(to, f.corner[0], b);
+    double limit = 6 * depth * ec_path_norm(n);
+    return fabs(ec_path_dot(n, a)) < limit || fabs(ec_path_dot(n, b)) < limit;
+}
+
+/* Whether a hit at t of a segment counts, as against what lies at its ends. An interpolated surface
+ * can be in the way of its own reflections. */
+EC_FN bool ec_path_hit_counts(const ec_scene *s, int32_t triangle, const double from[3],
+                              const double to[3], double t, double length, double near,
+                              const int32_t *skip, int32_t n_skip)
+{
+    int32_t part = s->part[triangle];
+
+    if (!(t > near && t < length - near))
+        return false;
+    if (!ec_path_skips(part, skip, n_skip))
+        return true;
+    return part < 0 && s->surface[~part].kind == EC_SURFACE_MESH &&
+           !ec_path_is_near_patch(s, triangle, from, to);
+}
+
+/* The first two parts of a segment's ends that rays need not look at. */
+EC_FN void ec_path_ray_skips(const ec_scene *s, const int32_t *skip, int32_t n_skip, int32_t two[2])
+{
+    int32_t n = 0;
+
+    two[0] = two[1] = EC_BVH_NO_PART;
+    for (int32_t i = 0; i < n_skip && n < 2; i++)
+        if (skip[i] >= 0 || s->surface[~skip[i]].kind != EC_SURFACE_MESH)
+            two[n++] = skip[i];
+}
+
 EC_FN bool ec_path_facet_is_slab(const ec_scene *s, const ec_facet *f)
 {
-    return f->thin && s->material[f->material].thickness > 0;
+    const ec_material *m = &s->material[f->material];
+    return f->thin && m->thickness > 0 && m->kind != EC_MATERIAL_PEC;
 }
 
 /* The slabs of a segment, in order. */
@@ -71,7 +119,8 @@ typedef struct ec_path_slabs {
 
 /* A hit at t. Two triangles of a slab, or two slabs of a plane, that the segment meets in one point
  * of their common edge are one, of the lower index. False: the segment is blocked. */
-EC_FN bool ec_path_pass(const ec_scene *s, int32_t part, double t, double near, ec_path_slabs *slabs)
+EC_FN bool ec_path_pass(const ec_scene *s, int32_t part, double t, double near,
+                        ec_path_slabs *slabs)
 {
     int32_t k = slabs->n;
 
@@ -129,15 +178,16 @@ EC_FN bool ec_path_segment_clear(const ec_scene *s, const ec_bvh_view *bvh, cons
     const double *from = back ? b : a, *to = back ? a : b;
     double d[3], length = ec_path_unit(from, to, d);
     float begin = 0;
+    int32_t two[2];
 
     slabs->n = 0;
+    ec_path_ray_skips(s, skip, n_skip, two);
     /* Hits that do not count are stepped over: at the ends there are few. */
     for (int32_t i = 0; i < EC_PATH_HITS_MAX; i++) {
         ec_bvh_ray ray;
         ec_bvh_hit hit;
         double x, y;
-        if (!ec_bvh_ray_set(bvh, from, d, begin, length, n_skip > 0 ? skip[0] : EC_BVH_NO_PART,
-                            n_skip > 1 ? skip[1] : EC_BVH_NO_PART, &ray) ||
+        if (!ec_bvh_ray_set(bvh, from, d, begin, length, two[0], two[1], &ray) ||
             !ec_bvh_closest(bvh, &ray, &hit)) {
             if (back)
                 ec_path_slabs_reverse(slabs, length);
@@ -145,8 +195,8 @@ EC_FN bool ec_path_segment_clear(const ec_scene *s, const ec_bvh_view *bvh, cons
         }
         int32_t part = s->part[hit.triangle];
         double t = ec_path_meet(s, s->triangle[hit.triangle], from, d, &x, &y);
-        bool counts = t > near && t < length - near && !ec_path_skips(part, skip, n_skip);
-        if (counts && !ec_path_pass(s, part, t, near, slabs))
+        if (ec_path_hit_counts(s, hit.triangle, from, to, t, length, near, skip, n_skip) &&
+            !ec_path_pass(s, part, t, near, slabs))
             return false;
         begin = ec_bvh_float(ec_bvh_bits(hit.t > 0 ? hit.t : 0.0f) + 1);
     }

@@ -21,8 +21,8 @@ static int check_options(const ec_path_options *o)
     if (o->transmissions < 0 || o->transmissions > EC_PATH_DEPTH_MAX - o->depth)
         return ec_fail(EC_ERR_ARGUMENT,
                        "transmissions is %d; it is 0 to %d, %d less the depth of %d",
-                       (int)o->transmissions, EC_PATH_DEPTH_MAX - (int)o->depth,
-                       EC_PATH_DEPTH_MAX, (int)o->depth);
+                       (int)o->transmissions, EC_PATH_DEPTH_MAX - (int)o->depth, EC_PATH_DEPTH_MAX,
+                       (int)o->depth);
     if (o->sequences_max < 1 || o->sequences_max > 100000000)
         return ec_fail(EC_ERR_ARGUMENT, "sequences_max is %zu; it is 1 to 100000000",
                        o->sequences_max);
@@ -307,7 +307,7 @@ bool ec_path_sees(const ec_path_plan *plan, int32_t from, int32_t to)
         if (ec_path_kind(a->step) != EC_PATH_CURVED)
             return false;
         const ec_surface *s = &plan->scene->surface[ec_path_index(a->step)];
-        return s->inward || s->thin;
+        return s->inward || s->thin || s->kind == EC_SURFACE_MESH;
     }
     if (!faces(plan, a, b) || !faces(plan, b, a))
         return false;

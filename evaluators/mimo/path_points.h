@@ -119,7 +119,7 @@ EC_FN double ec_path_chain_length(const ec_path_chain *c, double (*node)[3])
 }
 
 /* Each node moves to its best place between its neighbours. Whether all are lit there. */
-EC_FN bool ec_path_chain_turn(const ec_path_chain *c, double (*node)[3])
+EC_FN bool ec_path_chain_turn(const ec_path_chain *c, double (*node)[3], ec_path_place *place)
 {
     bool lit = true;
 
@@ -128,9 +128,10 @@ EC_FN bool ec_path_chain_turn(const ec_path_chain *c, double (*node)[3])
         const double *to = k + 1 < c->n ? node[k + 1] : c->b;
         double a[3] = {from[0], from[1], from[2]}, b[3] = {to[0], to[1], to[2]};
         ec_path_image(c->scene, c->step, k ? c->at[k - 1] + 1 : 0, c->at[k], a);
-        ec_path_image_back(c->scene, c->step, c->at[k] + 1,
-                           k + 1 < c->n ? c->at[k + 1] : c->depth, b);
-        lit = ec_path_node_point(c->scene, c->step[c->at[k]], a, b, c->branch, node[k]) && lit;
+        ec_path_image_back(c->scene, c->step, c->at[k] + 1, k + 1 < c->n ? c->at[k + 1] : c->depth,
+                           b);
+        lit =
+            ec_path_node_point(c->scene, c->step[c->at[k]], a, b, c->branch, place, node[k]) && lit;
     }
     return lit;
 }
@@ -165,10 +166,9 @@ EC_FN double ec_path_chain_derivatives(const ec_path_chain *c, double (*node)[3]
                 double ui = ec_path_dot(u, f->tangent[i]);
                 g[row + i] -= ui;
                 for (int32_t j = 0; j < f->n; j++)
-                    h[row + i][row + j] +=
-                        inverse * (ec_path_dot(f->tangent[i], f->tangent[j]) -
-                                   ui * ec_path_dot(u, f->tangent[j])) -
-                        ec_path_dot(u, f->second[i + j]);
+                    h[row + i][row + j] += inverse * (ec_path_dot(f->tangent[i], f->tangent[j]) -
+                                                      ui * ec_path_dot(u, f->tangent[j])) -
+                                           ec_path_dot(u, f->second[i + j]);
             }
         }
         if (e) {
@@ -298,11 +298,11 @@ EC_FN bool ec_path_chain_astray(const ec_path_chain *c, double (*node)[3])
 enum { EC_PATH_TURNS_MAX = 64, EC_PATH_NEWTON_MAX = 12 };
 
 /* node: a start on the way in (any point in the bodies and on the edges will do). */
-EC_FN int ec_path_chain_solve(const ec_path_chain *c, double (*node)[3])
+EC_FN int ec_path_chain_solve(const ec_path_chain *c, double (*node)[3], ec_path_place *place)
 {
     if (c->n > 1 && c->branch >= 0)
-        return EC_PATH_UNRESOLVED; /* a hollow shape has several points: not a convex problem */
-    bool lit = ec_path_chain_turn(c, node);
+        return EC_PATH_UNRESOLVED; /* several points: not a convex problem */
+    bool lit = ec_path_chain_turn(c, node, place);
     if (c->n == 1)
         return lit ? EC_PATH_FOUND : EC_PATH_NONE;
     /* turns find the place roughly, however bad the start; Newton's steps finish */
@@ -319,7 +319,7 @@ EC_FN int ec_path_chain_solve(const ec_path_chain *c, double (*node)[3])
             if (gradient < 1e-11)
                 return EC_PATH_FOUND;
         }
-        lit = ec_path_chain_turn(c, node);
+        lit = ec_path_chain_turn(c, node, place);
         if (turn >= 8 && ec_path_chain_met(c, node, 1e-7))
             return EC_PATH_NONE;
     }
@@ -330,8 +330,8 @@ EC_FN int ec_path_chain_solve(const ec_path_chain *c, double (*node)[3])
 /* ---- whole paths ---- */
 
 /* Points, directions and length of the path from a to b along step[0 .. depth). branch: -1 for
- * edges and the outside of shapes; for a sequence whose one node is a shape that is hit from within,
- * which of its up to EC_PATH_BRANCHES_MAX points. tolerance: m, below which two points are one. */
+ * edges and the outside of shapes; for a sequence whose one node is a shape that is hit from within
+ * or an interpolated surface, which of its up to EC_PATH_BRANCHES_MAX points. tolerance: m, below which two points are one. */
 EC_FN int ec_path_points(const ec_scene *scene, int32_t depth, const uint32_t *step,
                          const double a[3], const double b[3], int32_t branch, double tolerance,
                          ec_path_trace *t)
@@ -342,6 +342,7 @@ EC_FN int ec_path_points(const ec_scene *scene, int32_t depth, const uint32_t *s
 
     t->length = 0;
     t->smooth = INFINITY;
+    t->place.triangle = -1;
     c.scene = scene;
     c.step = step;
     c.depth = depth;
@@ -370,7 +371,7 @@ EC_FN int ec_path_points(const ec_scene *scene, int32_t depth, const uint32_t *s
         c.at[c.n++] = i;
     }
     if (c.n > 0)
-        found = ec_path_chain_solve(&c, node);
+        found = ec_path_chain_solve(&c, node, &t->place);
     for (int32_t k = 0; k <= c.n && found == EC_PATH_FOUND; k++) {
         int32_t from = k ? c.at[k - 1] + 1 : 0, to = k < c.n ? c.at[k] : depth;
         found = ec_path_leg(scene, step, from, to, k ? node[k - 1] : a, k < c.n ? node[k] : b,

@@ -82,6 +82,5 @@ void ec_path_sequences_describe(const ec_path_plan *plan, const ec_path_sequence
                       plan->options.tests_max);
     if (s->nodes_cut && n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n,
-                 "; those with more than %d wedges and curved surfaces are cut",
-                 EC_PATH_NODES_MAX);
+                 "; those with more than %d wedges and curved surfaces are cut", EC_PATH_NODES_MAX);
 }

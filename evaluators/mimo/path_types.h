@@ -28,13 +28,20 @@ enum {
     EC_PATH_UNRESOLVED, /* the iteration did not converge */
 };
 
+/* Where on an interpolated surface a path is reflected. */
+typedef struct ec_path_place {
+    int32_t triangle; /* -1: nowhere */
+    double weight[2]; /* barycentric, of its second and third corner */
+} ec_path_place;
+
 /* The points of one path; what ec_path_points fills. */
 typedef struct ec_path_trace {
     double point[EC_PATH_DEPTH_MAX][3];
     double direction[EC_PATH_DEPTH_MAX + 1][3]; /* unit, of the segment that ends at point i; the
                                                    last ends at the receiver */
     double length;
-    double smooth; /* m: the least (a / 2) cos^3 i of its curved reflections, a the radius of
+    ec_path_place place; /* of a path's one reflection at an interpolated surface */
+    double smooth;       /* m: the least (a / 2) cos^3 i of its curved reflections, a the radius of
                       curvature in the plane of incidence; INFINITY without one. Where k smooth is
                       below 1, (ka/2)^(1/3) cos i is: geometrical optics is inexact */
 } ec_path_trace;

@@ -41,6 +41,8 @@ static inline void scene_begin(test_scene *t, int32_t split)
     t->s.surface = t->surface;
     t->s.material = t->material;
     t->s.n_materials = 2;
+    t->material[1].kind = EC_MATERIAL_CONSTANT;
+    t->material[1].eps_r = 3;
     t->material[1].thickness = 0.01;
 }
 
@@ -132,8 +134,8 @@ static inline void scene_box(test_scene *t, const double centre[3], double e[3][
                 int turn = (side == 1) != inward ? k : 3 - k;
                 double su = turn == 0 || turn == 3 ? -1 : 1, sv = turn < 2 ? -1 : 1;
                 for (int d = 0; d < 3; d++)
-                    c[k][d] = centre[d] + (side ? 1 : -1) * e[axis][d] + su * e[u][d] +
-                              sv * e[v][d];
+                    c[k][d] =
+                        centre[d] + (side ? 1 : -1) * e[axis][d] + su * e[u][d] + sv * e[v][d];
             }
             scene_polygon(t, 4, (const double(*)[3])c, false, 0, solid);
         }
@@ -254,8 +256,8 @@ static inline void scene_add_wedge(test_scene *t, int32_t f, int32_t g, const do
     }
     scene_into(t, g, a, unit, w->into[1]);
     memcpy(w->face_normal[1], t->facet[g].normal, sizeof unit);
-    double phi = atan2(ec_path_dot(w->into[1], w->face_normal[0]),
-                       ec_path_dot(w->into[1], w->into[0]));
+    double phi =
+        atan2(ec_path_dot(w->into[1], w->face_normal[0]), ec_path_dot(w->into[1], w->into[0]));
     w->n = (phi < 0 ? phi + 2 * EC_PI : phi) / EC_PI;
 }
 

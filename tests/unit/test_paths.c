@@ -54,8 +54,8 @@ static void make_street(test_scene *t, int32_t split)
     for (uint32_t i = 0; i < 10; i++) {
         double x = 20.0 * (i / 2) + draw_in(1, i, 0, 3), side = i % 2 ? 1 : -1;
         double near = side * draw_in(1, 20 + i, 8, 11), far = near + side * 15;
-        scene_aligned_box(t, x, fmin(near, far), 0, x + draw_in(1, 40 + i, 12, 18),
-                          fmax(near, far), draw_in(1, 60 + i, 8, 25), false, NO_FLOOR);
+        scene_aligned_box(t, x, fmin(near, far), 0, x + draw_in(1, 40 + i, 12, 18), fmax(near, far),
+                          draw_in(1, 60 + i, 8, 25), false, NO_FLOOR);
     }
     scene_end(t);
 }
@@ -113,7 +113,8 @@ static void make_prisms(test_scene *t, int32_t split)
     scene_aligned_box(t, -12, -10, 0.001, -10, 10, 6, false, 2);
     for (uint32_t i = 0; i < 6; i++) {
         double turn = draw_in(4, i, 0, 2), c[3][2], v[4][3];
-        double x = -6.0 + 5.0 * (i % 3), y = i / 3 ? 4 : -4, z0 = 0.2, z1 = draw_in(4, 10 + i, 1, 4);
+        double x = -6.0 + 5.0 * (i % 3), y = i / 3 ? 4 : -4, z0 = 0.2,
+               z1 = draw_in(4, 10 + i, 1, 4);
         int32_t solid = ++t->n_solids;
         for (int k = 0; k < 3; k++) {
             double angle = EC_PI * (turn + 2.0 * k / 3);
@@ -273,8 +274,8 @@ static void compare(const char *name, const test_scene *t, ec_path_options optio
         ec_path_list_free(&list);
         free(o);
     }
-    printf("  %s: %d facets, %d wedges, %d pairs, %zu paths, %d wrong\n", name,
-           (int)t->s.n_facets, (int)t->s.n_wedges, (int)pairs, total, wrong);
+    printf("  %s: %d facets, %d wedges, %d pairs, %zu paths, %d wrong\n", name, (int)t->s.n_facets,
+           (int)t->s.n_wedges, (int)pairs, total, wrong);
     ec_path_plan_destroy(&plan);
     assert_int_equal(wrong, 0);
     assert_int_equal(resolved, pairs);
@@ -444,8 +445,7 @@ static void test_canyon(void **state)
             }
             size_t i = find_steps(&list, (int32_t)depth, step);
             assert_true(i < list.n);
-            assert_near(list.path[i].length,
-                        sqrt(49 + 0.04 + (y - rx[1]) * (y - rx[1])), 1e-12);
+            assert_near(list.path[i].length, sqrt(49 + 0.04 + (y - rx[1]) * (y - rx[1])), 1e-12);
         }
     ec_path_list_free(&list);
 }
@@ -1116,15 +1116,25 @@ static int free_state(void **state)
 int main(int n, char **argument)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_complete_room),    cmocka_unit_test(test_complete_street),
-        cmocka_unit_test(test_complete_clutter), cmocka_unit_test(test_complete_plates),
-        cmocka_unit_test(test_complete_prisms),  cmocka_unit_test(test_canyon),
-        cmocka_unit_test(test_corner_reflectors), cmocka_unit_test(test_convex_edge),
-        cmocka_unit_test(test_common_edges), cmocka_unit_test(test_reciprocity),
-        cmocka_unit_test(test_rotation), cmocka_unit_test(test_alone_or_among_many),
-        cmocka_unit_test(test_more_triangles), cmocka_unit_test(test_discovery), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_wrong_options), cmocka_unit_test(test_specular_points),
-        cmocka_unit_test(test_curved_sequences), cmocka_unit_test(test_hollow),
+        cmocka_unit_test(test_complete_room),
+        cmocka_unit_test(test_complete_street),
+        cmocka_unit_test(test_complete_clutter),
+        cmocka_unit_test(test_complete_plates),
+        cmocka_unit_test(test_complete_prisms),
+        cmocka_unit_test(test_canyon),
+        cmocka_unit_test(test_corner_reflectors),
+        cmocka_unit_test(test_convex_edge),
+        cmocka_unit_test(test_common_edges),
+        cmocka_unit_test(test_reciprocity),
+        cmocka_unit_test(test_rotation),
+        cmocka_unit_test(test_alone_or_among_many),
+        cmocka_unit_test(test_more_triangles),
+        cmocka_unit_test(test_discovery),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_wrong_options),
+        cmocka_unit_test(test_specular_points),
+        cmocka_unit_test(test_curved_sequences),
+        cmocka_unit_test(test_hollow),
         cmocka_unit_test(test_cylinder_case),
     };
     if (n > 1)
