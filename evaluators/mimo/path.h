@@ -20,7 +20,8 @@
  * boxes). When a limit stops it, whole depths are left out and the result says which.
  *
  * Not traced, and counted as unresolved: sequences with a hollow curved surface (a tunnel, seen from
- * within) or an interpolated one (path_mesh.h), and a second curved surface or wedge. Corners of wedges and curved edges do not diffract.
+ * within) or an interpolated one (path_mesh.h) and a second curved surface or wedge. Corners of wedges
+ * and curved edges do not diffract. A wall drawn as a solid lets nothing through.
  */
 #ifndef EC_PATH_H
 #define EC_PATH_H

@@ -8,7 +8,7 @@
 #include "path.h"
 #include "path_occlusion.h"
 
-enum { EC_PATH_CORNERS_MAX = 8, EC_PATH_ELEMENTS_MAX = 8192 };
+enum { EC_PATH_CORNERS_MAX = 8, EC_PATH_ELEMENTS_MAX = 8192, EC_PATH_HIDING_MAX = 1024 };
 
 typedef struct ec_path_element {
     uint32_t step;

@@ -311,7 +311,8 @@ bool ec_path_sees(const ec_path_plan *plan, int32_t from, int32_t to)
     }
     if (!faces(plan, a, b) || !faces(plan, b, a))
         return false;
-    for (int32_t k = 0; k < plan->scene->n_facets; k++)
+    /* what one facet hides takes time in proportion to the cube of the number of parts */
+    for (int32_t k = 0; plan->n <= EC_PATH_HIDING_MAX && k < plan->scene->n_facets; k++)
         if (hides(plan, k, a, b))
             return false;
     return true;
