@@ -14,16 +14,10 @@
 EC_FN void ec_path_at_mesh(const ec_scene *scene, const ec_path_place *place,
                            const ec_fresnel_face *face, const double point[3], ec_ray_event *event)
 {
-    double form[3];
+    double normal[3], u[3], v[3], form[3];
 
-    event->kind = EC_RAY_REFLECTION;
-    event->curved = true;
-    event->face[0] = *face;
-    ec_path_copy(point, event->point);
-    ec_path_mesh_form(scene, place, event->normal, event->curvature.u, event->curvature.v, form);
-    event->curvature.uu = form[0];
-    event->curvature.uv = form[1];
-    event->curvature.vv = form[2];
+    ec_path_mesh_form(scene, place, normal, u, v, form);
+    ec_ray_at_form(normal, u, v, form, face, point, event);
 }
 
 EC_FN void ec_path_event(const ec_scene *scene, const ec_fresnel_face *face, uint32_t step,

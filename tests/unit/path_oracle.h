@@ -127,10 +127,10 @@ static inline void oracle_try(oracle *o, int32_t depth)
 {
     const test_scene *t = o->t;
     double point[ORACLE_DEPTH + 2][3], node[2][3];
-    int32_t at[2], n_nodes = 0;
+    int32_t at[2] = {0, 0}, n_nodes = 0;
 
     for (int32_t i = 0; i < depth; i++)
-        if (o->step[i] >> 28 == EC_PATH_DIFFRACTION)
+        if (o->step[i] >> 28 == EC_PATH_DIFFRACTION && n_nodes < 2)
             at[n_nodes++] = i;
     for (int k = 0; k < n_nodes; k++)
         for (int i = 0; i < 3; i++) {
@@ -238,7 +238,7 @@ static inline void oracle_try(oracle *o, int32_t depth)
 
 static inline void oracle_extend(oracle *o, int32_t depth, int32_t target, int32_t diffractions)
 {
-    if (depth == target) {
+    if (depth == target || depth >= ORACLE_DEPTH) {
         oracle_try(o, depth);
         return;
     }
