@@ -965,8 +965,9 @@ static void test_specular_points(void **state)
             double dp[3];
             ec_path_sub(p, point, dp);
             double z = ec_path_dot(dp, axis[2]);
-            double bottom = kind == EC_SURFACE_CONE ? 0.01 : -3.99;
-            bool on = kind == EC_SURFACE_SPHERE || (z < 3.99 && z > bottom);
+            if (kind == EC_SURFACE_CONE && z < 0.3)
+                continue; /* the grid says nothing at the apex */
+            bool on = kind == EC_SURFACE_SPHERE || fabs(z) < 3.99;
             if (ca > 0.02 && fabs(ca - cb) < 1e-5 && on) {
                 assert_true(i < list.n);
                 assert_near(list.path[i].length, length, 1e-9 * length);
