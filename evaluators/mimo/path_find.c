@@ -54,94 +54,44 @@ void ec_path_list_free(ec_path_list *list)
     memset(list, 0, sizeof *list);
 }
 
-static void append(ec_path_list *l, uint32_t step, const double point[3], const double direction[3])
+static int append(ec_path_list *l, const ec_path_course *c, int32_t branch)
 {
-    l->step[l->n_steps] = step;
-    ec_path_copy(point, l->point[l->n_steps]);
-    ec_path_copy(direction, l->direction[l->n_steps]);
-    l->n_steps++;
-}
+    size_t steps = (size_t)c->depth;
+    int status = list_room(l, 1, steps);
 
-/* Puts the path into the list if nothing blocks it, with the slabs it passes. */
-static int add_clear(const ec_path_plan *plan, int32_t depth, const uint32_t *step,
-                     const double tx[3], const double rx[3], int32_t branch, const ec_path_trace *t,
-                     ec_path_list *list)
-{
-    ec_path_slabs slabs = {.limit = plan->options.transmissions};
-    size_t first = list->n_steps;
-    int status = list_room(list, 1, EC_PATH_DEPTH_MAX);
-
-    for (int32_t i = 0; i < depth; i++)
-        if (ec_path_kind(step[i]) == EC_PATH_CURVED &&
-            !ec_path_surface_holds(plan, ec_path_index(step[i]), t->point[i]))
-            return EC_OK;
-    for (int32_t i = 0; i <= depth && status == EC_OK; i++) {
-        const double *from = i ? t->point[i - 1] : tx, *to = i < depth ? t->point[i] : rx;
-        int32_t skip[4], n_skip = 0;
-        if (i > 0)
-            n_skip += ec_path_parts_of(plan->scene, step[i - 1], skip);
-        if (i < depth)
-            n_skip += ec_path_parts_of(plan->scene, step[i], skip + n_skip);
-        if (!ec_path_clear(plan, from, to, skip, n_skip, &slabs)) {
-            list->n_steps = first;
-            return EC_OK;
-        }
-        slabs.limit -= slabs.n;
-        for (int32_t k = 0; k < slabs.n; k++) {
-            double p[3];
-            ec_path_along(from, slabs.at[k], t->direction[i], p);
-            append(list, ec_path_step(EC_PATH_TRANSMISSION, slabs.facet[k]), p, t->direction[i]);
-        }
-        if (i < depth)
-            append(list, step[i], t->point[i], t->direction[i]);
-    }
     if (status != EC_OK)
         return status;
-    ec_path_copy(t->direction[depth], list->arrival[list->n]);
-    list->path[list->n++] = (ec_path){.first = first,
-                                      .depth = (int32_t)(list->n_steps - first),
-                                      .branch = branch,
-                                      .length = t->length,
-                                      .place = t->place,
-                                      .smooth = t->smooth};
+    memcpy(l->step + l->n_steps, c->step, steps * sizeof *c->step);
+    memcpy(l->point + l->n_steps, c->point, steps * sizeof *c->point);
+    memcpy(l->direction + l->n_steps, c->direction, steps * sizeof *c->direction);
+    ec_path_copy(c->direction[steps], l->arrival[l->n]);
+    l->path[l->n++] = (ec_path){.first = l->n_steps,
+                                .depth = c->depth,
+                                .branch = branch,
+                                .length = c->length,
+                                .place = c->place,
+                                .smooth = c->smooth};
+    l->n_steps += steps;
     return EC_OK;
-}
-
-/* Which sides of the curved surfaces of a sequence are to be tried: bit 0 the outside of shapes,
- * bit 1 their inside, or the several points of an interpolated surface. */
-static int sides_of(const ec_scene *s, int32_t depth, const uint32_t *step)
-{
-    int sides = 3;
-    bool curved = false;
-
-    for (int32_t i = 0; i < depth; i++) {
-        if (ec_path_kind(step[i]) != EC_PATH_CURVED)
-            continue;
-        const ec_surface *c = &s->surface[ec_path_index(step[i])];
-        sides &= c->kind == EC_SURFACE_MESH ? 2 : c->thin ? 3 : c->inward ? 2 : 1;
-        curved = true;
-    }
-    return curved ? sides : 1;
 }
 
 int ec_path_find(const ec_path_plan *plan, const ec_path_sequences *sequences, const double tx[3],
                  const double rx[3], ec_path_list *list)
 {
-    ec_path_trace t;
+    ec_path_course course;
     int status = EC_OK;
 
     for (size_t i = 0; i < sequences->n && status == EC_OK; i++) {
         const uint32_t *step = sequences->step + sequences->first[i];
         int32_t depth = (int32_t)(sequences->first[i + 1] - sequences->first[i]);
-        int sides = sides_of(plan->scene, depth, step);
+        int sides = ec_path_sides(plan->scene, depth, step);
         bool unresolved = sides == 0;
         for (int32_t branch = sides & 1 ? -1 : 0;
              branch < (sides & 2 ? EC_PATH_BRANCHES_MAX : 0) && status == EC_OK; branch++) {
-            int found =
-                ec_path_exact(plan->scene, depth, step, tx, rx, branch, plan->tolerance, &t);
+            int found = ec_path_follow(&plan->view, depth, step, tx, rx, branch, &course);
             unresolved = unresolved || found == EC_PATH_UNRESOLVED;
             if (found == EC_PATH_FOUND)
-                status = add_clear(plan, depth, step, tx, rx, branch, &t, list);
+                status = append(list, &course, branch);
         }
         list->unresolved += unresolved;
     }

@@ -6,7 +6,7 @@
 #define EC_PATH_INTERNAL_H
 
 #include "path.h"
-#include "path_occlusion.h"
+#include "path_trace.h"
 
 enum { EC_PATH_CORNERS_MAX = 8, EC_PATH_ELEMENTS_MAX = 8192, EC_PATH_HIDING_MAX = 1024 };
 
@@ -27,20 +27,13 @@ struct ec_path_plan {
     uint8_t *sees;         /* [n][n] or NULL when there are too many */
     ec_backend *backend;   /* the CPU: where the hierarchy lies */
     ec_bvh_layout *layout; /* NULL: every triangle is tested */
-    double *surface_depth; /* of a surface's triangles below the exact shape, m; 0: it is whole */
+    ec_path_view view;     /* of these on the host */
+    double *surface_depth; /* see ec_path_view */
 };
-
-/* Whether a segment of a path is clear but for at most slabs->limit slabs, which are put there. skip:
- * parts at its ends, at most 4. */
-bool ec_path_clear(const ec_path_plan *plan, const double from[3], const double to[3],
-                   const int32_t *skip, int32_t n_skip, ec_path_slabs *slabs);
 
 /* The nearest triangle that the ray meets but those of at most two parts, -1 if none; *t: where. */
 int32_t ec_path_closest(const ec_path_plan *plan, const double from[3], const double direction[3],
                         const int32_t *skip, int32_t n_skip, double *t);
-
-/* Whether the scene's surface (an exact shape) has a piece at p. */
-bool ec_path_surface_holds(const ec_path_plan *plan, int32_t surface, const double p[3]);
 
 /* Whether the facet lets paths through. */
 bool ec_path_is_slab(const ec_path_plan *plan, int32_t facet);

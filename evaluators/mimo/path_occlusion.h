@@ -12,6 +12,16 @@
 #include "bvh_trace.h"
 #include "path_check.h"
 
+/* What tracing reads, plain data for kernels: pointers are into the backend's memory. */
+typedef struct ec_path_view {
+    ec_scene scene;
+    ec_bvh_view bvh;             /* node NULL: every triangle is tested, in double precision */
+    const double *surface_depth; /* [n_surfaces] m, of an exact shape's triangles below it; 0: it is
+                                    whole */
+    double tolerance;            /* m, below which two points are one */
+    int32_t transmissions;       /* slabs that a path may pass */
+} ec_path_view;
+
 /* Where a + t d meets the plane of a triangle; NAN along it. (x, y): its weights of the second and
  * third corner there. */
 EC_FN double ec_path_meet(const ec_scene *s, const int32_t triangle[3], const double a[3],
@@ -20,18 +30,28 @@ EC_FN double ec_path_meet(const ec_scene *s, const int32_t triangle[3], const do
     const double *v = s->vertex[triangle[0]];
     double e1[3], e2[3], p[3], q[3], o[3];
 
-    *x = *y = NAN;
+    *x = *y = (double)NAN;
     ec_path_sub(s->vertex[triangle[1]], v, e1);
     ec_path_sub(s->vertex[triangle[2]], v, e2);
     ec_path_cross(d, e2, p);
     double det = ec_path_dot(e1, p);
     if (!(fabs(det) > 1e-14 * ec_path_norm(e1) * ec_path_norm(e2)))
-        return NAN;
+        return (double)NAN;
     ec_path_sub(a, v, o);
     ec_path_cross(o, e1, q);
     *x = ec_path_dot(o, p) / det;
     *y = ec_path_dot(d, q) / det;
     return ec_path_dot(e2, q) / det;
+}
+
+/* The same, NAN also beyond its edges. */
+EC_FN double ec_path_meet_inside(const ec_scene *s, const int32_t triangle[3], const double a[3],
+                                 const double d[3])
+{
+    const double slack = 1e-12;
+    double x, y, t = ec_path_meet(s, triangle, a, d, &x, &y);
+
+    return x >= -slack && y >= -slack && x + y <= 1 + slack ? t : (double)NAN;
 }
 
 EC_FN bool ec_path_skips(int32_t part, const int32_t *skip, int32_t n_skip)
@@ -169,36 +189,83 @@ EC_FN void ec_path_slabs_reverse(ec_path_slabs *slabs, double length)
     }
 }
 
-/* Whether the segment is clear but for slabs. skip: parts at its ends. */
-EC_FN bool ec_path_segment_clear(const ec_scene *s, const ec_bvh_view *bvh, const double a[3],
-                                 const double b[3], const int32_t *skip, int32_t n_skip,
-                                 double near, ec_path_slabs *slabs)
+/* ... as a ray of the hierarchy. */
+EC_FN bool ec_path_clear_by_ray(const ec_path_view *w, const double from[3], const double to[3],
+                                const int32_t *skip, int32_t n_skip, ec_path_slabs *slabs)
 {
-    bool back = ec_path_runs_back(a, b);
-    const double *from = back ? b : a, *to = back ? a : b;
-    double d[3], length = ec_path_unit(from, to, d);
+    const ec_scene *s = &w->scene;
+    double d[3], length = ec_path_unit(from, to, d), near = 10 * w->tolerance;
     float begin = 0;
     int32_t two[2];
 
-    slabs->n = 0;
     ec_path_ray_skips(s, skip, n_skip, two);
     /* Hits that do not count are stepped over: at the ends there are few. */
     for (int32_t i = 0; i < EC_PATH_HITS_MAX; i++) {
         ec_bvh_ray ray;
         ec_bvh_hit hit;
         double x, y;
-        if (!ec_bvh_ray_set(bvh, from, d, begin, length, two[0], two[1], &ray) ||
-            !ec_bvh_closest(bvh, &ray, &hit)) {
-            if (back)
-                ec_path_slabs_reverse(slabs, length);
+        if (!ec_bvh_ray_set(&w->bvh, from, d, begin, length, two[0], two[1], &ray) ||
+            !ec_bvh_closest(&w->bvh, &ray, &hit))
             return true;
-        }
         int32_t part = s->part[hit.triangle];
         double t = ec_path_meet(s, s->triangle[hit.triangle], from, d, &x, &y);
         if (ec_path_hit_counts(s, hit.triangle, from, to, t, length, near, skip, n_skip) &&
             !ec_path_pass(s, part, t, near, slabs))
             return false;
         begin = ec_bvh_float(ec_bvh_bits(hit.t > 0 ? hit.t : 0.0f) + 1);
+    }
+    return false;
+}
+
+/* ... by testing every triangle (Moller and Trumbore, J. Graphics Tools 2, 1997), edges included. */
+EC_FN bool ec_path_clear_by_all(const ec_path_view *w, const double from[3], const double to[3],
+                                const int32_t *skip, int32_t n_skip, ec_path_slabs *slabs)
+{
+    const ec_scene *s = &w->scene;
+    double d[3], length = ec_path_unit(from, to, d), near = 10 * w->tolerance;
+
+    for (int32_t i = 0; i < s->n_triangles; i++) {
+        double t = ec_path_meet_inside(s, s->triangle[i], from, d);
+        if (ec_path_hit_counts(s, i, from, to, t, length, near, skip, n_skip) &&
+            !ec_path_pass(s, s->part[i], t, near, slabs))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a segment of a path is clear but for at most slabs->limit slabs, which are put there. skip:
+ * parts at its ends, at most 4. */
+EC_FN bool ec_path_clear(const ec_path_view *w, const double a[3], const double b[3],
+                         const int32_t *skip, int32_t n_skip, ec_path_slabs *slabs)
+{
+    bool back = ec_path_runs_back(a, b);
+    const double *from = back ? b : a, *to = back ? a : b;
+
+    slabs->n = 0;
+    bool clear = w->bvh.node ? ec_path_clear_by_ray(w, from, to, skip, n_skip, slabs)
+                             : ec_path_clear_by_all(w, from, to, skip, n_skip, slabs);
+    if (back)
+        ec_path_slabs_reverse(slabs, ec_path_distance(a, b));
+    return clear;
+}
+
+/* Whether an exact shape has a piece at p: a triangle right above or below. */
+EC_FN bool ec_path_surface_holds(const ec_path_view *w, int32_t surface, const double p[3])
+{
+    const ec_scene *s = &w->scene;
+    const ec_surface *c = &s->surface[surface];
+    double n[3], from[3], depth = w->surface_depth[surface];
+
+    if (!(depth > 0))
+        return true;
+    ec_path_shape_normal(c, p, n);
+    ec_path_along(p, depth, n, from);
+    for (int i = 0; i < 3; i++)
+        n[i] = -n[i];
+    for (int32_t i = 0; i < c->count; i++) {
+        double t = ec_path_meet_inside(s, s->triangle[s->surface_triangle[c->first + i]], from, n);
+        if (t >= 0 && t <= 2 * depth)
+            return true;
     }
     return false;
 }

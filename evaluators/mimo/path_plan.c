@@ -442,6 +442,12 @@ int ec_path_plan_create(const ec_scene *scene, const ec_path_options *options, e
         ec_path_plan_destroy(&p);
         return status;
     }
+    p->view.scene = *scene;
+    if (p->layout)
+        p->view.bvh = *ec_bvh_layout_view(p->layout);
+    p->view.surface_depth = p->surface_depth;
+    p->view.tolerance = p->tolerance;
+    p->view.transmissions = options->transmissions;
     *plan = p;
     return EC_OK;
 }
