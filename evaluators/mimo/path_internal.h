@@ -24,9 +24,10 @@ struct ec_path_plan {
     double tolerance; /* m, below which two points are one */
     int32_t n;        /* elements: facets, surfaces, wedges that diffract; ascending by step */
     ec_path_element *element;
-    uint8_t *sees;         /* [n][n] or NULL when there are too many */
-    ec_backend *backend;   /* the CPU: where the hierarchy lies */
-    ec_bvh_layout *layout; /* NULL: every triangle is tested */
+    uint8_t *sees;       /* [n][n] or NULL when there are too many */
+    ec_bvh *bvh;         /* NULL: every triangle is tested */
+    ec_backend *backend; /* the CPU, for rays that discover sequences and paths of one pair */
+    ec_bvh_layout *layout;
     ec_path_view view;     /* of these on the host */
     double *surface_depth; /* see ec_path_view */
 };

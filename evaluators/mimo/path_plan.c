@@ -384,14 +384,12 @@ static int make_hierarchy(ec_path_plan *plan)
                         .n_triangles = s->n_triangles,
                         .triangle = (const int32_t(*)[3])s->triangle,
                         .part = s->part};
-    ec_bvh *bvh = NULL;
     int status = ec_backend_create(&(ec_backend_info){.name = "cpu"}, &plan->backend);
 
     if (status == EC_OK)
-        status = ec_bvh_build(&info, &bvh);
+        status = ec_bvh_build(&info, &plan->bvh);
     if (status == EC_OK)
-        status = ec_bvh_lay_out(bvh, plan->backend, EC_BVH_4, &plan->layout);
-    ec_bvh_destroy(&bvh);
+        status = ec_bvh_lay_out(plan->bvh, plan->backend, EC_BVH_4, &plan->layout);
     return status;
 }
 
@@ -457,6 +455,7 @@ void ec_path_plan_destroy(ec_path_plan **plan)
     if (!plan || !*plan)
         return;
     ec_bvh_layout_destroy(&(*plan)->layout);
+    ec_bvh_destroy(&(*plan)->bvh);
     ec_backend_destroy(&(*plan)->backend);
     free((*plan)->element);
     free((*plan)->sees);
