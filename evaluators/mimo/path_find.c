@@ -57,7 +57,7 @@ void ec_path_list_free(ec_path_list *list)
 static int append(ec_path_list *l, const ec_path_course *c, int32_t branch)
 {
     size_t steps = (size_t)c->depth;
-    int status = list_room(l, 1, steps);
+    int status = list_room(l, 1, EC_PATH_DEPTH_MAX); /* memory also for a path without steps */
 
     if (status != EC_OK)
         return status;
