@@ -110,13 +110,14 @@ static FILE *open_regular(const char *path, struct stat *info)
 }
 
 /* What a script reads is part of what it is (ec_solve_info.identity). FNV-1a, a word at a time. */
-static void note_read(ec_lua_host *host, const char *bytes, size_t size)
+void ec_lua_files_note(lua_State *L, const void *bytes, size_t size)
 {
+    ec_lua_host *host = ec_lua_host_of(L);
     uint64_t hash = (host->read_hash ^ size) * 0x100000001b3ull, word = 0;
     for (size_t i = 0; i < size; i += sizeof word) {
         size_t n = size - i < sizeof word ? size - i : sizeof word;
         word = 0;
-        memcpy(&word, bytes + i, n);
+        memcpy(&word, (const char *)bytes + i, n);
         hash = (hash ^ word) * 0x100000001b3ull;
         hash ^= hash >> 29;
     }
@@ -149,7 +150,7 @@ const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
         return NULL;
     }
     text[*size] = 0;
-    note_read(ec_lua_host_of(L), text, *size);
+    ec_lua_files_note(L, text, *size);
     return text;
 }
 

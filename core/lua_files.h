@@ -14,6 +14,8 @@ int ec_lua_files_resolve(lua_State *L, const char *path, char *real, size_t size
 int ec_lua_files_target(lua_State *L, const char *name, char *path, size_t size);
 /* Whole content as a userdata that is pushed; NULL (nothing pushed) with a sentence. */
 const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size);
+/* Notes what was read of a file otherwise than by ec_lua_files_slurp, which does so itself. */
+void ec_lua_files_note(lua_State *L, const void *bytes, size_t size);
 
 /* A table of numbers in a text file: separated by commas, semicolons or blanks, '#' starts a
  * comment, a first row of words names the columns. Pushes the data ([columns][rows]) and the

@@ -9,6 +9,8 @@
 #include "lua_job.h"
 #include "lua_library.h"
 #include "lua_patterns.h"
+#include "lua_scene.h"
+#include "lua_shapes.h"
 #include "lua_sweep.h"
 #include "optimizer.h"
 
@@ -122,6 +124,17 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &ec_noun_dynamic_range,
                                        &pattern,
                                        &ec_noun_with,
+                                       &ec_noun_scene,
+                                       &ec_noun_material,
+                                       &ec_noun_grid,
+                                       &ec_noun_plate,
+                                       &ec_noun_box,
+                                       &ec_noun_wedge,
+                                       &ec_noun_cylinder,
+                                       &ec_noun_sphere,
+                                       &ec_noun_cone,
+                                       &ec_noun_ground,
+                                       &ec_noun_canyon,
                                        &arg,
                                        &range,
                                        &ec_noun_over,

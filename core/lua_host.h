@@ -19,6 +19,7 @@
  * lua_elements what an array's elements are       lua_patterns   files of elements, S-matrices
  * lua_library  what the modules in scripts/ use   lua_help       eciton help, the reference page
  * lua_front    the front of several objectives     lua_over       ec.over and its distributions
+ * lua_scene    ec.scene                           lua_shapes     ec.box and other shapes
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H
@@ -157,5 +158,6 @@ void ec_lua_array_open(lua_State *L);
 void ec_lua_column_open(lua_State *L);
 void ec_lua_files_open(lua_State *L);
 void ec_lua_patterns_open(lua_State *L);
+void ec_lua_scene_open(lua_State *L);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef EC_LUA_PATTERNS_H
 #define EC_LUA_PATTERNS_H
 
-#include "evaluators/array_pattern/array_pattern_element.h"
+#include "element_pattern.h"
 #include "lua_keys.h"
 
 #define EC_LUA_FAR_FIELD  "pattern of an element"

@@ -37,7 +37,7 @@ static int check_frame(const ec_element_frame *f)
 {
     double z[3];
 
-    ec_element_cross(f->x, f->y, z);
+    ec_cross3(f->x, f->y, z);
     bool sound = fabs(dot(f->x, f->x) - 1.0) < 1e-9 && fabs(dot(f->y, f->y) - 1.0) < 1e-9 &&
                  fabs(dot(f->x, f->y)) < 1e-9;
     for (int i = 0; i < 3; i++)

@@ -34,7 +34,7 @@ EC_FN void ec_gain_unit(const ec_pattern_gain *gain, ec_direction d, double unit
         double along = is_co ? gain->copolar_cos : -gain->copolar_sin;
         double across = is_co ? gain->copolar_sin : gain->copolar_cos;
         ec_element_co_vector(d.u, d.v, d.w, co);
-        ec_element_cross(of, co, cross);
+        ec_cross3(of, co, cross);
         for (int i = 0; i < 3; i++)
             unit[i] = along * co[i] + across * cross[i];
         return;

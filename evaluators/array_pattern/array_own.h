@@ -46,12 +46,6 @@ EC_FN ec_c128 ec_own_phasor(const ec_pattern_elements *el, ec_direction d, int32
     return z;
 }
 
-EC_FN ec_c128 ec_own_product(ec_c128 a, ec_c128 b)
-{
-    ec_c128 c = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
-    return c;
-}
-
 EC_FN double ec_own_power(int32_t parts, const ec_c128 f[3])
 {
     double p = 0.0;
@@ -74,7 +68,7 @@ EC_PATTERN_FN void ec_own_sum(const ec_pattern_args *args, const ec_pattern_elem
         ec_c128 e[3], z = ec_own_phasor(el, d, m);
         ec_own_field(&args->own, m, d, parts == 1 ? unit : NULL, e);
         for (int32_t i = 0; i < parts; i++) {
-            ec_c128 product = ec_own_product(z, e[i]);
+            ec_c128 product = ec_c128_multiply(z, e[i]);
             f[i].re += product.re;
             f[i].im += product.im;
         }
@@ -143,7 +137,7 @@ EC_PATTERN_FN void ec_own_exact(const ec_pattern_args *args, const ec_pattern_el
                     g.re -= rate[a] * ei[b] + rate[b] * ei[a] + rate[a] * rate[b] * er[0];
                     g.im += rate[a] * er[b] + rate[b] * er[a] - rate[a] * rate[b] * ei[0];
                 }
-                g = ec_own_product(g, z);
+                g = ec_c128_multiply(g, z);
                 f[i][k].re += g.re;
                 f[i][k].im += g.im;
             }

@@ -14,7 +14,7 @@
 #define EC_ARRAY_PATTERN_H
 
 #include "../../core/evaluator.h"
-#include "array_pattern_element.h"
+#include "../../core/element_pattern.h"
 #include "array_pattern_expansion.h"
 #include "array_pattern_kinds.h"
 

@@ -63,7 +63,7 @@ EC_PATTERN_FN void ec_power_field(const ec_pattern_args *args, const ec_pattern_
         ec_c128 e[3], z = ec_own_phasor(el, d, m);
         ec_own_radiated(args, m, k, e);
         for (int i = 0; i < 3; i++) {
-            ec_c128 product = ec_own_product(z, e[i]);
+            ec_c128 product = ec_c128_multiply(z, e[i]);
             f[i].re += product.re;
             f[i].im += product.im;
         }

@@ -288,7 +288,7 @@ static bool choose_front(const ec_array_config *config, region *r)
         double cross[3];
         if (!(dot(r->frame.z, frame[m].z) > 0.0))
             return false;
-        ec_element_cross(r->frame.z, frame[m].z, cross);
+        ec_cross3(r->frame.z, frame[m].z, cross);
         sine = fmax(sine, sqrt(dot(cross, cross)));
     }
     r->band = sine * (1.0 + 1e-9) + 1e-12;

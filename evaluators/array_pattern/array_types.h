@@ -12,7 +12,7 @@
 
 #include "../../core/evaluator.h"
 #include "../../core/kernel.h"
-#include "array_pattern_element.h"
+#include "../../core/element_pattern.h"
 #include "array_pattern_kinds.h"
 #include "nufft_types.h"
 

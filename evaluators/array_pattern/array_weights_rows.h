@@ -135,7 +135,7 @@ EC_PATTERN_FN void ec_weights_own(const ec_weights_args *args, const ec_weights_
             e[0].re = re[m];
             e[0].im = im[m];
         }
-        a = ec_own_product(a, e[0]);
+        a = ec_c128_multiply(a, e[0]);
         to.re[m] = a.re;
         to.im[m] = a.im;
     }

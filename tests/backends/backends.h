@@ -24,6 +24,9 @@ extern const ec_case ec_cases_array_pattern[];
 extern const ec_case ec_cases_nufft[];
 extern const ec_case ec_cases_element[];
 extern const ec_case ec_cases_array_weights[];
+extern const ec_case ec_cases_bvh[];
+extern const ec_case ec_cases_wavefront[];
+extern const ec_case ec_cases_paths[];
 
 /* Leaves a case with a message when the condition does not hold. */
 #define EC_CHECK(condition, ...)                                                                   \

@@ -3,7 +3,7 @@
 #define EC_BACKENDS_ELEMENT_KERNELS_H
 
 #include "core/kernel.h"
-#include "evaluators/array_pattern/array_pattern_element.h"
+#include "core/element_pattern.h"
 
 enum { EC_TEST_ELEMENTS = 7 };
 

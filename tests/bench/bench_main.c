@@ -8,12 +8,14 @@
  */
 #include "method_options.h"
 #include "bench_kernels.h"
+#include "bench_scenes.h"
 
 #include "core/executor.h"
 #include "core/optimizer.h"
 #include "core/solve.h"
 #include "evaluators/array_pattern/array_pattern.h"
 #include "evaluators/array_pattern/nufft.h"
+#include "evaluators/mimo/bvh_kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@
 EC_KERNEL_DECLARE(bench_fma_f32, bench_rate_args)
 EC_KERNEL_DECLARE(bench_fma_f64, bench_rate_args)
 EC_KERNEL_DECLARE(bench_sincos, bench_rate_args)
+EC_KERNEL_DECLARE(bench_ray, bench_ray_args)
 
 enum { REPEATS = 7 };
 
@@ -831,6 +834,182 @@ static void cases_ants(bench *b)
     case_ants(b, "aco nulls 128 colonies", 128, b->be->is_cuda ? 200000 : 80, true);
 }
 
+/* ---- rays ------------------------------------------------------------------------------------------ */
+
+typedef struct ray_case {
+    ec_bvh_batch batch;
+    const ec_kernel *kernel;
+} ray_case;
+
+static void run_ray_batch(bench *b, void *user)
+{
+    ray_case *c = user;
+    check(b->be->ops->launch(b->be, c->kernel, &c->batch, c->batch.n, 1), "rays");
+}
+
+static void *on_backend(bench *b, const void *from, size_t bytes)
+{
+    void *to = NULL;
+    check(b->be->ops->alloc(b->be, bytes, &to), "alloc");
+    if (from)
+        check(b->be->ops->upload(b->be, to, from, bytes), "upload");
+    return to;
+}
+
+/* What a ray through the scene's box is expected to do at least: two multiply-adds a box and axis, 60
+ * operations a triangle. */
+static void report_rays(bench *b, const char *name, ray_case *c, const ec_bvh_layout_stats *s,
+                        int width, int pack)
+{
+    double seconds[REPEATS];
+    timed(b, run_ray_batch, c, seconds);
+    double ops = s->node_visits * width * 12 + s->triangle_tests * pack * 60;
+    report(b, name, "rays/s", (double)c->batch.n, seconds, ops * (double)c->batch.n / b->f32,
+           "operations");
+}
+
+/* Closest hits of bounce rays in every layout (large meshes: in the fastest), and whether they hit at all in the fastest. */
+static void case_rays(bench *b, const char *scene, void (*make)(bench_mesh *), size_t n)
+{
+    static const int widths[EC_BVH_LAYOUTS] = {2, 4, 8, 4, 8},
+                     packs[EC_BVH_LAYOUTS] = {1, 1, 1, 4, 4};
+    enum { MOST_FOR_ALL_LAYOUTS = 1000000 };
+    char name[80];
+    bench_mesh mesh;
+    bench_rays rays;
+    ray_case c = {.batch = {.n = n}};
+    void *memory[9];
+    snprintf(name, sizeof name, "rays %s", scene);
+    if (!wanted(b, name))
+        return;
+    make(&mesh);
+    bench_rays_bounce(&rays, &mesh, n);
+    for (int i = 0; i < 3; i++) {
+        c.batch.rays.origin[i] = memory[i] = on_backend(b, rays.origin[i], n * sizeof(double));
+        c.batch.rays.direction[i] = memory[3 + i] =
+            on_backend(b, rays.direction[i], n * sizeof(double));
+    }
+    c.batch.hits.t = memory[6] = on_backend(b, NULL, n * sizeof(float));
+    c.batch.hits.triangle = memory[7] = on_backend(b, NULL, n * sizeof(int32_t));
+    c.batch.any = memory[8] = on_backend(b, NULL, n);
+    bool large = mesh.n_triangles > MOST_FOR_ALL_LAYOUTS;
+    for (int objects = !large; objects >= 0; objects--) {
+        const ec_bvh_info info = {.n_vertices = mesh.n_vertices,
+                                  .vertex = (const double(*)[3])mesh.vertex,
+                                  .n_triangles = mesh.n_triangles,
+                                  .triangle = (const int32_t(*)[3])mesh.triangle,
+                                  .threads = b->be->threads,
+                                  .object_splits_only = objects};
+        ec_bvh *bvh = NULL;
+        check(ec_bvh_build(&info, &bvh), "build");
+        const ec_bvh_stats *s = ec_bvh_get_stats(bvh);
+        printf("  rays %s, %d triangles, %s: built in %.3f s, SAH cost %.2f, %d references, depth "
+               "%d\n",
+               scene, s->triangles, objects ? "no spatial splits" : "spatial splits", s->seconds,
+               s->sah_cost, s->references, s->depth);
+        for (int i = EC_BVH_AUTO; i < EC_BVH_LAYOUTS; i++) {
+            ec_bvh_layout *layout = NULL;
+            if ((i != EC_BVH_AUTO && (objects || large)) ||
+                (b->be->is_cuda && (i == EC_BVH_4_SIMD || i == EC_BVH_8_SIMD)))
+                continue;
+            check(ec_bvh_lay_out(bvh, b->be, i, &layout), "layout");
+            const ec_bvh_layout_stats *l = ec_bvh_layout_get_stats(layout);
+            c.batch.view = *ec_bvh_layout_view(layout);
+            int width = widths[c.batch.view.layout], pack = packs[c.batch.view.layout];
+            c.batch.blocks = EC_BVH_CUDA_BLOCKS * b->be->multiprocessors;
+            c.batch.next = b->be->is_cuda ? on_backend(b, NULL, sizeof *c.batch.next) : NULL;
+            bool closest = i != EC_BVH_AUTO || objects || large;
+            if (closest)
+                printf(
+                    "    layout %s: %.3f s, %d nodes, %d packets, %.1f MB, stack %d, expected %.2f "
+                    "nodes and %.2f tests a ray\n",
+                    l->name, l->seconds, l->nodes, l->packets, 1e-6 * (double)l->bytes, l->stack,
+                    l->node_visits, l->triangle_tests);
+            for (int plain = 0; closest && plain <= b->be->is_cuda; plain++) {
+                c.batch.plain = plain;
+                c.kernel = &ec_kernel_bvh_closest;
+                snprintf(name, sizeof name, "rays %s %s%s%s", scene, l->name,
+                         objects ? " no splits" : "", plain ? " plain" : "");
+                report_rays(b, name, &c, l, width, pack);
+            }
+            if (i == EC_BVH_AUTO && !objects) {
+                c.kernel = &ec_kernel_bvh_any;
+                c.batch.plain = false;
+                snprintf(name, sizeof name, "rays %s %s any", scene, l->name);
+                report_rays(b, name, &c, l, width, pack);
+            }
+            b->be->ops->release(b->be, c.batch.next);
+            ec_bvh_layout_destroy(&layout);
+        }
+        ec_bvh_destroy(&bvh);
+    }
+    int32_t *triangle = malloc(n * sizeof *triangle);
+    size_t hits = 0;
+    check(triangle ? EC_OK : ec_fail(EC_ERR_MEMORY, "out of memory"), "hits");
+    check(b->be->ops->download(b->be, triangle, c.batch.hits.triangle, n * sizeof *triangle),
+          "hits");
+    for (size_t r = 0; r < n; r++)
+        hits += triangle[r] >= 0;
+    printf("    %.2f %% of the rays hit\n", 100 * (double)hits / (double)n);
+    free(triangle);
+    for (int i = 0; i < 9; i++)
+        b->be->ops->release(b->be, memory[i]);
+    bench_rays_free(&rays);
+    bench_mesh_free(&mesh);
+}
+
+static void large_ball(bench_mesh *mesh)
+{
+    bench_mesh_ball(mesh, 1600);
+/* ---- fields of rays -------------------------------------------------------------------------- */
+
+typedef struct ray_case {
+    bench_ray_args args;
+    size_t lanes;
+} ray_case;
+
+static void run_rays(bench *b, void *user)
+{
+    ray_case *c = user;
+    check(b->be->ops->launch(b->be, &ec_kernel_bench_ray, &c->args, c->lanes, 1), "launch");
+}
+
+/* operations: float64 ones of a path, as valgrind's lackey counts them in x87 code. */
+static void case_rays(bench *b, const char *name, bool mirror, bool edge, double operations)
+{
+    const double axis[3] = {0.1, 0.2, 1};
+    ray_case c = {.lanes = b->be->is_cuda ? (size_t)1 << 22 : (size_t)1 << 16};
+    double s[REPEATS];
+    void *h;
+
+    if (!wanted(b, name))
+        return;
+    check(ec_antenna_init(EC_ELEMENT_KIND_SHORT_DIPOLE, 0, axis, NULL, &c.args.tx), "antenna");
+    check(ec_antenna_init(EC_ELEMENT_KIND_HALF_WAVE, 0, axis, NULL, &c.args.rx), "antenna");
+    c.args.wavelength = 0.1;
+    c.args.mirror = mirror;
+    c.args.edge = edge;
+    c.args.ld = ec_lane_ld(c.lanes);
+    check(b->be->ops->alloc(b->be, 2 * c.args.ld * sizeof(double), &h), "alloc");
+    c.args.h = h;
+    timed(b, run_rays, &c, s);
+    double count = (double)c.lanes;
+    report(b, name, "paths/s", count, s, count * operations / b->f64, "f64 operations");
+    b->be->ops->release(b->be, h);
+}
+
+static void cases_rays(bench *b)
+{
+    size_t n = b->be->is_cuda ? (size_t)1 << 23 : (size_t)1 << 18;
+    case_rays(b, "cylinder and plate", bench_mesh_cylinder_plate, n);
+    case_rays(b, "furnished room", bench_mesh_room, n);
+    case_rays(b, "ball of 5 million", large_ball, n / 4);
+    case_rays(b, "ray line of sight", false, false, 570);
+    case_rays(b, "ray over a cylinder", true, false, 1100);
+    case_rays(b, "ray over an edge", false, true, 3400);
+    case_rays(b, "ray over a cylinder and an edge", true, true, 3920);
+}
+
 int main(int argc, char **argv)
 {
     bench b = {0};
@@ -911,6 +1090,7 @@ int main(int argc, char **argv)
     }
     cases_ants(&b);
     cases_nufft(&b);
+    cases_rays(&b);
     if (b.csv)
         fclose(b.csv);
     ec_backend_destroy(&b.be);

@@ -1,7 +1,7 @@
 /* consumer.c: a program of a user's own, built against the installed library only. It searches the
  * minimum of (x0 - 1)^2 + (x1 - 1)^2 + (x2 - 1)^2 + 2, which is 2 at (1, 1, 1). */
 #include <eciton/array_pattern.h>
-#include <eciton/array_pattern_element.h>
+#include <eciton/element_pattern.h>
 #include <eciton/eciton.h>
 
 #include <math.h>

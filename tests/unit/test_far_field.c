@@ -1,5 +1,5 @@
 /* test_far_field.c: files of far fields, good and bad, written and read back. */
-#include "array_pattern_element.h"
+#include "core/element_pattern.h"
 
 #include <locale.h>
 #include <setjmp.h>

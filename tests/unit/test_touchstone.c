@@ -1,5 +1,5 @@
 /* test_touchstone.c: scattering matrices from Touchstone files, good and bad. */
-#include "array_pattern_files.h"
+#include "core/element_files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,7 @@
+/* path_kernels.cu: channels of pairs on CUDA. */
+#include "../../core/kernel_cuda.cuh"
+
+#include "path_kernels.h"
+
+EC_KERNEL_CUDA_BLOCK(path_pairs, ec_path_batch, ec_path_pairs_body, 64)
+EC_KERNEL_CUDA(path_sum, ec_path_batch, ec_path_sum_body)

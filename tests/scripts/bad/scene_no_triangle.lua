@@ -1,0 +1,3 @@
+-- expect: scene_no_triangle.lua:3: ec.scene: key 'file': '
+local ec = require "eciton"
+ec.scene{ file = "scene_line.obj", material = "pec" }
