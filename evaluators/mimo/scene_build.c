@@ -223,7 +223,7 @@ static int begin(ec_scene_work *w)
     ec_sub3(high, low, diagonal);
     for (int i = 0; i < 3; i++)
         largest = fmax(largest, fmax(fabs(low[i]), fabs(high[i])));
-    w->rounding = largest * 0x1p-23;
+    w->rounding = largest * 0x1p-24;
     w->tolerance = o->weld_tolerance > 0 ? o->weld_tolerance : 1e-6 * ec_length3(diagonal);
     /* not below what positions resolve */
     w->tolerance = fmax(w->tolerance, 0x1p-44 * largest);

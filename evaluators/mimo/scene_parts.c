@@ -5,10 +5,11 @@
 /* Two planes are one when their normals differ by less: a sphere of five million triangles bends
  * by sixteen times as much from one to the next. */
 static const double SAME_PLANE = 1e-4;
-/* A curved surface has at least so many facets, none of which is so much larger than the median of
- * its neighbours (a wall that runs into a rounded corner). */
+/* A curved surface has at least so many facets. A facet so much larger than the median of its
+ * neighbours is none of it (a wall that runs into a rounded corner), unless they bend by less than a
+ * tenth of a degree: then it is where a smooth surface is nearly flat. */
 enum { CURVED_FACETS = 6 };
-static const double FLAT_RATIO = 8;
+static const double FLAT_RATIO = 8, LEAST_BEND = 2e-3;
 
 /* ---- facets ----------------------------------------------------------------------------------- */
 
@@ -22,13 +23,13 @@ static double height_of(const ec_scene_work *w, int32_t t, double area2)
     return area2 / longest;
 }
 
-/* Normal and height; a normal is uncertain by (4 x rounding of coordinates) / height. */
+/* Normal and height; a normal is uncertain by (2 x rounding of coordinates) / height. */
 static double slack_of(const ec_scene_work *w, int32_t t, double normal[3])
 {
     ec_scene_cross(w, t, normal);
     double height = height_of(w, t, ec_length3(normal));
     ec_normalize3(normal);
-    return 4 * w->rounding / height;
+    return 2 * w->rounding / height;
 }
 
 typedef struct grower {
@@ -218,17 +219,25 @@ static int find_flat(const ec_scene_work *w, const pairs *p, uint8_t *flat)
         most = j - i > most ? j - i : most;
     }
     double *area = malloc(((size_t)most + 1) * sizeof *area);
-    if (!area)
-        return ec_scene_no_memory("neighbours of a facet", most);
-    for (int64_t i = 0, j; i < p->n; i = j) {
-        for (j = i; j < p->n && p->pair[j][0] == p->pair[i][0]; j++)
-            area[j - i] = ec_length3(w->facet[p->pair[j][1]].normal);
+    double *bend = malloc(((size_t)most + 1) * sizeof *bend);
+    int rc = area && bend ? EC_OK : ec_scene_no_memory("neighbours of a facet", most);
+    for (int64_t i = 0, j; rc == EC_OK && i < p->n; i = j) {
+        const double *own = w->facet[p->pair[i][0]].normal;
+        for (j = i; j < p->n && p->pair[j][0] == p->pair[i][0]; j++) {
+            const double *other = w->facet[p->pair[j][1]].normal;
+            double across[3];
+            ec_cross3(own, other, across);
+            area[j - i] = ec_length3(other);
+            bend[j - i] = ec_length3(across) / (ec_length3(own) * ec_length3(other));
+        }
         qsort(area, (size_t)(j - i), sizeof *area, by_number);
+        qsort(bend, (size_t)(j - i), sizeof *bend, by_number);
         flat[p->pair[i][0]] =
-            ec_length3(w->facet[p->pair[i][0]].normal) > FLAT_RATIO * area[(j - i) / 2];
+            ec_length3(own) > FLAT_RATIO * area[(j - i) / 2] && bend[(j - i) / 2] > LEAST_BEND;
     }
     free(area);
-    return EC_OK;
+    free(bend);
+    return rc;
 }
 
 static int32_t root_of(int32_t *parent, int32_t i)

@@ -824,6 +824,42 @@ static void test_ellipsoid(void **state)
     assert_true(error[1] < 0.5 * error[0]);
 }
 
+/* Gentle hills in f32: where they are flat to within the tolerance they are still one surface. */
+static void test_hills(void **state)
+{
+    enum { N = 100 };
+    double(*vertex)[3] = malloc(N * N * sizeof *vertex);
+    int32_t(*triangle)[3] = malloc(2 * N * N * sizeof *triangle);
+    int32_t t = 0;
+    (void)state;
+
+    assert_true(vertex && triangle);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double *p = vertex[i * N + j];
+            p[0] = 0.5 * j;
+            p[1] = 0.5 * i;
+            p[2] = (double)(float)(sin(0.02 * p[0]) * cos(0.026 * p[1]));
+            int32_t a = i * N + j;
+            const int32_t cell[2][3] = {{a, a + 1, a + N + 1}, {a, a + N + 1, a + N}};
+            if (i + 1 < N && j + 1 < N) {
+                memcpy(triangle[t], cell, sizeof cell);
+                t += 2;
+            }
+        }
+    ec_scene_builder *b = begin();
+    add_mesh(b, "hills", 0, (const double(*)[3])vertex, N * N, (const int32_t(*)[3])triangle, t);
+    ec_scene *s = build(&b);
+    check(s);
+    assert_int_equal(s->n_facets, 0);
+    assert_int_equal(s->n_surfaces, 1);
+    assert_int_equal(s->n_wedges, 0);
+    assert_true(s->surface[0].thin);
+    ec_scene_destroy(&s);
+    free(vertex);
+    free(triangle);
+}
+
 /* A disc is a flat facet whose outline stands for a circle; an octagon is what it is. */
 static void test_disc(void **state)
 {
@@ -1036,9 +1072,10 @@ int main(void)
         cmocka_unit_test(test_stitched),      cmocka_unit_test(test_touching_boxes),
         cmocka_unit_test(test_two_materials), cmocka_unit_test(test_cylinder),
         cmocka_unit_test(test_sphere),        cmocka_unit_test(test_cone),
-        cmocka_unit_test(test_ellipsoid),     cmocka_unit_test(test_disc),
-        cmocka_unit_test(test_rounded_box),   cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_report),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_ellipsoid),     cmocka_unit_test(test_hills),
+        cmocka_unit_test(test_disc),          cmocka_unit_test(test_rounded_box),
+        cmocka_unit_test(test_grid),          cmocka_unit_test(test_report),
+        cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
