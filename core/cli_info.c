@@ -1,8 +1,12 @@
 /* eciton info: what this program is built from and what it can run on. */
 #include <fftw3.h>
 #include <lua.h>
+#include <assimp/version.h>
+#include <expat.h>
 #include <nlopt.h>
 #include <cJSON.h>
+
+#include <string.h>
 
 #include "cli_options.h"
 
@@ -40,8 +44,9 @@ int ec_cli_info(void)
         print_backend(name);
     }
     printf("\nlibraries\n  Lua      %s.%s\n  NLopt    %d.%d.%d\n  FFTW     %s\n  cJSON    %s\n  "
-           "compiler %s\n",
+           "Assimp   %u.%u.%u\n  Expat    %s\n  compiler %s\n",
            LUA_VERSION_MAJOR "." LUA_VERSION_MINOR, LUA_VERSION_RELEASE, major, minor, bugfix,
-           fftw_version, cJSON_Version(), __VERSION__);
+           fftw_version, cJSON_Version(), aiGetVersionMajor(), aiGetVersionMinor(),
+           aiGetVersionPatch(), XML_ExpatVersion() + strlen("expat_"), __VERSION__);
     return EC_EXIT_OK;
 }

@@ -27,8 +27,8 @@ static const ec_key scene_table[] = {
      offsetof(scene_keys, file)},
     {"unit", EC_KEY_NUMBER, EC_KEY_ABOVE, 1, 0, INFINITY, "m", NULL,
      "of the file's lengths, as ec.mm", offsetof(scene_keys, unit)},
-    {"up", EC_KEY_WORD, 0, 0, 0, 0, NULL, "z|y", "what is up in the file; glTF is y",
-     offsetof(scene_keys, up)},
+    {"up", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|z|y",
+     "what is up in the file; auto: y in glTF, else z", offsetof(scene_keys, up)},
     {"materials", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
      "what the names of materials or objects stand for: { wall = \"itu_concrete\", door = { eps_r "
      "= "
@@ -270,8 +270,10 @@ static void material_of_mesh(lua_State *L, making *m, const scene_keys *k, const
     if (known_material(mesh->material, to))
         return;
     if (k->material) {
+        const char *own =
+            lua_type(L, k->material) == LUA_TSTRING ? lua_tostring(L, k->material) : "material";
         read_material(L, k->material, "ec.scene: key 'material'",
-                      mesh->material[0] ? mesh->material : "material", to);
+                      mesh->material[0] ? mesh->material : own, to);
         return;
     }
     const char *name = mesh->material[0] ? mesh->material : mesh->name;
@@ -302,13 +304,14 @@ static bool may_read(void *user, const char *path)
     return ec_lua_files_resolve(user, path, real, sizeof real) == EC_OK;
 }
 
-static bool is_xml(const char *path)
+/* In any case. */
+static bool has_ending(const char *path, const char *ending)
 {
-    const char *dot = strrchr(path, '.');
-    char low[5] = "";
-    for (int i = 0; dot && dot[i] && i < 4; i++)
-        low[i] = (char)tolower((unsigned char)dot[i]);
-    return dot && strlen(dot) == 4 && strcmp(low, ".xml") == 0;
+    size_t n = strlen(path), m = strlen(ending);
+    for (size_t i = 0; n >= m && i < m; i++)
+        if (tolower((unsigned char)path[n - m + i]) != ending[i])
+            return false;
+    return n >= m;
 }
 
 static void take_bytes(lua_State *L, making *m, size_t bytes)
@@ -327,15 +330,20 @@ static void read_file(lua_State *L, making *m, const scene_keys *k)
         ec_lua_fail_core(L, "ec.scene: key 'file'");
     ec_mesh_import_info_default(&info);
     info.unit = k->unit;
-    info.y_up = k->up == 1;
+    info.y_up =
+        k->up == 2 || (k->up == 0 && (has_ending(real, ".gltf") || has_ending(real, ".glb")));
     info.may_read = may_read;
     info.user = L;
     lua_State *caller = ec_lua_core_enter(L);
-    int rc = is_xml(real) ? ec_scene_xml_read(real, &info, &m->read)
-                          : ec_mesh_import(real, &info, &m->read.meshes);
+    int rc = has_ending(real, ".xml") ? ec_scene_xml_read(real, &info, &m->read)
+                                      : ec_mesh_import(real, &info, &m->read.meshes);
     ec_lua_core_leave(L, caller);
     if (rc != EC_OK)
         ec_lua_fail_core(L, "ec.scene: key 'file'");
+    if (m->read.meshes.left_out > 0)
+        ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_INFO,
+                     "%s: %lld points, lines and faces of less than three corners are left out",
+                     k->file, (long long)m->read.meshes.left_out);
     size_t bytes = 0;
     for (int32_t i = 0; i < m->read.meshes.count; i++) {
         const ec_mesh *mesh = &m->read.meshes.mesh[i];
@@ -378,7 +386,9 @@ static void material_of_shape(lua_State *L, making *m, const scene_keys *k,
         if (ec_material_constant(name, figure[0], figure[1], figure[2], 0, to) != EC_OK)
             ec_lua_fail_core(L, shape->noun->name);
     } else if (!keys->material && k->material) {
-        read_material(L, k->material, "ec.scene: key 'material'", "material", to);
+        const char *own =
+            lua_type(L, k->material) == LUA_TSTRING ? lua_tostring(L, k->material) : "material";
+        read_material(L, k->material, "ec.scene: key 'material'", own, to);
     } else if (!keys->material) {
         ec_material_pec("pec", to);
     } else if (lua_type(L, keys->material) != LUA_TSTRING ||

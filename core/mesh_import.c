@@ -1,4 +1,4 @@
-/* Import of meshes, but PLY (mesh_ply.h) by Assimp's C interface. Its files are opened by functions of ours, so that a
+/* Import of meshes, but PLY (mesh_internal.h) by Assimp's C interface. Its files are opened by functions of ours, so that a
  * file cannot name others that the caller does not want read. */
 #include <ctype.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <assimp/scene.h>
 
 #include "mesh.h"
-#include "mesh_ply.h"
+#include "mesh_internal.h"
 #include "status.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-#include "mesh_ply.h"
+#include "mesh_internal.h"
 
 #include <errno.h>
 #include <math.h>

@@ -80,6 +80,31 @@ static void add_materials(writer *to, const ec_scene *s)
     }
 }
 
+/* Objects of a name as one, the first of them. */
+static void add_objects(writer *to, const ec_scene *s)
+{
+    enum { MOST = 24 };
+    int32_t said = 0, names = 0;
+    for (int32_t i = 0; i < s->n_objects; i++) {
+        bool before = false;
+        for (int32_t j = 0; j < i && !before; j++)
+            before = strcmp(s->object[i], s->object[j]) == 0;
+        names += !before;
+        if (before || said == MOST)
+            continue;
+        int64_t count = 0;
+        for (int32_t t = 0; t < s->n_triangles; t++) {
+            int32_t object =
+                s->part[t] >= 0 ? s->facet[s->part[t]].object : s->surface[~s->part[t]].object;
+            count += object == i || strcmp(s->object[object], s->object[i]) == 0;
+        }
+        add(to, "  object %s: %lld triangles\n", s->object[i], (long long)count);
+        said++;
+    }
+    if (names > said)
+        add(to, "  and %d objects more\n", (int)(names - said));
+}
+
 size_t ec_scene_report_text(const ec_scene *s, char *text, size_t size)
 {
     const ec_scene_report *r = &s->report;
@@ -110,6 +135,7 @@ size_t ec_scene_report_text(const ec_scene *s, char *text, size_t size)
             "that lie on other facets\n",
             (long long)r->curved_edges, (long long)r->curved_outlines, (long long)r->resting);
     add_materials(&to, s);
+    add_objects(&to, s);
     return to.length;
 }
 

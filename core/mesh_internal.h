@@ -1,10 +1,10 @@
-/* mesh_ply.h: the reader of PLY files (G. Turk, "The PLY polygon file format", 1994), text and binary
+/* mesh_internal.h: the reader of PLY files (G. Turk, "The PLY polygon file format", 1994), text and binary
  * of both byte orders, with positions as exact as the file has them. Assimp 5.2 is not used for this
  * format: it never returns from a cut-off header, shifts binary data that begin with a line feed, and
  * needs several times the memory.
  */
-#ifndef EC_MESH_PLY_H
-#define EC_MESH_PLY_H
+#ifndef EC_MESH_INTERNAL_H
+#define EC_MESH_INTERNAL_H
 
 #include "mesh.h"
 
