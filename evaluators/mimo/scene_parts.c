@@ -81,7 +81,9 @@ static void grow(grower *g, int32_t seed, int32_t facet)
             int32_t e = w->edge_of[3 * t + k];
             for (int32_t i = w->first[e]; i < w->first[e + 1]; i++) {
                 int32_t other = w->use[i] / 3;
-                if (!fits(g, other))
+                /* on the other side of the edge, not folded back over it */
+                bool across = w->triangle[other][w->use[i] % 3] != w->triangle[t][k];
+                if (!across || !fits(g, other))
                     continue;
                 g->facet[other] = facet;
                 g->stack[depth++] = other;

@@ -224,7 +224,7 @@ static int add_wedge(finder *f, int32_t from, int32_t to)
     ec_cross3(g->face_normal[1], g->tangent, g->into[1]);
     double turn = atan2(ec_dot3(g->into[1], g->face_normal[0]), ec_dot3(g->into[1], g->into[0]));
     turn += 2 * EC_PI * round((key->sector - turn) / (2 * EC_PI));
-    g->n = key->facet[1] < 0 ? 2 : turn / EC_PI;
+    g->n = key->facet[1] < 0 ? 2 : fmin(turn / EC_PI, 2);
     memcpy(g->facet, key->facet, sizeof g->facet);
     g->material[0] = w->facet[key->facet[0]].material;
     g->material[1] = w->facet[other].material;
