@@ -71,7 +71,7 @@ static int add_sector(finder *f, const int32_t edge[2], const face *a, const fac
         return EC_OK;
     /* seen from a angles grow about the axis, so a wedge with face 0 = a has the opposite tangent */
     int8_t side_a = a->forward ? 1 : -1, side_b = b->forward ? -1 : 1;
-    if (a == b) /* a free edge: its face 0 is the front */
+    if (a->facet == b->facet) /* a free edge: its face 0 is the front */
         return add_piece(f, side_a == 1
                                 ? &(piece){{a->facet, -1}, {1, -1}, {edge[1], edge[0]}, sector}
                                 : &(piece){{a->facet, -1}, {1, -1}, {edge[0], edge[1]}, sector});
