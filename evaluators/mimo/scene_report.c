@@ -62,9 +62,10 @@ static void add_materials(writer *to, const ec_scene *s)
 {
     for (int32_t m = 0; m < s->n_materials; m++) {
         int64_t count = 0;
-        for (int32_t t = 0; t < s->n_triangles; t++)
-            count += m == (s->part[t] >= 0 ? s->facet[s->part[t]].material
-                                           : s->surface[~s->part[t]].material);
+        for (int32_t f = 0; f < s->n_facets; f++)
+            count += s->facet[f].material == m ? s->facet[f].count : 0;
+        for (int32_t f = 0; f < s->n_surfaces; f++)
+            count += s->surface[f].material == m ? s->surface[f].count : 0;
         const ec_material *material = &s->material[m];
         add(to, "  material %s: %lld triangles, ", material->name, (long long)count);
         if (material->kind == EC_MATERIAL_PEC)
@@ -80,6 +81,11 @@ static void add_materials(writer *to, const ec_scene *s)
     }
 }
 
+static bool is_called(const ec_scene *s, int32_t object, int32_t like)
+{
+    return object == like || strcmp(s->object[object], s->object[like]) == 0;
+}
+
 /* Objects of a name as one, the first of them. */
 static void add_objects(writer *to, const ec_scene *s)
 {
@@ -88,16 +94,15 @@ static void add_objects(writer *to, const ec_scene *s)
     for (int32_t i = 0; i < s->n_objects; i++) {
         bool before = false;
         for (int32_t j = 0; j < i && !before; j++)
-            before = strcmp(s->object[i], s->object[j]) == 0;
+            before = is_called(s, i, j);
         names += !before;
         if (before || said == MOST)
             continue;
         int64_t count = 0;
-        for (int32_t t = 0; t < s->n_triangles; t++) {
-            int32_t object =
-                s->part[t] >= 0 ? s->facet[s->part[t]].object : s->surface[~s->part[t]].object;
-            count += object == i || strcmp(s->object[object], s->object[i]) == 0;
-        }
+        for (int32_t f = 0; f < s->n_facets; f++)
+            count += is_called(s, s->facet[f].object, i) ? s->facet[f].count : 0;
+        for (int32_t f = 0; f < s->n_surfaces; f++)
+            count += is_called(s, s->surface[f].object, i) ? s->surface[f].count : 0;
         add(to, "  object %s: %lld triangles\n", s->object[i], (long long)count);
         said++;
     }

@@ -401,6 +401,60 @@ static void test_resting(void **state)
     ec_scene_destroy(&s);
 }
 
+/* Ten buildings on a plate, all of it turned, moved, in f32 and differently cut: the same facets and
+ * wedges. */
+static void test_city(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        ec_scene_builder *b = begin();
+        ec_shape plate;
+        ec_shape_default(EC_SHAPE_PLATE, &plate);
+        plate.size[0] = plate.size[1] = 200;
+        plate.divisions = way == 2 ? 7 : 1;
+        add(b, "plate", 0, &plate);
+        for (int i = 0; i < 10; i++) {
+            ec_shape box = box_of(8 + i, 9, 10 + 3 * i, way == 2 ? 1 + i % 4 : 1);
+            box.at[0] = 36 * (i % 5) - 72;
+            box.at[1] = i < 5 ? -30 : 30;
+            box.at[2] = box.size[2] / 2;
+            box.rotate_deg = 13 * i;
+            add(b, "house", 0, &box);
+        }
+        ec_scene *s = build(&b);
+        if (way > 0) {
+            static const double m[3][4] = {{0.36, 0.48, -0.8, 1000}, /* a rotation */
+                                           {-0.8, 0.6, 0, -300},
+                                           {0.48, 0.64, 0.6, 50}};
+            for (int32_t v = 0; v < s->n_vertices; v++) {
+                double p[3];
+                memcpy(p, s->vertex[v], sizeof p);
+                for (int k = 0; k < 3; k++)
+                    s->vertex[v][k] = (double)(float)(dot(m[k], p) + m[k][3]);
+            }
+            b = begin();
+            add_mesh(b, "city", 0, (const double(*)[3])s->vertex, s->n_vertices,
+                     (const int32_t(*)[3])s->triangle, s->n_triangles);
+            ec_scene_destroy(&s);
+            s = build(&b);
+        }
+        check(s);
+        assert_int_equal(s->n_facets, 61);
+        assert_int_equal(s->n_surfaces, 0);
+        assert_int_equal(s->report.solids, 10);
+        assert_int_equal(s->report.sheets, 1);
+        assert_int_equal(s->report.resting, 40);
+        assert_int_equal(s->n_wedges, 84);
+        double edges = 0, wanted = 0;
+        for (int i = 0; i < s->n_wedges; i++)
+            edges += s->wedge[i].n < 1.9 ? wedge_length(&s->wedge[i]) : 0;
+        for (int i = 0; i < 10; i++)
+            wanted += 2 * (8 + i + 9) + 4 * (10 + 3 * i);
+        near(edges, wanted, 1e-2);
+        ec_scene_destroy(&s);
+    }
+}
+
 /* ---- sheets -------------------------------------------------------------------------------------- */
 
 /* Two plates that share an edge: outside on both sides. */
@@ -1014,6 +1068,7 @@ static void test_report(void **state)
     assert_non_null(strstr(text, "1 solids, 0 rooms, 0 sheets"));
     assert_non_null(strstr(text, "curved surfaces: 1 cylinders\n"));
     assert_non_null(strstr(text, "2 rims of curved surfaces"));
+    assert_non_null(strstr(text, "object thing: 288 triangles\n"));
     assert_non_null(strstr(text, "material pec: 288 triangles, perfect conductor"));
     assert_int_equal(ec_scene_report_text(s, cut, sizeof cut), n);
     assert_int_equal(strlen(cut), sizeof cut - 1);
@@ -1064,17 +1119,29 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plate),         cmocka_unit_test(test_box),
-        cmocka_unit_test(test_room),          cmocka_unit_test(test_wedge),
-        cmocka_unit_test(test_ground),        cmocka_unit_test(test_resting),
-        cmocka_unit_test(test_sheet_corner),  cmocka_unit_test(test_walls_that_meet),
-        cmocka_unit_test(test_two_sided),     cmocka_unit_test(test_soup),
-        cmocka_unit_test(test_stitched),      cmocka_unit_test(test_touching_boxes),
-        cmocka_unit_test(test_two_materials), cmocka_unit_test(test_cylinder),
-        cmocka_unit_test(test_sphere),        cmocka_unit_test(test_cone),
-        cmocka_unit_test(test_ellipsoid),     cmocka_unit_test(test_hills),
-        cmocka_unit_test(test_disc),          cmocka_unit_test(test_rounded_box),
-        cmocka_unit_test(test_grid),          cmocka_unit_test(test_report),
+        cmocka_unit_test(test_plate),
+        cmocka_unit_test(test_box),
+        cmocka_unit_test(test_room),
+        cmocka_unit_test(test_wedge),
+        cmocka_unit_test(test_ground),
+        cmocka_unit_test(test_resting),
+        cmocka_unit_test(test_city),
+        cmocka_unit_test(test_sheet_corner),
+        cmocka_unit_test(test_walls_that_meet),
+        cmocka_unit_test(test_two_sided),
+        cmocka_unit_test(test_soup),
+        cmocka_unit_test(test_stitched),
+        cmocka_unit_test(test_touching_boxes),
+        cmocka_unit_test(test_two_materials),
+        cmocka_unit_test(test_cylinder),
+        cmocka_unit_test(test_sphere),
+        cmocka_unit_test(test_cone),
+        cmocka_unit_test(test_ellipsoid),
+        cmocka_unit_test(test_hills),
+        cmocka_unit_test(test_disc),
+        cmocka_unit_test(test_rounded_box),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_report),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
