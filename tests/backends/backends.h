@@ -27,6 +27,7 @@ extern const ec_case ec_cases_array_weights[];
 extern const ec_case ec_cases_bvh[];
 extern const ec_case ec_cases_wavefront[];
 extern const ec_case ec_cases_paths[];
+extern const ec_case ec_cases_small_matrix[];
 
 /* Leaves a case with a message when the condition does not hold. */
 #define EC_CHECK(condition, ...)                                                                   \
