@@ -1,11 +1,11 @@
 #include "small_matrix_kernels.h"
 
-EC_KERNEL_DECLARE(matrix_jacobi, ec_matrix_work)
-EC_KERNEL_DECLARE(matrix_bisection, ec_matrix_work)
-EC_KERNEL_DECLARE(matrix_capacity, ec_matrix_work)
-EC_KERNEL_DECLARE(matrix_adjoint, ec_matrix_work)
+EC_KERNEL_DECLARE(small_matrix_jacobi, ec_small_matrix_work)
+EC_KERNEL_DECLARE(small_matrix_bisection, ec_small_matrix_work)
+EC_KERNEL_DECLARE(small_matrix_capacity, ec_small_matrix_work)
+EC_KERNEL_DECLARE(small_matrix_adjoint, ec_small_matrix_work)
 
-void ec_matrix_bind(const ec_array *array, ec_matrix_batch *batch)
+void ec_small_matrix_bind(const ec_array *array, ec_small_matrix_batch *batch)
 {
     batch->data = array->data;
     batch->ld = (int64_t)array->ld;
@@ -15,7 +15,7 @@ void ec_matrix_bind(const ec_array *array, ec_matrix_batch *batch)
 }
 
 /* Of singular values and capacity; `adjoint` of the latter's adjoint. */
-static size_t scratch_for(const ec_backend *backend, ec_matrix_work *work, size_t numbers,
+static size_t scratch_for(const ec_backend *backend, ec_small_matrix_work *work, size_t numbers,
                           bool wide)
 {
     enum { MOST = 256 << 20, BLOCK = 128 };
@@ -35,28 +35,31 @@ static size_t scratch_for(const ec_backend *backend, ec_matrix_work *work, size_
     return (size_t)work->scratch_teams * work->scratch_bytes;
 }
 
-size_t ec_matrix_scratch(const ec_backend *backend, ec_matrix_work *work, ec_svd_method svd)
+size_t ec_small_matrix_scratch(const ec_backend *backend, ec_small_matrix_work *work,
+                               ec_svd_method svd)
 {
-    size_t singular = ec_matrix_numbers(
-        svd == EC_SVD_JACOBI ? EC_MATRIX_JACOBI : EC_MATRIX_BISECTION, work->rows, work->cols);
-    size_t capacity = ec_matrix_numbers(EC_MATRIX_CAPACITY, work->rows, work->cols);
+    size_t singular = ec_small_matrix_numbers(svd == EC_SVD_JACOBI ? EC_SMALL_MATRIX_JACOBI
+                                                                   : EC_SMALL_MATRIX_BISECTION,
+                                              work->rows, work->cols);
+    size_t capacity = ec_small_matrix_numbers(EC_SMALL_MATRIX_CAPACITY, work->rows, work->cols);
     bool adjoint = work->matrix_adjoint.data || work->snr_adjoint.data;
     if (adjoint)
         return scratch_for(backend, work,
-                           ec_matrix_numbers(EC_MATRIX_ADJOINT, work->rows, work->cols), true);
+                           ec_small_matrix_numbers(EC_SMALL_MATRIX_ADJOINT, work->rows, work->cols),
+                           true);
     return scratch_for(backend, work, singular > capacity ? singular : capacity, work->wide);
 }
 
-static int check(const ec_matrix_work *work)
+static int check(const ec_small_matrix_work *work)
 {
-    if (work->rows < 1 || work->cols < 1 || work->rows > EC_MATRIX_MAX ||
-        work->cols > EC_MATRIX_MAX)
+    if (work->rows < 1 || work->cols < 1 || work->rows > EC_SMALL_MATRIX_MAX ||
+        work->cols > EC_SMALL_MATRIX_MAX)
         return ec_fail(EC_ERR_SHAPE, "a matrix of %d x %d: from 1 x 1 to %d x %d are allowed",
-                       work->rows, work->cols, EC_MATRIX_MAX, EC_MATRIX_MAX);
+                       work->rows, work->cols, EC_SMALL_MATRIX_MAX, EC_SMALL_MATRIX_MAX);
     return EC_OK;
 }
 
-static int run(ec_backend *backend, const ec_kernel *kernel, const ec_matrix_work *work)
+static int run(ec_backend *backend, const ec_kernel *kernel, const ec_small_matrix_work *work)
 {
     int status = check(work);
     return status != EC_OK ? status
@@ -64,18 +67,21 @@ static int run(ec_backend *backend, const ec_kernel *kernel, const ec_matrix_wor
                                                   (size_t)work->count * (size_t)work->samples);
 }
 
-int ec_matrix_singular_values(ec_backend *backend, const ec_matrix_work *work, ec_svd_method svd)
+int ec_small_matrix_singular_values(ec_backend *backend, const ec_small_matrix_work *work,
+                                    ec_svd_method svd)
 {
     return run(backend,
-               svd == EC_SVD_JACOBI ? &ec_kernel_matrix_jacobi : &ec_kernel_matrix_bisection, work);
+               svd == EC_SVD_JACOBI ? &ec_kernel_small_matrix_jacobi
+                                    : &ec_kernel_small_matrix_bisection,
+               work);
 }
 
-int ec_matrix_capacity(ec_backend *backend, const ec_matrix_work *work)
+int ec_small_matrix_capacity(ec_backend *backend, const ec_small_matrix_work *work)
 {
-    return run(backend, &ec_kernel_matrix_capacity, work);
+    return run(backend, &ec_kernel_small_matrix_capacity, work);
 }
 
-int ec_matrix_capacity_adjoint(ec_backend *backend, const ec_matrix_work *work)
+int ec_small_matrix_capacity_adjoint(ec_backend *backend, const ec_small_matrix_work *work)
 {
-    return run(backend, &ec_kernel_matrix_adjoint, work);
+    return run(backend, &ec_kernel_small_matrix_adjoint, work);
 }

@@ -30,54 +30,55 @@
 
 EC_C_BEGIN
 
-enum { EC_MATRIX_MAX = 64 };
+enum { EC_SMALL_MATRIX_MAX = 64 };
 
 typedef enum ec_svd_method { EC_SVD_JACOBI, EC_SVD_BISECTION } ec_svd_method;
 
 /* A batch of matrices, or of their results; strides count elements of dtype. */
-typedef struct ec_matrix_batch {
+typedef struct ec_small_matrix_batch {
     void *data;
     int64_t ld;     /* between elements of a matrix */
     int64_t lane;   /* between lanes: 1, or 0 where all share one matrix */
     int64_t sample; /* between samples: 0 where all share */
     int32_t dtype;  /* matrices: EC_C64, EC_C128 or EC_F64; results: EC_F32 or EC_F64 */
-} ec_matrix_batch;
+} ec_small_matrix_batch;
 
 /* What a launch works on: lanes x count x samples matrices. */
-typedef struct ec_matrix_work {
-    ec_matrix_batch matrix;
-    int32_t rows, cols; /* 1 to EC_MATRIX_MAX */
+typedef struct ec_small_matrix_work {
+    ec_small_matrix_batch matrix;
+    int32_t rows, cols; /* 1 to EC_SMALL_MATRIX_MAX */
     int32_t count;      /* matrices of a lane, one after another in `matrix` */
     int32_t samples;
-    bool wide;      /* computes in float64, else in float32 */
-    bool frobenius; /* capacity: each matrix is scaled to ||H||_F^2 = rows cols before */
-    ec_matrix_batch snr; /* capacity: a number, or one a lane or sample; EC_F64 */
+    bool wide;                 /* computes in float64, else in float32 */
+    bool frobenius;            /* capacity: each matrix is scaled to ||H||_F^2 = rows cols before */
+    ec_small_matrix_batch snr; /* capacity: a number, or one a lane or sample; EC_F64 */
     /* Singular values: min(rows, cols) a matrix, largest first. Capacity: one. */
-    ec_matrix_batch result;
+    ec_small_matrix_batch result;
     size_t lanes;
     uint8_t *status; /* one byte a lane, OR-ed into; may be NULL */
     const int32_t *stop;
-    /* from ec_matrix_scratch: `scratch_teams` pieces of scratch_bytes */
+    /* from ec_small_matrix_scratch: `scratch_teams` pieces of scratch_bytes */
     char *scratch;
     size_t scratch_bytes;
     int32_t scratch_teams;
     /* adjoint of the capacity: with respect to the elements (EC_C128, or EC_F64 for real matrices),
      * and to the SNR (EC_F64); data NULL where it is not wanted */
-    ec_matrix_batch seed, matrix_adjoint, snr_adjoint;
-} ec_matrix_work;
+    ec_small_matrix_batch seed, matrix_adjoint, snr_adjoint;
+} ec_small_matrix_work;
 
 /* The batch of an array whose last two axes are the matrix (or whose elements are results). */
-EC_API void ec_matrix_bind(const ec_array *array, ec_matrix_batch *batch);
+EC_API void ec_small_matrix_bind(const ec_array *array, ec_small_matrix_batch *batch);
 /* Bytes of scratch memory on the backend that a launch needs, and how they are divided: fills the
  * fields of work and returns their sum, 0 if none is needed. */
-EC_API size_t ec_matrix_scratch(const ec_backend *backend, ec_matrix_work *work, ec_svd_method svd);
+EC_API size_t ec_small_matrix_scratch(const ec_backend *backend, ec_small_matrix_work *work,
+                                      ec_svd_method svd);
 /* Each enqueues. */
-EC_API int ec_matrix_singular_values(ec_backend *backend, const ec_matrix_work *work,
-                                     ec_svd_method svd);
-EC_API int ec_matrix_capacity(ec_backend *backend, const ec_matrix_work *work);
+EC_API int ec_small_matrix_singular_values(ec_backend *backend, const ec_small_matrix_work *work,
+                                           ec_svd_method svd);
+EC_API int ec_small_matrix_capacity(ec_backend *backend, const ec_small_matrix_work *work);
 /* matrix_adjoint = seed dC/dH (derivatives by real and by imaginary part, as a complex number),
  * snr_adjoint = seed dC/dSNR; in float64. */
-EC_API int ec_matrix_capacity_adjoint(ec_backend *backend, const ec_matrix_work *work);
+EC_API int ec_small_matrix_capacity_adjoint(ec_backend *backend, const ec_small_matrix_work *work);
 
 EC_C_END
 #endif

@@ -33,26 +33,11 @@ template <> struct real_of<float> {
     {
         return ec_fmaf(a, b, c);
     }
-    static __device__ __forceinline__ float root(float x) /* x >= 0 */
-    {
-        return __fsqrt_rn(x);
-    }
-    static __device__ __forceinline__ float rcp(float x)
-    {
-        return ec_matrix_rcp_f32(x);
-    }
-    static __device__ __forceinline__ float unit(float x)
-    {
-        return ec_matrix_unit_f32(x);
-    }
-    static __device__ __forceinline__ float larger(float a, float b)
-    {
-        return fmaxf(a, b);
-    }
-    static __device__ __forceinline__ float smaller(float a, float b)
-    {
-        return fminf(a, b);
-    }
+    static __device__ __forceinline__ float root(float x) /* x >= 0 */ { return __fsqrt_rn(x); }
+    static __device__ __forceinline__ float rcp(float x) { return ec_small_matrix_rcp_f32(x); }
+    static __device__ __forceinline__ float unit(float x) { return ec_small_matrix_unit_f32(x); }
+    static __device__ __forceinline__ float larger(float a, float b) { return fmaxf(a, b); }
+    static __device__ __forceinline__ float smaller(float a, float b) { return fminf(a, b); }
     static constexpr float tiny = 1.17549435e-38f, most = 3.40282347e38f;
 };
 
@@ -67,26 +52,11 @@ template <> struct real_of<double> {
     {
         return ec_fma(a, b, c);
     }
-    static __device__ __forceinline__ double root(double x)
-    {
-        return sqrt(x);
-    }
-    static __device__ __forceinline__ double rcp(double x)
-    {
-        return 1.0 / x;
-    }
-    static __device__ __forceinline__ double unit(double x)
-    {
-        return ec_matrix_unit(x);
-    }
-    static __device__ __forceinline__ double larger(double a, double b)
-    {
-        return fmax(a, b);
-    }
-    static __device__ __forceinline__ double smaller(double a, double b)
-    {
-        return fmin(a, b);
-    }
+    static __device__ __forceinline__ double root(double x) { return sqrt(x); }
+    static __device__ __forceinline__ double rcp(double x) { return 1.0 / x; }
+    static __device__ __forceinline__ double unit(double x) { return ec_small_matrix_unit(x); }
+    static __device__ __forceinline__ double larger(double a, double b) { return fmax(a, b); }
+    static __device__ __forceinline__ double smaller(double a, double b) { return fmin(a, b); }
     static constexpr double tiny = 2.2250738585072014e-308, most = 1.7976931348623157e308;
 };
 
@@ -134,7 +104,7 @@ struct place {
     int64_t base; /* of its first element */
 };
 
-static __device__ __forceinline__ bool find_place(const ec_matrix_work &w, size_t task,
+static __device__ __forceinline__ bool find_place(const ec_small_matrix_work &w, size_t task,
                                                   size_t tasks, place *at)
 {
     if (task >= tasks)
@@ -146,17 +116,16 @@ static __device__ __forceinline__ bool find_place(const ec_matrix_work &w, size_
         at->y = task / w.lanes;
         at->lane = task % w.lanes;
     }
-    at->base = ec_matrix_base(&w.matrix, &w, at->y, w.rows * w.cols) +
+    at->base = ec_small_matrix_base(&w.matrix, &w, at->y, w.rows * w.cols) +
                (int64_t)at->lane * w.matrix.lane;
     return true;
 }
 
 /* Element (i, j) of X, m x n. */
 template <int DTYPE>
-static __device__ __forceinline__ void get_element(const ec_matrix_work &w, const place &at, int i,
-                                                   int j, bool wide,
-                                                   typename stored<DTYPE>::real *re,
-                                                   typename stored<DTYPE>::real *im)
+static __device__ __forceinline__ void
+get_element(const ec_small_matrix_work &w, const place &at, int i, int j, bool wide,
+            typename stored<DTYPE>::real *re, typename stored<DTYPE>::real *im)
 {
     int e = wide ? j * w.cols + i : i * w.cols + j;
     stored<DTYPE>::get(w.matrix.data, at.base + e * w.matrix.ld, re, im);
@@ -164,7 +133,8 @@ static __device__ __forceinline__ void get_element(const ec_matrix_work &w, cons
 
 /* The largest part of a matrix; NaN where there is one. */
 template <int DTYPE>
-static __device__ double find_peak(const ec_matrix_work &w, const place &at, int first, int step)
+static __device__ double find_peak(const ec_small_matrix_work &w, const place &at, int first,
+                                   int step)
 {
     typename stored<DTYPE>::real re, im, peak = 0;
     for (int e = first; e < w.rows * w.cols; e += step) {
@@ -181,7 +151,7 @@ static __device__ double find_peak(const ec_matrix_work &w, const place &at, int
 /* X of N x N into registers (column, row), divided by the unit that is returned; 0 for a matrix that
  * is not finite, and *bad. */
 template <typename R, int N, int DTYPE>
-static __device__ __forceinline__ double load_square(const ec_matrix_work &w, const place &at,
+static __device__ __forceinline__ double load_square(const ec_small_matrix_work &w, const place &at,
                                                      R (&re)[N][N], R (&im)[N][N], bool *bad)
 {
     typedef typename stored<DTYPE>::real S;
@@ -217,7 +187,7 @@ static __device__ __forceinline__ double load_square(const ec_matrix_work &w, co
     } else {
         double peak = find_peak<DTYPE>(w, at, 0, 1);
         *bad = !(peak <= 1.7976931348623157e308);
-        double unit = *bad ? 1.0 : ec_matrix_unit(peak), scale = *bad ? 0.0 : 1.0 / unit;
+        double unit = *bad ? 1.0 : ec_small_matrix_unit(peak), scale = *bad ? 0.0 : 1.0 / unit;
 #pragma unroll
         for (int j = 0; j < N; j++)
 #pragma unroll
@@ -234,14 +204,14 @@ static __device__ __forceinline__ double load_square(const ec_matrix_work &w, co
 /* The triangle of X's QR factors, of which rows become columns: X^H = Q' [re + j im] with the same
  * singular values. Rows of X are rotated into it one by one. */
 template <typename R, int N, int DTYPE>
-static __device__ double load_tall(const ec_matrix_work &w, const place &at, R (&re)[N][N],
+static __device__ double load_tall(const ec_small_matrix_work &w, const place &at, R (&re)[N][N],
                                    R (&im)[N][N], bool *bad)
 {
     const bool wide = w.rows < w.cols;
     const int m = wide ? w.cols : w.rows;
     double peak = find_peak<DTYPE>(w, at, 0, 1);
     *bad = !(peak <= 1.7976931348623157e308);
-    double unit = *bad ? 1.0 : ec_matrix_unit(peak), scale = *bad ? 0.0 : 1.0 / unit;
+    double unit = *bad ? 1.0 : ec_small_matrix_unit(peak), scale = *bad ? 0.0 : 1.0 / unit;
 #pragma unroll
     for (int j = 0; j < N; j++)
 #pragma unroll
@@ -338,7 +308,7 @@ static __device__ __forceinline__ bool jacobi(R (&re)[N][N], R (&im)[N][N], R (&
 #pragma unroll
             for (int k = 0; k < players / 2; k++) {
                 int p, q;
-                ec_matrix_pair(players, round, k, &p, &q);
+                ec_small_matrix_pair(players, round, k, &p, &q);
                 if (q < N)
                     more |= rotate<R, N>(re[p], im[p], re[q], im[q], a[p], a[q], d[p], d[q]);
             }
@@ -375,7 +345,7 @@ static __device__ __forceinline__ bool jacobi(R (&re)[N][N], R (&im)[N][N], R (&
 }
 
 template <typename R, int N, bool SQUARE, int DTYPE>
-static __device__ __forceinline__ double load_matrix(const ec_matrix_work &w, const place &at,
+static __device__ __forceinline__ double load_matrix(const ec_small_matrix_work &w, const place &at,
                                                      R (&re)[N][N], R (&im)[N][N], bool *bad)
 {
     if constexpr (SQUARE)
@@ -386,7 +356,7 @@ static __device__ __forceinline__ double load_matrix(const ec_matrix_work &w, co
 
 template <typename R, int N, bool SQUARE>
 static __global__ void __launch_bounds__(REGISTER_BLOCK)
-    singular_kernel(const __grid_constant__ ec_matrix_work w, size_t tasks)
+    singular_kernel(const __grid_constant__ ec_small_matrix_work w, size_t tasks)
 {
     place at;
     if (w.stop && *w.stop)
@@ -406,7 +376,7 @@ static __global__ void __launch_bounds__(REGISTER_BLOCK)
         bad = true;
     if (bad && w.status)
         w.status[at.lane] |= EC_CANDIDATE_EVALUATOR;
-    int64_t to = ec_matrix_base(&w.result, &w, at.y, N) + (int64_t)at.lane * w.result.lane;
+    int64_t to = ec_small_matrix_base(&w.result, &w, at.y, N) + (int64_t)at.lane * w.result.lane;
     if (w.result.dtype == EC_F32) {
         float *out = (float *)w.result.data + to;
 #pragma unroll
@@ -524,7 +494,7 @@ static __device__ __forceinline__ bool team_rotate(team_memory<R, COLUMNS, ROWS>
 
 /* X into shared memory, divided by the unit that is returned. */
 template <typename R, int COLUMNS, int ROWS, int DTYPE>
-static __device__ __forceinline__ double team_load(const ec_matrix_work &w, const place &at,
+static __device__ __forceinline__ double team_load(const ec_small_matrix_work &w, const place &at,
                                                    team_memory<R, COLUMNS, ROWS> &t, bool *bad)
 {
     constexpr int size = COLUMNS / 2 * PAIR_TEAM;
@@ -533,17 +503,17 @@ static __device__ __forceinline__ double team_load(const ec_matrix_work &w, cons
     double peak = find_peak<DTYPE>(w, at, thread, size);
     for (int step = 16; step; step /= 2) {
         double other = __shfl_xor_sync(0xffffffffu, peak, step);
-        peak = ec_matrix_larger(peak, other);
+        peak = ec_small_matrix_larger(peak, other);
     }
     if (COLUMNS > 16) {
         if (thread % 32 == 0)
             t.peak[thread / 32] = peak;
         __syncthreads();
         for (int k = 0; k < size / 32; k++)
-            peak = ec_matrix_larger(peak, t.peak[k]);
+            peak = ec_small_matrix_larger(peak, t.peak[k]);
     }
     *bad = !(peak <= 1.7976931348623157e308);
-    double unit = *bad ? 1.0 : ec_matrix_unit(peak), scale = *bad ? 0.0 : 1.0 / unit;
+    double unit = *bad ? 1.0 : ec_small_matrix_unit(peak), scale = *bad ? 0.0 : 1.0 / unit;
     for (int k = thread; k < n * PAIR_TEAM * ROWS; k += size) {
         int j = k / (PAIR_TEAM * ROWS), i = k % (PAIR_TEAM * ROWS);
         number_pair<R> v = {0, 0};
@@ -559,7 +529,7 @@ static __device__ __forceinline__ double team_load(const ec_matrix_work &w, cons
 }
 
 template <typename R, int COLUMNS, int ROWS>
-static __device__ __forceinline__ void team_singular(const ec_matrix_work &w, const place &at,
+static __device__ __forceinline__ void team_singular(const ec_small_matrix_work &w, const place &at,
                                                      team_memory<R, COLUMNS, ROWS> &t)
 {
     constexpr int size = COLUMNS / 2 * PAIR_TEAM;
@@ -592,7 +562,7 @@ static __device__ __forceinline__ void team_singular(const ec_matrix_work &w, co
         for (int round = 0; round < players - 1; round++) {
             int p = 0, q = n;
             if (pair < players / 2)
-                ec_matrix_pair(players, round, pair, &p, &q);
+                ec_small_matrix_pair(players, round, pair, &p, &q);
             moved |= team_rotate(t, p, q, member, q < n);
             team_wait<COLUMNS>();
         }
@@ -628,7 +598,7 @@ static __device__ __forceinline__ void team_singular(const ec_matrix_work &w, co
         for (int k = 0; k < n; k++)
             rank += t.a[k] > t.a[j] || (t.a[k] == t.a[j] && k < j);
         double value = bad ? (double)NAN : (double)t.a[j] * unit;
-        ec_matrix_write(&w.result, &w, at.lane, at.y, n, rank, 1, &value);
+        ec_small_matrix_write(&w.result, &w, at.lane, at.y, n, rank, 1, &value);
     }
     if (thread == 0 && bad && w.status)
         w.status[at.lane] |= EC_CANDIDATE_EVALUATOR;
@@ -636,7 +606,7 @@ static __device__ __forceinline__ void team_singular(const ec_matrix_work &w, co
 }
 
 template <typename R, int COLUMNS, int ROWS>
-static __global__ void team_kernel(const __grid_constant__ ec_matrix_work w, size_t tasks)
+static __global__ void team_kernel(const __grid_constant__ ec_small_matrix_work w, size_t tasks)
 {
     extern __shared__ double2 shared[];
     team_memory<R, COLUMNS, ROWS> &t =
@@ -667,7 +637,7 @@ static __device__ __forceinline__ void add_row(const R (&vr)[N], const R (&vi)[N
 }
 
 template <typename R, int N, bool SQUARE, int DTYPE>
-static __device__ __forceinline__ double load_gram(const ec_matrix_work &w, const place &at,
+static __device__ __forceinline__ double load_gram(const ec_small_matrix_work &w, const place &at,
                                                    R (&gr)[N][N], R (&gi)[N][N], bool *bad)
 {
 #pragma unroll
@@ -694,7 +664,7 @@ static __device__ __forceinline__ double load_gram(const ec_matrix_work &w, cons
         const int m = wide ? w.cols : w.rows;
         double peak = find_peak<DTYPE>(w, at, 0, 1);
         *bad = !(peak <= 1.7976931348623157e308);
-        double unit = *bad ? 1.0 : ec_matrix_unit(peak), scale = *bad ? 0.0 : 1.0 / unit;
+        double unit = *bad ? 1.0 : ec_small_matrix_unit(peak), scale = *bad ? 0.0 : 1.0 / unit;
         for (int row = 0; row < m; row++) {
             R vr[N], vi[N];
 #pragma unroll
@@ -712,7 +682,7 @@ static __device__ __forceinline__ double load_gram(const ec_matrix_work &w, cons
 
 template <typename R, int N, bool SQUARE>
 static __global__ void __launch_bounds__(REGISTER_BLOCK)
-    capacity_kernel(const __grid_constant__ ec_matrix_work w, size_t tasks)
+    capacity_kernel(const __grid_constant__ ec_small_matrix_work w, size_t tasks)
 {
     place at;
     if (w.stop && *w.stop)
@@ -729,13 +699,13 @@ static __global__ void __launch_bounds__(REGISTER_BLOCK)
     else
         unit = load_gram<R, N, SQUARE, EC_F64>(w, at, gr, gi, &bad);
     double snr, unused;
-    ec_matrix_read(&w.snr, &w, at.lane, at.y, -1, 1, &snr, &unused);
+    ec_small_matrix_read(&w.snr, &w, at.lane, at.y, -1, 1, &snr, &unused);
 #pragma unroll
     for (int i = 0; i < N; i++)
         square += (double)gr[i][i];
     double rho = w.frobenius ? snr * w.rows / square : snr * (unit * unit / w.cols);
     bad = bad || !(snr >= 0.0 && rho <= 1.7976931348623157e308);
-    const bool large = rho > EC_MATRIX_LARGE;
+    const bool large = rho > EC_SMALL_MATRIX_LARGE;
     R alpha = (R)(large ? 1.0 / rho : 1.0), beta = (R)(large ? 1.0 : rho);
     R least = alpha > real_of<R>::tiny ? alpha : real_of<R>::tiny;
     double bits = large ? N * ec_det_log2(rho) : 0.0, product = 1.0;
@@ -769,14 +739,14 @@ static __global__ void __launch_bounds__(REGISTER_BLOCK)
     if (bad && w.status)
         w.status[at.lane] |= EC_CANDIDATE_EVALUATOR;
     bits = bad ? (double)NAN : bits;
-    ec_matrix_write(&w.result, &w, at.lane, at.y, 1, 0, 1, &bits);
+    ec_small_matrix_write(&w.result, &w, at.lane, at.y, 1, 0, 1, &bits);
 }
 
 /* ---- the CPU's source, a thread a matrix ------------------------------------------------------ */
 
 template <typename R, int KIND>
 static __global__ void __launch_bounds__(REGISTER_BLOCK)
-    plain_kernel(const __grid_constant__ ec_matrix_work w, size_t tasks)
+    plain_kernel(const __grid_constant__ ec_small_matrix_work w, size_t tasks)
 {
     const size_t stride = (size_t)gridDim.x * REGISTER_BLOCK;
     const size_t thread = (size_t)blockIdx.x * REGISTER_BLOCK + threadIdx.x;
@@ -785,11 +755,11 @@ static __global__ void __launch_bounds__(REGISTER_BLOCK)
         return;
     for (size_t task = thread; task < tasks; task += stride) {
         size_t lane = task % w.lanes, y = task / w.lanes;
-        if constexpr (KIND == EC_MATRIX_ADJOINT)
+        if constexpr (KIND == EC_SMALL_MATRIX_ADJOINT)
             ec_f64_capacity_adjoint(&w, lane, y, (double *)x, stride);
-        else if constexpr (KIND == EC_MATRIX_CAPACITY && sizeof(R) == sizeof(double))
+        else if constexpr (KIND == EC_SMALL_MATRIX_CAPACITY && sizeof(R) == sizeof(double))
             ec_f64_capacity(&w, lane, y, (double *)x, stride);
-        else if constexpr (KIND == EC_MATRIX_CAPACITY)
+        else if constexpr (KIND == EC_SMALL_MATRIX_CAPACITY)
             ec_f32_capacity(&w, lane, y, (float *)x, stride);
         else if constexpr (sizeof(R) == sizeof(double))
             ec_f64_singular(&w, lane, y, (double *)x, stride, true);
@@ -799,7 +769,7 @@ static __global__ void __launch_bounds__(REGISTER_BLOCK)
 }
 
 template <typename R, int KIND>
-static int run_plain(cudaStream_t stream, const ec_matrix_work &w, size_t tasks)
+static int run_plain(cudaStream_t stream, const ec_small_matrix_work &w, size_t tasks)
 {
     size_t blocks = (tasks + REGISTER_BLOCK - 1) / REGISTER_BLOCK;
     size_t most = (size_t)w.scratch_teams / REGISTER_BLOCK;
@@ -816,7 +786,7 @@ static unsigned register_blocks(size_t tasks)
 }
 
 template <typename R, int N>
-static int run_singular(cudaStream_t stream, const ec_matrix_work &w, size_t tasks)
+static int run_singular(cudaStream_t stream, const ec_small_matrix_work &w, size_t tasks)
 {
     if (w.rows == w.cols)
         singular_kernel<R, N, true>
@@ -828,7 +798,7 @@ static int run_singular(cudaStream_t stream, const ec_matrix_work &w, size_t tas
 }
 
 template <typename R, int N>
-static int run_capacity(cudaStream_t stream, const ec_matrix_work &w, size_t tasks)
+static int run_capacity(cudaStream_t stream, const ec_small_matrix_work &w, size_t tasks)
 {
     if (w.rows == w.cols)
         capacity_kernel<R, N, true>
@@ -840,14 +810,13 @@ static int run_capacity(cudaStream_t stream, const ec_matrix_work &w, size_t tas
 }
 
 template <typename R, int COLUMNS, int ROWS>
-static int run_team(cudaStream_t stream, const ec_matrix_work &w, size_t tasks)
+static int run_team(cudaStream_t stream, const ec_small_matrix_work &w, size_t tasks)
 {
     const unsigned teams = COLUMNS <= 16 ? 4 : 1;
     const size_t bytes = teams * sizeof(team_memory<R, COLUMNS, ROWS>);
     size_t blocks = (tasks + teams - 1) / teams;
-    cudaError_t error =
-        cudaFuncSetAttribute(team_kernel<R, COLUMNS, ROWS>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    cudaError_t error = cudaFuncSetAttribute(
+        team_kernel<R, COLUMNS, ROWS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
     if (error != cudaSuccess)
         return (int)error;
     team_kernel<R, COLUMNS, ROWS>
@@ -857,7 +826,7 @@ static int run_team(cudaStream_t stream, const ec_matrix_work &w, size_t tasks)
 }
 
 template <typename R>
-static int run_large(cudaStream_t stream, const ec_matrix_work &w, size_t tasks, int m, int n)
+static int run_large(cudaStream_t stream, const ec_small_matrix_work &w, size_t tasks, int m, int n)
 {
     if (n <= 16)
         return m <= 16   ? run_team<R, 16, 4>(stream, w, tasks)
@@ -869,9 +838,9 @@ static int run_large(cudaStream_t stream, const ec_matrix_work &w, size_t tasks,
     return run_team<R, 64, 16>(stream, w, tasks);
 }
 
-extern "C" int ec_cuda_matrix_jacobi(void *stream, const void *args, size_t lanes, size_t ny)
+extern "C" int ec_cuda_small_matrix_jacobi(void *stream, const void *args, size_t lanes, size_t ny)
 {
-    const ec_matrix_work &w = *(const ec_matrix_work *)args;
+    const ec_small_matrix_work &w = *(const ec_small_matrix_work *)args;
     const int m = w.rows > w.cols ? w.rows : w.cols, n = w.rows > w.cols ? w.cols : w.rows;
     const size_t tasks = lanes * ny;
     cudaStream_t s = (cudaStream_t)stream;
@@ -903,19 +872,21 @@ extern "C" int ec_cuda_matrix_jacobi(void *stream, const void *args, size_t lane
     return w.wide ? run_large<double>(s, w, tasks, m, n) : run_large<float>(s, w, tasks, m, n);
 }
 
-extern "C" int ec_cuda_matrix_bisection(void *stream, const void *args, size_t lanes, size_t ny)
+extern "C" int ec_cuda_small_matrix_bisection(void *stream, const void *args, size_t lanes,
+                                              size_t ny)
 {
-    const ec_matrix_work &w = *(const ec_matrix_work *)args;
+    const ec_small_matrix_work &w = *(const ec_small_matrix_work *)args;
     if (lanes * ny == 0)
         return 0;
     return w.wide
-               ? run_plain<double, EC_MATRIX_BISECTION>((cudaStream_t)stream, w, lanes * ny)
-               : run_plain<float, EC_MATRIX_BISECTION>((cudaStream_t)stream, w, lanes * ny);
+               ? run_plain<double, EC_SMALL_MATRIX_BISECTION>((cudaStream_t)stream, w, lanes * ny)
+               : run_plain<float, EC_SMALL_MATRIX_BISECTION>((cudaStream_t)stream, w, lanes * ny);
 }
 
-extern "C" int ec_cuda_matrix_capacity(void *stream, const void *args, size_t lanes, size_t ny)
+extern "C" int ec_cuda_small_matrix_capacity(void *stream, const void *args, size_t lanes,
+                                             size_t ny)
 {
-    const ec_matrix_work &w = *(const ec_matrix_work *)args;
+    const ec_small_matrix_work &w = *(const ec_small_matrix_work *)args;
     const size_t tasks = lanes * ny;
     cudaStream_t s = (cudaStream_t)stream;
     if (tasks == 0)
@@ -935,15 +906,15 @@ extern "C" int ec_cuda_matrix_capacity(void *stream, const void *args, size_t la
         SIZE(8)
 #undef SIZE
     default:
-        return w.wide ? run_plain<double, EC_MATRIX_CAPACITY>(s, w, tasks)
-                      : run_plain<float, EC_MATRIX_CAPACITY>(s, w, tasks);
+        return w.wide ? run_plain<double, EC_SMALL_MATRIX_CAPACITY>(s, w, tasks)
+                      : run_plain<float, EC_SMALL_MATRIX_CAPACITY>(s, w, tasks);
     }
 }
 
-extern "C" int ec_cuda_matrix_adjoint(void *stream, const void *args, size_t lanes, size_t ny)
+extern "C" int ec_cuda_small_matrix_adjoint(void *stream, const void *args, size_t lanes, size_t ny)
 {
     if (lanes * ny == 0)
         return 0;
-    return run_plain<double, EC_MATRIX_ADJOINT>((cudaStream_t)stream,
-                                                *(const ec_matrix_work *)args, lanes * ny);
+    return run_plain<double, EC_SMALL_MATRIX_ADJOINT>(
+        (cudaStream_t)stream, *(const ec_small_matrix_work *)args, lanes * ny);
 }

@@ -12,11 +12,11 @@ enum {
 
 /* An effective SNR beyond which its logarithm is taken apart from the determinant's, so that four
  * pivots stay inside float64. */
-#define EC_MATRIX_LARGE 1099511627776.0
+#define EC_SMALL_MATRIX_LARGE 1099511627776.0
 
 /* Pair k of round `round` of a tournament of an even number of players: everybody meets everybody
  * once in players - 1 rounds. p < q. */
-EC_FN void ec_matrix_pair(int32_t players, int32_t round, int32_t k, int32_t *p, int32_t *q)
+EC_FN void ec_small_matrix_pair(int32_t players, int32_t round, int32_t k, int32_t *p, int32_t *q)
 {
     int32_t ring = players - 1, up = round + k, down = round - k;
     up = up >= ring ? up - ring : up;
@@ -26,20 +26,20 @@ EC_FN void ec_matrix_pair(int32_t players, int32_t round, int32_t k, int32_t *p,
 }
 
 /* The larger of two numbers; a NaN stays. */
-EC_FN double ec_matrix_larger(double a, double b)
+EC_FN double ec_small_matrix_larger(double a, double b)
 {
     return b <= a || a != a ? a : b;
 }
 
 /* The power of two at or below a finite value >= 0; 1 for 0. */
-EC_FN double ec_matrix_unit(double value)
+EC_FN double ec_small_matrix_unit(double value)
 {
     double unit = ec_det_from_bits(ec_det_bits(value) & 0x7ff0000000000000u);
     unit = unit < 2.2250738585072014e-308 ? 2.2250738585072014e-308 : unit;
     return value > 0.0 ? unit : 1.0;
 }
 
-EC_FN float ec_matrix_unit_f32(float value)
+EC_FN float ec_small_matrix_unit_f32(float value)
 {
     union {
         float value;
@@ -55,8 +55,8 @@ EC_FN float ec_matrix_unit_f32(float value)
 
 /* Where the first number of a matrix or result of `elements` numbers lies for lane 0; -1: one number
  * for all matrices of a lane. */
-EC_FN int64_t ec_matrix_base(const ec_matrix_batch *b, const ec_matrix_work *w, size_t y,
-                             int32_t elements)
+EC_FN int64_t ec_small_matrix_base(const ec_small_matrix_batch *b, const ec_small_matrix_work *w,
+                                   size_t y, int32_t elements)
 {
     int64_t sample = (int64_t)y / w->count, matrix = (int64_t)y % w->count;
     return sample * b->sample + (elements > 0 ? matrix * elements * b->ld : 0);
@@ -64,11 +64,12 @@ EC_FN int64_t ec_matrix_base(const ec_matrix_batch *b, const ec_matrix_work *w, 
 
 /* Element e of the matrix y of `lanes` lanes; e = -1: the one number of a lane (SNR), e = -2: the
  * one number of a matrix (a seed). */
-EC_FN void ec_matrix_read(const ec_matrix_batch *b, const ec_matrix_work *w, size_t lane0, size_t y,
-                          int32_t e, int lanes, double *re, double *im)
+EC_FN void ec_small_matrix_read(const ec_small_matrix_batch *b, const ec_small_matrix_work *w,
+                                size_t lane0, size_t y, int32_t e, int lanes, double *re,
+                                double *im)
 {
     int32_t elements = e >= 0 ? w->rows * w->cols : e == -2 ? 1 : 0;
-    int64_t at = ec_matrix_base(b, w, y, elements) + (e > 0 ? e : 0) * b->ld +
+    int64_t at = ec_small_matrix_base(b, w, y, elements) + (e > 0 ? e : 0) * b->ld +
                  (int64_t)lane0 * b->lane;
     if (b->dtype == EC_C128) {
         const ec_c128 *p = (const ec_c128 *)b->data + at;
@@ -92,19 +93,19 @@ EC_FN void ec_matrix_read(const ec_matrix_batch *b, const ec_matrix_work *w, siz
 }
 
 /* Lanes of the strip that there are. */
-EC_FN int ec_matrix_live(const ec_matrix_work *w, size_t lane0, int lanes)
+EC_FN int ec_small_matrix_live(const ec_small_matrix_work *w, size_t lane0, int lanes)
 {
     size_t left = w->lanes > lane0 ? w->lanes - lane0 : 0;
     return left < (size_t)lanes ? (int)left : lanes;
 }
 
 /* Number k of `elements` results of matrix y. */
-EC_FN void ec_matrix_write(const ec_matrix_batch *b, const ec_matrix_work *w, size_t lane0,
-                           size_t y, int32_t elements, int32_t k, int lanes, const double *value)
+EC_FN void ec_small_matrix_write(const ec_small_matrix_batch *b, const ec_small_matrix_work *w,
+                                 size_t lane0, size_t y, int32_t elements, int32_t k, int lanes,
+                                 const double *value)
 {
-    int64_t at =
-        ec_matrix_base(b, w, y, elements) + k * b->ld + (int64_t)lane0 * b->lane;
-    int live = ec_matrix_live(w, lane0, lanes);
+    int64_t at = ec_small_matrix_base(b, w, y, elements) + k * b->ld + (int64_t)lane0 * b->lane;
+    int live = ec_small_matrix_live(w, lane0, lanes);
     for (int l = 0; l < live; l++)
         if (b->dtype == EC_F32)
             ((float *)b->data)[at + l * b->lane] = (float)value[l];
@@ -113,13 +114,13 @@ EC_FN void ec_matrix_write(const ec_matrix_batch *b, const ec_matrix_work *w, si
 }
 
 /* An element of an adjoint: the real part alone of real matrices. */
-EC_FN void ec_matrix_write_complex(const ec_matrix_batch *b, const ec_matrix_work *w, size_t lane0,
-                                   size_t y, int32_t e, int lanes, const double *re,
-                                   const double *im)
+EC_FN void ec_small_matrix_write_complex(const ec_small_matrix_batch *b,
+                                         const ec_small_matrix_work *w, size_t lane0, size_t y,
+                                         int32_t e, int lanes, const double *re, const double *im)
 {
     int64_t at =
-        ec_matrix_base(b, w, y, w->rows * w->cols) + e * b->ld + (int64_t)lane0 * b->lane;
-    int live = ec_matrix_live(w, lane0, lanes);
+        ec_small_matrix_base(b, w, y, w->rows * w->cols) + e * b->ld + (int64_t)lane0 * b->lane;
+    int live = ec_small_matrix_live(w, lane0, lanes);
     for (int l = 0; l < live; l++)
         if (b->dtype == EC_C128) {
             ec_c128 *p = (ec_c128 *)b->data + at + l * b->lane;
@@ -131,9 +132,10 @@ EC_FN void ec_matrix_write_complex(const ec_matrix_batch *b, const ec_matrix_wor
 }
 
 /* Matrices of one lane may be at work in several threads. */
-EC_FN void ec_matrix_blame(const ec_matrix_work *w, size_t lane0, int lanes, const bool *bad)
+EC_FN void ec_small_matrix_blame(const ec_small_matrix_work *w, size_t lane0, int lanes,
+                                 const bool *bad)
 {
-    int live = ec_matrix_live(w, lane0, lanes);
+    int live = ec_small_matrix_live(w, lane0, lanes);
     for (int l = 0; l < live; l++)
         if (bad[l] && w->status) {
 #ifdef __CUDACC__
@@ -146,7 +148,7 @@ EC_FN void ec_matrix_blame(const ec_matrix_work *w, size_t lane0, int lanes, con
 }
 
 /* Reciprocals and roots: on the GPU in float32 from the fast units, refined where it counts. */
-EC_FN float ec_matrix_rough_rcp_f32(float x)
+EC_FN float ec_small_matrix_rough_rcp_f32(float x)
 {
 #ifdef __CUDA_ARCH__
     float r;
@@ -157,10 +159,10 @@ EC_FN float ec_matrix_rough_rcp_f32(float x)
 #endif
 }
 
-EC_FN float ec_matrix_rcp_f32(float x)
+EC_FN float ec_small_matrix_rcp_f32(float x)
 {
 #ifdef __CUDA_ARCH__
-    float r = ec_matrix_rough_rcp_f32(x);
+    float r = ec_small_matrix_rough_rcp_f32(x);
     return ec_fmaf(ec_fmaf(-x, r, 1.0f), r, r);
 #else
     return 1.0f / x;
@@ -168,7 +170,7 @@ EC_FN float ec_matrix_rcp_f32(float x)
 }
 
 /* x > 0 and normal */
-EC_FN float ec_matrix_sqrt_f32(float x)
+EC_FN float ec_small_matrix_sqrt_f32(float x)
 {
 #ifdef __CUDA_ARCH__
     float r;
@@ -179,7 +181,7 @@ EC_FN float ec_matrix_sqrt_f32(float x)
 #endif
 }
 
-EC_FN double ec_matrix_rcp_f64(double x)
+EC_FN double ec_small_matrix_rcp_f64(double x)
 {
     return 1.0 / x;
 }
@@ -189,9 +191,9 @@ EC_FN double ec_matrix_rcp_f64(double x)
 #define EC_SM_FMA       ec_fmaf
 #define EC_SM_EPS       5.9604645e-8f
 #define EC_SM_TINY      1.17549435e-38f
-#define EC_SM_SQRT      ec_matrix_sqrt_f32
-#define EC_SM_RCP       ec_matrix_rcp_f32
-#define EC_SM_ROUGH_RCP ec_matrix_rough_rcp_f32
+#define EC_SM_SQRT      ec_small_matrix_sqrt_f32
+#define EC_SM_RCP       ec_small_matrix_rcp_f32
+#define EC_SM_ROUGH_RCP ec_small_matrix_rough_rcp_f32
 #define EC_SM_BITS      27
 #ifdef __CUDACC__
 #define EC_SM_LANES 1
@@ -216,8 +218,8 @@ EC_FN double ec_matrix_rcp_f64(double x)
 #define EC_SM_EPS       1.1102230246251565e-16
 #define EC_SM_TINY      2.2250738585072014e-308
 #define EC_SM_SQRT      sqrt
-#define EC_SM_RCP       ec_matrix_rcp_f64
-#define EC_SM_ROUGH_RCP ec_matrix_rcp_f64
+#define EC_SM_RCP       ec_small_matrix_rcp_f64
+#define EC_SM_ROUGH_RCP ec_small_matrix_rcp_f64
 #define EC_SM_BITS      56
 #ifdef __CUDACC__
 #define EC_SM_LANES 1
@@ -237,14 +239,19 @@ EC_FN double ec_matrix_rcp_f64(double x)
 #undef EC_SM_LANES
 
 /* The kernels of small_matrix.h. */
-enum { EC_MATRIX_JACOBI, EC_MATRIX_BISECTION, EC_MATRIX_CAPACITY, EC_MATRIX_ADJOINT };
+enum {
+    EC_SMALL_MATRIX_JACOBI,
+    EC_SMALL_MATRIX_BISECTION,
+    EC_SMALL_MATRIX_CAPACITY,
+    EC_SMALL_MATRIX_ADJOINT
+};
 
 /* Numbers of scratch memory a matrix. */
-EC_FN size_t ec_matrix_numbers(int kind, int32_t rows, int32_t cols)
+EC_FN size_t ec_small_matrix_numbers(int kind, int32_t rows, int32_t cols)
 {
-    return kind == EC_MATRIX_ADJOINT    ? ec_f64_adjoint_numbers(rows, cols)
-           : kind == EC_MATRIX_CAPACITY ? ec_f64_capacity_numbers(rows, cols)
-                                        : ec_f64_singular_numbers(rows, cols);
+    return kind == EC_SMALL_MATRIX_ADJOINT    ? ec_f64_adjoint_numbers(rows, cols)
+           : kind == EC_SMALL_MATRIX_CAPACITY ? ec_f64_capacity_numbers(rows, cols)
+                                              : ec_f64_singular_numbers(rows, cols);
 }
 
 #endif

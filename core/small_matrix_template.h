@@ -36,7 +36,8 @@ EC_FN EC_SM(turn) EC_SM(find_turn)(EC_REAL a, EC_REAL b, EC_REAL dx, EC_REAL dy,
     EC_SM(turn) turn;
     EC_REAL g2 = dx * dy * EC_SM_FMA(gr, gr, gi * gi), ab = a * b, h = b - a;
     EC_REAL square = EC_SM_FMA(h, h, (EC_REAL)4 * g2);
-    EC_REAL size = (h < (EC_REAL)0 ? -h : h) + EC_SM_SQRT(square > EC_SM_TINY ? square : EC_SM_TINY);
+    EC_REAL size =
+        (h < (EC_REAL)0 ? -h : h) + EC_SM_SQRT(square > EC_SM_TINY ? square : EC_SM_TINY);
     EC_REAL part = (h < (EC_REAL)0 ? (EC_REAL)-2 : (EC_REAL)2) * EC_SM_ROUGH_RCP(size);
 
     part = g2 * live > skip * skip * ab ? part : (EC_REAL)0;
@@ -54,8 +55,8 @@ EC_FN EC_SM(turn) EC_SM(find_turn)(EC_REAL a, EC_REAL b, EC_REAL dx, EC_REAL dy,
 
 /* A batch's matrix `y` (samples times matrices of a lane) of lanes lane0 ..., scaled by a power of
  * two to a largest part in [1, 2): X = H / unit. Matrices that are not finite become zero and bad. */
-EC_FN void EC_SM(load)(const ec_matrix_work *w, size_t lane0, size_t y, EC_REAL *x, size_t stride,
-                       double *unit, bool *bad)
+EC_FN void EC_SM(load)(const ec_small_matrix_work *w, size_t lane0, size_t y, EC_REAL *x,
+                       size_t stride, double *unit, bool *bad)
 {
     double re[EC_SM_LANES], im[EC_SM_LANES], peak[EC_SM_LANES], scale[EC_SM_LANES];
     int32_t elements = w->rows * w->cols, wide = w->rows < w->cols;
@@ -63,23 +64,23 @@ EC_FN void EC_SM(load)(const ec_matrix_work *w, size_t lane0, size_t y, EC_REAL 
 
     EC_SM_EACH(l) peak[l] = 0.0;
     for (int32_t e = 0; e < elements; e++) {
-        ec_matrix_read(&w->matrix, w, lane0, y, e, EC_SM_LANES, re, im);
+        ec_small_matrix_read(&w->matrix, w, lane0, y, e, EC_SM_LANES, re, im);
         EC_SM_EACH(l)
         {
             double r = fabs(re[l]), i = fabs(im[l]);
-            peak[l] = ec_matrix_larger(ec_matrix_larger(peak[l], r), i);
+            peak[l] = ec_small_matrix_larger(ec_small_matrix_larger(peak[l], r), i);
         }
     }
     EC_SM_EACH(l)
     {
         bad[l] = !(peak[l] <= 1.7976931348623157e308);
-        unit[l] = ec_matrix_unit(bad[l] ? 1.0 : peak[l]);
+        unit[l] = ec_small_matrix_unit(bad[l] ? 1.0 : peak[l]);
         scale[l] = bad[l] ? 0.0 : 1.0 / unit[l];
     }
     for (int32_t e = 0; e < elements; e++) {
         int32_t i = e / w->cols, j = e % w->cols;
         EC_REAL *to = x + (size_t)(2 * (wide ? i * m + j : j * m + i)) * stride;
-        ec_matrix_read(&w->matrix, w, lane0, y, e, EC_SM_LANES, re, im);
+        ec_small_matrix_read(&w->matrix, w, lane0, y, e, EC_SM_LANES, re, im);
         EC_SM_EACH(l)
         {
             to[l] = bad[l] ? (EC_REAL)0 : (EC_REAL)(re[l] * scale[l]);
@@ -212,7 +213,7 @@ EC_FN void EC_SM(jacobi)(EC_REAL *x, int32_t m, int32_t n, size_t stride, EC_REA
         for (int32_t round = 0; round < players - 1; round++)
             for (int32_t k = 0; k < players / 2; k++) {
                 int32_t p, q;
-                ec_matrix_pair(players, round, k, &p, &q);
+                ec_small_matrix_pair(players, round, k, &p, &q);
                 if (q >= n)
                     continue;
                 EC_SM(rotate)
@@ -318,15 +319,15 @@ EC_FN void EC_SM(bidiagonal)(EC_REAL *x, int32_t m, int32_t n, size_t stride, EC
         (corner, m - j, down, stride, false, factor, diagonal + (size_t)j * stride);
         for (int32_t k = j + 1; k < n; k++)
             EC_SM(reflect)
-            (corner + (size_t)(k - j) * right, down, corner, down, m - j, stride, false, factor);
+        (corner + (size_t)(k - j) * right, down, corner, down, m - j, stride, false, factor);
         if (j + 1 == n)
             break;
         EC_SM(reflector)
         (corner + right, n - j - 1, right, stride, true, factor, above + (size_t)j * stride);
         for (int32_t i = j + 1; i < m; i++)
             EC_SM(reflect)
-            (corner + right + (size_t)(i - j) * down, right, corner + right, right, n - j - 1,
-             stride, true, factor);
+        (corner + right + (size_t)(i - j) * down, right, corner + right, right, n - j - 1, stride,
+         true, factor);
     }
 }
 
@@ -421,7 +422,7 @@ EC_FN size_t EC_SM(singular_numbers)(int32_t rows, int32_t cols)
     return 2 * (size_t)rows * (size_t)cols + 3 * (size_t)n;
 }
 
-EC_FN void EC_SM(singular)(const ec_matrix_work *w, size_t lane0, size_t y, EC_REAL *x,
+EC_FN void EC_SM(singular)(const ec_small_matrix_work *w, size_t lane0, size_t y, EC_REAL *x,
                            size_t stride, bool bisection)
 {
     int32_t n = w->rows < w->cols ? w->rows : w->cols, m = w->rows < w->cols ? w->cols : w->rows;
@@ -441,9 +442,9 @@ EC_FN void EC_SM(singular)(const ec_matrix_work *w, size_t lane0, size_t y, EC_R
     for (int32_t k = 0; k < n; k++) {
         EC_SM_EACH(l)
         value[l] = bad[l] ? (double)NAN : (double)s[(size_t)k * stride + (size_t)l] * unit[l];
-        ec_matrix_write(&w->result, w, lane0, y, n, k, EC_SM_LANES, value);
+        ec_small_matrix_write(&w->result, w, lane0, y, n, k, EC_SM_LANES, value);
     }
-    ec_matrix_blame(w, lane0, EC_SM_LANES, bad);
+    ec_small_matrix_blame(w, lane0, EC_SM_LANES, bad);
 }
 
 /* ---- capacity --------------------------------------------------------------------------------- */
@@ -459,7 +460,7 @@ typedef struct EC_SM(gram) {
     double bits[EC_SM_LANES];   /* log2 det(I + rho X^H X) */
 } EC_SM(gram);
 
-EC_FN void EC_SM(factor)(const ec_matrix_work *w, const EC_REAL *x, int32_t m, int32_t n,
+EC_FN void EC_SM(factor)(const ec_small_matrix_work *w, const EC_REAL *x, int32_t m, int32_t n,
                          size_t stride, const double *unit, const double *snr, EC_REAL *f,
                          EC_SM(gram) * gram)
 {
@@ -481,9 +482,9 @@ EC_FN void EC_SM(factor)(const ec_matrix_work *w, const EC_REAL *x, int32_t m, i
         double rho = snr[l] * per;
         gram->per[l] = per;
         gram->rho[l] = rho;
-        gram->alpha[l] = (EC_REAL)(rho > EC_MATRIX_LARGE ? 1.0 / rho : 1.0);
-        gram->beta[l] = (EC_REAL)(rho > EC_MATRIX_LARGE ? 1.0 : rho);
-        gram->bits[l] = rho > EC_MATRIX_LARGE ? n * ec_det_log2(rho) : 0.0;
+        gram->alpha[l] = (EC_REAL)(rho > EC_SMALL_MATRIX_LARGE ? 1.0 / rho : 1.0);
+        gram->beta[l] = (EC_REAL)(rho > EC_SMALL_MATRIX_LARGE ? 1.0 : rho);
+        gram->bits[l] = rho > EC_SMALL_MATRIX_LARGE ? n * ec_det_log2(rho) : 0.0;
         product[l] = 1.0;
     }
     for (int32_t i = 0; i < n; i++)
@@ -545,7 +546,7 @@ EC_FN size_t EC_SM(capacity_numbers)(int32_t rows, int32_t cols)
     return 2 * (size_t)rows * (size_t)cols + 2 * (size_t)n * (size_t)n;
 }
 
-EC_FN void EC_SM(capacity)(const ec_matrix_work *w, size_t lane0, size_t y, EC_REAL *x,
+EC_FN void EC_SM(capacity)(const ec_small_matrix_work *w, size_t lane0, size_t y, EC_REAL *x,
                            size_t stride)
 {
     int32_t n = w->rows < w->cols ? w->rows : w->cols, m = w->rows < w->cols ? w->cols : w->rows;
@@ -555,21 +556,21 @@ EC_FN void EC_SM(capacity)(const ec_matrix_work *w, size_t lane0, size_t y, EC_R
     EC_SM(gram) gram;
 
     EC_SM(load)(w, lane0, y, x, stride, unit, bad);
-    ec_matrix_read(&w->snr, w, lane0, y, -1, EC_SM_LANES, snr, none);
+    ec_small_matrix_read(&w->snr, w, lane0, y, -1, EC_SM_LANES, snr, none);
     EC_SM(factor)(w, x, m, n, stride, unit, snr, f, &gram);
     EC_SM_EACH(l)
     {
         bad[l] = bad[l] || !(snr[l] >= 0.0 && gram.rho[l] <= 1.7976931348623157e308);
         gram.bits[l] = bad[l] ? (double)NAN : gram.bits[l];
     }
-    ec_matrix_write(&w->result, w, lane0, y, 1, 0, EC_SM_LANES, gram.bits);
-    ec_matrix_blame(w, lane0, EC_SM_LANES, bad);
+    ec_small_matrix_write(&w->result, w, lane0, y, 1, 0, EC_SM_LANES, gram.bits);
+    ec_small_matrix_blame(w, lane0, EC_SM_LANES, bad);
 }
 
 /* With Z = 2 / ln 2 beta X M^-1: dC/dX = Z as long as the scale of X is not its own affair, and
  * Z - X Re<Z, X> / ||X||^2 where X is scaled to a given norm; dC/dSNR = Re<Z, X> / (2 SNR). */
-EC_FN void EC_SM(capacity_adjoint)(const ec_matrix_work *w, size_t lane0, size_t y, EC_REAL *x,
-                                   size_t stride)
+EC_FN void EC_SM(capacity_adjoint)(const ec_small_matrix_work *w, size_t lane0, size_t y,
+                                   EC_REAL *x, size_t stride)
 {
     int32_t n = w->rows < w->cols ? w->rows : w->cols, m = w->rows < w->cols ? w->cols : w->rows;
     EC_REAL *f = x + (size_t)(2 * m * n) * stride, *z = f + (size_t)(2 * n * n) * stride;
@@ -579,8 +580,8 @@ EC_FN void EC_SM(capacity_adjoint)(const ec_matrix_work *w, size_t lane0, size_t
     EC_SM(gram) gram;
 
     EC_SM(load)(w, lane0, y, x, stride, unit, bad);
-    ec_matrix_read(&w->snr, w, lane0, y, -1, EC_SM_LANES, snr, none);
-    ec_matrix_read(&w->seed, w, lane0, y, -2, EC_SM_LANES, seed, none);
+    ec_small_matrix_read(&w->snr, w, lane0, y, -1, EC_SM_LANES, snr, none);
+    ec_small_matrix_read(&w->seed, w, lane0, y, -2, EC_SM_LANES, seed, none);
     EC_SM(factor)(w, x, m, n, stride, unit, snr, f, &gram);
     EC_SM_EACH(l)
     {
@@ -628,13 +629,14 @@ EC_FN void EC_SM(capacity_adjoint)(const ec_matrix_work *w, size_t lane0, size_t
     {
         double by = bad[l] ? (double)NAN : seed[l] * 2.8853900817779268;
         double beta = (double)gram.beta[l];
-        none[l] = by * (gram.rho[l] > EC_MATRIX_LARGE ? 1.0 / snr[l] : gram.per[l]) * 0.5 * radial[l];
+        none[l] = by * (gram.rho[l] > EC_SMALL_MATRIX_LARGE ? 1.0 / snr[l] : gram.per[l]) * 0.5 *
+                  radial[l];
         /* X = H / unit */
         seed[l] = by * beta / unit[l];
         radial[l] = w->frobenius ? radial[l] / gram.square[l] : 0.0;
     }
     if (w->snr_adjoint.data)
-        ec_matrix_write(&w->snr_adjoint, w, lane0, y, 1, 0, EC_SM_LANES, none);
+        ec_small_matrix_write(&w->snr_adjoint, w, lane0, y, 1, 0, EC_SM_LANES, none);
     for (int32_t e = 0; w->matrix_adjoint.data && e < w->rows * w->cols; e++) {
         int32_t i = e / w->cols, j = e % w->cols;
         size_t at = (size_t)(2 * (w->rows < w->cols ? i * m + j : j * m + i)) * stride;
@@ -645,9 +647,9 @@ EC_FN void EC_SM(capacity_adjoint)(const ec_matrix_work *w, size_t lane0, size_t
             re[l] = seed[l] * ((double)z[r] - radial[l] * (double)x[r]);
             im[l] = seed[l] * ((double)z[c] - radial[l] * (double)x[c]);
         }
-        ec_matrix_write_complex(&w->matrix_adjoint, w, lane0, y, e, EC_SM_LANES, re, im);
+        ec_small_matrix_write_complex(&w->matrix_adjoint, w, lane0, y, e, EC_SM_LANES, re, im);
     }
-    ec_matrix_blame(w, lane0, EC_SM_LANES, bad);
+    ec_small_matrix_blame(w, lane0, EC_SM_LANES, bad);
 }
 
 EC_FN size_t EC_SM(adjoint_numbers)(int32_t rows, int32_t cols)

@@ -73,7 +73,8 @@ static void make_matrix(int kind, int rows, int cols, uint64_t seed, double comp
 {
     uint64_t state = seed * 7919 + (uint64_t)(kind * 64 * 64 + rows * 64 + cols);
     int n = rows < cols ? rows : cols;
-    static double complex u[EC_MATRIX_MAX * EC_MATRIX_MAX], v[EC_MATRIX_MAX * EC_MATRIX_MAX];
+    static double complex u[EC_SMALL_MATRIX_MAX * EC_SMALL_MATRIX_MAX],
+        v[EC_SMALL_MATRIX_MAX * EC_SMALL_MATRIX_MAX];
 
     if (kind == GAUSSIAN || kind == TINY || kind == HUGE_ONE || kind == ZERO) {
         double scale = kind == TINY ? 1e-30 : kind == HUGE_ONE ? 1e30 : kind == ZERO ? 0 : 1;
@@ -126,8 +127,9 @@ static void transpose(const ldc *a, int rows, int cols, ldc *to)
 /* Singular values, largest first. */
 static void oracle(const double complex *h, int rows, int cols, long double *s)
 {
-    static ldc a[EC_MATRIX_MAX * EC_MATRIX_MAX], b[EC_MATRIX_MAX * EC_MATRIX_MAX];
-    long double side[2 * EC_MATRIX_MAX] = {0}; /* of the tridiagonal form with diagonal 0 */
+    static ldc a[EC_SMALL_MATRIX_MAX * EC_SMALL_MATRIX_MAX],
+        b[EC_SMALL_MATRIX_MAX * EC_SMALL_MATRIX_MAX];
+    long double side[2 * EC_SMALL_MATRIX_MAX] = {0}; /* of the tridiagonal form with diagonal 0 */
     int n = rows < cols ? rows : cols, m = rows < cols ? cols : rows;
     long double peak = 0;
 
@@ -145,7 +147,7 @@ static void oracle(const double complex *h, int rows, int cols, long double *s)
         /* the row right of the diagonal, as a column of the transposed */
         transpose(a, m, n, b);
         int right = n - j - 1;
-        static ldc part[EC_MATRIX_MAX * EC_MATRIX_MAX];
+        static ldc part[EC_SMALL_MATRIX_MAX * EC_SMALL_MATRIX_MAX];
         for (int k = 0; k < right; k++)
             for (int i = j; i < m; i++)
                 part[k * (m - j) + i - j] = b[(j + 1 + k) * m + i];
@@ -185,7 +187,7 @@ typedef struct batch {
     int rows, cols, n;
     size_t lanes, ld;
     ec_guarded h, result, status, scratch, snr;
-    ec_matrix_work work;
+    ec_small_matrix_work work;
     double complex *matrix; /* [KINDS], as they are stored */
 } batch;
 
@@ -236,27 +238,27 @@ static int make_batch(ec_backend *backend, int rows, int cols, int dtype, bool w
                 else
                     ((double *)(void *)host)[at] = creal(x);
             }
-    ec_matrix_work *w = &b->work;
+    ec_small_matrix_work *w = &b->work;
     int real = wide ? EC_F64 : EC_F32;
     EC_CHECK_CALL(ec_guarded_create(backend, count * size, &b->h));
     EC_CHECK_CALL(backend->ops->upload(backend, b->h.data, host, count * size));
-    EC_CHECK_CALL(ec_guarded_create(
-        backend, (size_t)(COUNT * results) * ld * ec_dtype_size(real), &b->result));
+    EC_CHECK_CALL(ec_guarded_create(backend, (size_t)(COUNT * results) * ld * ec_dtype_size(real),
+                                    &b->result));
     EC_CHECK_CALL(ec_guarded_create(backend, ld, &b->status));
     EC_CHECK_CALL(backend->ops->fill(backend, b->status.data, 0, ld));
     EC_CHECK_CALL(ec_guarded_create(backend, sizeof snr, &b->snr));
     EC_CHECK_CALL(backend->ops->upload(backend, b->snr.data, &snr, sizeof snr));
-    *w = (ec_matrix_work){.matrix = {b->h.data, (int64_t)ld, 1, 0, dtype},
-                          .rows = rows,
-                          .cols = cols,
-                          .count = COUNT,
-                          .samples = 1,
-                          .wide = wide,
-                          .snr = {b->snr.data, 1, 0, 0, EC_F64},
-                          .result = {b->result.data, (int64_t)ld, 1, 0, real},
-                          .lanes = lanes,
-                          .status = b->status.data};
-    size_t bytes = ec_matrix_scratch(backend, w, EC_SVD_BISECTION);
+    *w = (ec_small_matrix_work){.matrix = {b->h.data, (int64_t)ld, 1, 0, dtype},
+                                .rows = rows,
+                                .cols = cols,
+                                .count = COUNT,
+                                .samples = 1,
+                                .wide = wide,
+                                .snr = {b->snr.data, 1, 0, 0, EC_F64},
+                                .result = {b->result.data, (int64_t)ld, 1, 0, real},
+                                .lanes = lanes,
+                                .status = b->status.data};
+    size_t bytes = ec_small_matrix_scratch(backend, w, EC_SVD_BISECTION);
     EC_CHECK_CALL(ec_guarded_create(backend, bytes, &b->scratch));
     w->scratch = b->scratch.data;
     free(host);
@@ -314,9 +316,9 @@ static int check_singular(ec_backend *backend, int rows, int cols, int dtype, bo
     batch b;
     if (make_batch(backend, rows, cols, dtype, wide, LANES, rows < cols ? rows : cols, &b))
         return 1;
-    EC_CHECK_CALL(ec_matrix_singular_values(backend, &b.work, svd));
+    EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &b.work, svd));
     double *got = results_of(backend, &b, b.n), eps = wide ? 0x1p-53 : 0x1p-24;
-    long double want[KINDS][EC_MATRIX_MAX];
+    long double want[KINDS][EC_SMALL_MATRIX_MAX];
     for (int kind = 0; kind < KINDS; kind++)
         oracle(b.matrix + (size_t)kind * (size_t)(rows * cols), rows, cols, want[kind]);
     int m = rows > cols ? rows : cols;
@@ -336,10 +338,11 @@ static int check_singular(ec_backend *backend, int rows, int cols, int dtype, bo
                 if (s[0] > 0)
                     worst_of_size = fmax(worst_of_size, error / allowed);
                 EC_CHECK(error <= allowed,
-                         "%d x %d (type %d, %s), kind %d, lane %zu: value %d is %.17g, expected %.17g: error "
+                         "%d x %d (type %d, %s), kind %d, lane %zu: value %d is %.17g, expected "
+                         "%.17g: error "
                          "%.3g of the largest, allowed %.3g",
-                         rows, cols, dtype, wide ? "float64" : "float32", kind_of(c, k), c, i, x, (double)s[i], error / (double)s[0],
-                         allowed / (double)s[0]);
+                         rows, cols, dtype, wide ? "float64" : "float32", kind_of(c, k), c, i, x,
+                         (double)s[i], error / (double)s[0], allowed / (double)s[0]);
                 /* the same matrix has the same bits everywhere in the batch */
                 size_t first = (size_t)kind_of(c, k);
                 EC_CHECK(x == got[(size_t)((int)(first % COUNT) * b.n + i) * b.ld + first / COUNT],
@@ -349,14 +352,14 @@ static int check_singular(ec_backend *backend, int rows, int cols, int dtype, bo
     return check_status(backend, &b) || end_batch(backend, &b);
 }
 
-static const int shapes[][2] = {{1, 64}, {64, 1},  {2, 9},   {9, 2},   {3, 64},  {64, 5},
-                                {8, 12}, {12, 8},  {8, 64},  {6, 10},  {16, 40}, {40, 16},
+static const int shapes[][2] = {{1, 64},  {64, 1},  {2, 9},   {9, 2},   {3, 64},  {64, 5},
+                                {8, 12},  {12, 8},  {8, 64},  {6, 10},  {16, 40}, {40, 16},
                                 {17, 32}, {33, 64}, {64, 33}, {10, 20}, {7, 6},   {24, 64}};
 
 static int check_sizes(ec_backend *backend, int dtype, bool wide, ec_svd_method svd, int step)
 {
     worst_of_size = 0;
-    for (int n = 1; n <= EC_MATRIX_MAX; n += n < 17 ? 1 : step)
+    for (int n = 1; n <= EC_SMALL_MATRIX_MAX; n += n < 17 ? 1 : step)
         if (check_singular(backend, n, n, dtype, wide, svd))
             return 1;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -413,13 +416,13 @@ static int check_capacity(ec_backend *backend, int rows, int cols, int dtype, bo
         return 1;
     double snr = 100, gains = sqrt((double)rows * cols);
     b.work.frobenius = frobenius;
-    EC_CHECK_CALL(ec_matrix_capacity(backend, &b.work));
+    EC_CHECK_CALL(ec_small_matrix_capacity(backend, &b.work));
     double *got = results_of(backend, &b, 1);
     uint8_t status[EC_LANE_PAD * 4];
     EC_CHECK_CALL(backend->ops->download(backend, status, b.status.data, b.lanes));
     long double want[KINDS];
     for (int kind = 0; kind < KINDS; kind++) {
-        long double s[EC_MATRIX_MAX], square = 0;
+        long double s[EC_SMALL_MATRIX_MAX], square = 0;
         oracle(b.matrix + (size_t)kind * (size_t)(rows * cols), rows, cols, s);
         for (int i = 0; i < b.n; i++)
             square += s[i] * s[i];
@@ -441,13 +444,13 @@ static int check_capacity(ec_backend *backend, int rows, int cols, int dtype, bo
             }
             /* float32 next to singular: where the SNR is not of this world only the large values count */
             if (!frobenius && kind == HUGE_ONE && !wide) {
-                EC_CHECK(fabs(x - y) <= 1e-5 * y, "%d x %d huge: %.9g, expected %.9g", rows, cols, x,
-                         y);
+                EC_CHECK(fabs(x - y) <= 1e-5 * y, "%d x %d huge: %.9g, expected %.9g", rows, cols,
+                         x, y);
                 continue;
             }
             EC_CHECK(fabs(x - y) <= limit * fmax(1, wide ? y : 1),
-                     "%d x %d, kind %d: capacity %.12g, expected %.12g, error %.3g, limit %.3g", rows,
-                     cols, kind, x, y, x - y, limit);
+                     "%d x %d, kind %d: capacity %.12g, expected %.12g, error %.3g, limit %.3g",
+                     rows, cols, kind, x, y, x - y, limit);
         }
         EC_CHECK(status[c] == (zero ? EC_CANDIDATE_EVALUATOR : 0), "lane %zu has status %d", c,
                  status[c]);
@@ -458,9 +461,9 @@ static int check_capacity(ec_backend *backend, int rows, int cols, int dtype, bo
 
 static int run_capacity(ec_backend *backend)
 {
-    static const int sizes[][2] = {{1, 1},  {2, 2},   {3, 3},   {4, 4},   {5, 5},   {6, 6},
-                                   {7, 7},  {8, 8},   {9, 9},   {16, 16}, {31, 31}, {64, 64},
-                                   {2, 4},  {4, 2},   {8, 64},  {64, 8},  {5, 12},  {20, 9},
+    static const int sizes[][2] = {{1, 1},  {2, 2},   {3, 3},  {4, 4},   {5, 5},   {6, 6},
+                                   {7, 7},  {8, 8},   {9, 9},  {16, 16}, {31, 31}, {64, 64},
+                                   {2, 4},  {4, 2},   {8, 64}, {64, 8},  {5, 12},  {20, 9},
                                    {1, 64}, {64, 33}, {64, 1}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int frobenius = 0; frobenius < 2; frobenius++) {
@@ -493,8 +496,8 @@ static int run_condition(ec_backend *backend)
             for (int i = 0; i < N * N; i++) {
                 h[i] = 0;
                 for (int j = 0; j < N; j++)
-                    h[i] += u[i / N * N + j] * conj(v[i % N * N + j]) * pow(10, -6.0 * j / (N - 1)) *
-                            1e-8;
+                    h[i] += u[i / N * N + j] * conj(v[i % N * N + j]) *
+                            pow(10, -6.0 * j / (N - 1)) * 1e-8;
                 h[i] = rounded(h[i], EC_C64);
                 host[((size_t)k * N * N + (size_t)i) * b.ld + (size_t)c] =
                     (ec_c64){(float)creal(h[i]), (float)cimag(h[i])};
@@ -506,9 +509,10 @@ static int run_condition(ec_backend *backend)
             for (int i = 0; i < N; i++)
                 want[k][c] += (double)log2l(1 + 25 * s[i] * s[i] * N * N / square);
         }
-    EC_CHECK_CALL(backend->ops->upload(backend, b.h.data, host, COUNT * N * N * b.ld * sizeof *host));
+    EC_CHECK_CALL(
+        backend->ops->upload(backend, b.h.data, host, COUNT * N * N * b.ld * sizeof *host));
     b.work.frobenius = true;
-    EC_CHECK_CALL(ec_matrix_capacity(backend, &b.work));
+    EC_CHECK_CALL(ec_small_matrix_capacity(backend, &b.work));
     double *got = results_of(backend, &b, 1), worst = 0;
     for (size_t c = 0; c < LANES; c++)
         for (size_t k = 0; k < COUNT; k++)
@@ -530,8 +534,8 @@ static int run_alone(ec_backend *backend)
         if (make_batch(backend, n, n, EC_C64, false, LANES, n, &all) ||
             make_batch(backend, n, n, EC_C64, false, 1, n, &one))
             return 1;
-        EC_CHECK_CALL(ec_matrix_singular_values(backend, &all.work, EC_SVD_JACOBI));
-        EC_CHECK_CALL(ec_matrix_singular_values(backend, &one.work, EC_SVD_JACOBI));
+        EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &all.work, EC_SVD_JACOBI));
+        EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &one.work, EC_SVD_JACOBI));
         double *a = results_of(backend, &all, n), *o = results_of(backend, &one, n);
         for (int k = 0; k < COUNT * n; k++)
             for (size_t c = 0; c < LANES; c++)
@@ -555,24 +559,24 @@ static int run_not_finite(ec_backend *backend)
         batch b;
         if (make_batch(backend, n, n, EC_C64, false, LANES, n, &b))
             return 1;
-        EC_CHECK_CALL(ec_matrix_singular_values(backend, &b.work, EC_SVD_JACOBI));
+        EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &b.work, EC_SVD_JACOBI));
         double *good = results_of(backend, &b, n);
         ec_c64 bad[2] = {{1, NAN}, {INFINITY, 0}};
         for (size_t k = 0; k < 2; k++)
-            EC_CHECK_CALL(backend->ops->upload(
-                backend, (ec_c64 *)b.h.data + 3 * b.ld + 7 + 20 * k, &bad[k], sizeof bad[k]));
-        EC_CHECK_CALL(ec_matrix_singular_values(backend, &b.work, EC_SVD_JACOBI));
+            EC_CHECK_CALL(backend->ops->upload(backend, (ec_c64 *)b.h.data + 3 * b.ld + 7 + 20 * k,
+                                               &bad[k], sizeof bad[k]));
+        EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &b.work, EC_SVD_JACOBI));
         double *got = results_of(backend, &b, n);
         uint8_t status[EC_LANE_PAD * 4];
         EC_CHECK_CALL(backend->ops->download(backend, status, b.status.data, b.lanes));
         for (size_t c = 0; c < b.lanes; c++) {
             bool hit = c == 7 || c == 27;
-            EC_CHECK(status[c] == (hit ? EC_CANDIDATE_EVALUATOR : 0), "%d: lane %zu has status %d", n,
-                     c, status[c]);
+            EC_CHECK(status[c] == (hit ? EC_CANDIDATE_EVALUATOR : 0), "%d: lane %zu has status %d",
+                     n, c, status[c]);
             for (int k = 0; k < COUNT * n; k++) {
                 double x = got[(size_t)k * b.ld + c], y = good[(size_t)k * b.ld + c];
-                EC_CHECK(hit && k < n ? isnan(x) : x == y, "%d: lane %zu, value %d: %g, was %g", n, c,
-                         k, x, y);
+                EC_CHECK(hit && k < n ? isnan(x) : x == y, "%d: lane %zu, value %d: %g, was %g", n,
+                         c, k, x, y);
             }
         }
         free(good);
@@ -593,7 +597,7 @@ static int check_adjoint(ec_backend *backend, int rows, int cols, bool frobenius
     if (make_batch(backend, rows, cols, EC_C128, true, LANES, 1, &b))
         return 1;
     ec_guarded seed, grad, slope, scratch;
-    ec_matrix_work w = b.work;
+    ec_small_matrix_work w = b.work;
     double *one = malloc(COUNT * b.ld * sizeof *one), snr = 100;
     ec_c128 *g = malloc((size_t)(COUNT * elements) * b.ld * sizeof *g);
     double *d = malloc(COUNT * b.ld * sizeof *d);
@@ -605,13 +609,13 @@ static int check_adjoint(ec_backend *backend, int rows, int cols, bool frobenius
     EC_CHECK_CALL(ec_guarded_create(backend, COUNT * b.ld * sizeof *d, &slope));
     EC_CHECK_CALL(backend->ops->upload(backend, seed.data, one, COUNT * b.ld * sizeof *one));
     w.frobenius = b.work.frobenius = frobenius;
-    w.seed = (ec_matrix_batch){seed.data, (int64_t)b.ld, 1, 0, EC_F64};
-    w.matrix_adjoint = (ec_matrix_batch){grad.data, (int64_t)b.ld, 1, 0, EC_C128};
-    w.snr_adjoint = (ec_matrix_batch){slope.data, (int64_t)b.ld, 1, 0, EC_F64};
+    w.seed = (ec_small_matrix_batch){seed.data, (int64_t)b.ld, 1, 0, EC_F64};
+    w.matrix_adjoint = (ec_small_matrix_batch){grad.data, (int64_t)b.ld, 1, 0, EC_C128};
+    w.snr_adjoint = (ec_small_matrix_batch){slope.data, (int64_t)b.ld, 1, 0, EC_F64};
     EC_CHECK_CALL(
-        ec_guarded_create(backend, ec_matrix_scratch(backend, &w, EC_SVD_JACOBI), &scratch));
+        ec_guarded_create(backend, ec_small_matrix_scratch(backend, &w, EC_SVD_JACOBI), &scratch));
     w.scratch = scratch.data;
-    EC_CHECK_CALL(ec_matrix_capacity_adjoint(backend, &w));
+    EC_CHECK_CALL(ec_small_matrix_capacity_adjoint(backend, &w));
     EC_CHECK_CALL(backend->ops->download(backend, g, grad.data,
                                          (size_t)(COUNT * elements) * b.ld * sizeof *g));
     EC_CHECK_CALL(backend->ops->download(backend, d, slope.data, COUNT * b.ld * sizeof *d));
@@ -631,9 +635,10 @@ static int check_adjoint(ec_backend *backend, int rows, int cols, bool frobenius
                 double complex moved = part < 0 ? x : part % 2 ? x + I * by : x + by;
                 ec_c128 to = {creal(moved), cimag(moved)}, back = {creal(x), cimag(x)};
                 double other = part < 0 ? snr + 100 * by : snr;
-                EC_CHECK_CALL(backend->ops->upload(backend, (ec_c128 *)b.h.data + at, &to, sizeof to));
+                EC_CHECK_CALL(
+                    backend->ops->upload(backend, (ec_c128 *)b.h.data + at, &to, sizeof to));
                 EC_CHECK_CALL(backend->ops->upload(backend, b.snr.data, &other, sizeof other));
-                EC_CHECK_CALL(ec_matrix_capacity(backend, &b.work));
+                EC_CHECK_CALL(ec_small_matrix_capacity(backend, &b.work));
                 EC_CHECK_CALL(backend->ops->download(
                     backend, &value[s], (double *)b.result.data + (size_t)k * b.ld + lane,
                     sizeof value[s]));
