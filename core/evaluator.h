@@ -33,7 +33,7 @@ enum {
 };
 
 /* EC_MODE_VJP: the inputs are the call's inputs followed by one adjoint a wanted output (same
- * shape); the outputs are the adjoints of the inputs (same shapes, f64), of which `wanted` marks
+ * shape); the outputs are the adjoints of the inputs (same shapes, f64 or c128), of which `wanted` marks
  * those asked for. */
 typedef enum ec_mode { EC_MODE_RUN, EC_MODE_VJP } ec_mode;
 

@@ -576,8 +576,10 @@ static void call_rule(gradient *t, ec_call *call, const ec_expr *outputs)
         t->status = ec_graph_vjp_call(graph, call, n, in, n_out, has, &vjp);
     for (int32_t i = 0; i < n_in && t->status == EC_OK; i++) {
         const ec_node *x = node(t, call->in[i]);
-        ec_call_output out = {
-            .name = "adjoint", .rank = x->rank, .dtype = EC_F64, .range = {-INFINITY, INFINITY}};
+        ec_call_output out = {.name = "adjoint",
+                              .rank = x->rank,
+                              .dtype = ec_node_real(x) ? EC_F64 : EC_C128,
+                              .range = {-INFINITY, INFINITY}};
         memcpy(out.shape, x->shape, sizeof out.shape);
         ec_expr g = ec_graph_call_output(graph, vjp, &out);
         give(t, call->in[i], g);

@@ -34,6 +34,16 @@ enum { EC_SMALL_MATRIX_MAX = 64 };
 
 typedef enum ec_svd_method { EC_SVD_JACOBI, EC_SVD_BISECTION } ec_svd_method;
 
+typedef enum ec_small_matrix_task {
+    EC_SMALL_MATRIX_JACOBI,    /* singular values, min(rows, cols) a matrix, largest first */
+    EC_SMALL_MATRIX_BISECTION, /* the same by bisection */
+    EC_SMALL_MATRIX_CAPACITY,  /* bit/s/Hz, one number a matrix */
+    /* In float64: matrix_adjoint = seed dC/dH (derivatives by real and by imaginary part, as a complex
+     * number), snr_adjoint = seed dC/dSNR; or matrix_adjoint = sum seed_k ds_k/dH. */
+    EC_SMALL_MATRIX_CAPACITY_ADJOINT,
+    EC_SMALL_MATRIX_SINGULAR_ADJOINT
+} ec_small_matrix_task;
+
 /* A batch of matrices, or of their results; strides count elements of dtype. */
 typedef struct ec_small_matrix_batch {
     void *data;
@@ -52,7 +62,6 @@ typedef struct ec_small_matrix_work {
     bool wide;                 /* computes in float64, else in float32 */
     bool frobenius;            /* capacity: each matrix is scaled to ||H||_F^2 = rows cols before */
     ec_small_matrix_batch snr; /* capacity: a number, or one a lane or sample; EC_F64 */
-    /* Singular values: min(rows, cols) a matrix, largest first. Capacity: one. */
     ec_small_matrix_batch result;
     size_t lanes;
     uint8_t *status; /* one byte a lane, OR-ed into; may be NULL */
@@ -61,24 +70,20 @@ typedef struct ec_small_matrix_work {
     char *scratch;
     size_t scratch_bytes;
     int32_t scratch_teams;
-    /* adjoint of the capacity: with respect to the elements (EC_C128, or EC_F64 for real matrices),
-     * and to the SNR (EC_F64); data NULL where it is not wanted */
+    /* adjoints: seeds of the results; with respect to the elements (EC_C128, or EC_F64 for real
+     * matrices), and to the SNR (EC_F64); data NULL where it is not wanted */
     ec_small_matrix_batch seed, matrix_adjoint, snr_adjoint;
 } ec_small_matrix_work;
 
 /* The batch of an array whose last two axes are the matrix (or whose elements are results). */
 EC_API void ec_small_matrix_bind(const ec_array *array, ec_small_matrix_batch *batch);
 /* Bytes of scratch memory on the backend that a launch needs, and how they are divided: fills the
- * fields of work and returns their sum, 0 if none is needed. */
+ * fields of work and returns their sum. */
 EC_API size_t ec_small_matrix_scratch(const ec_backend *backend, ec_small_matrix_work *work,
-                                      ec_svd_method svd);
-/* Each enqueues. */
-EC_API int ec_small_matrix_singular_values(ec_backend *backend, const ec_small_matrix_work *work,
-                                           ec_svd_method svd);
-EC_API int ec_small_matrix_capacity(ec_backend *backend, const ec_small_matrix_work *work);
-/* matrix_adjoint = seed dC/dH (derivatives by real and by imaginary part, as a complex number),
- * snr_adjoint = seed dC/dSNR; in float64. */
-EC_API int ec_small_matrix_capacity_adjoint(ec_backend *backend, const ec_small_matrix_work *work);
+                                      ec_small_matrix_task task);
+/* Enqueues. */
+EC_API int ec_small_matrix_run(ec_backend *backend, const ec_small_matrix_work *work,
+                               ec_small_matrix_task task);
 
 EC_C_END
 #endif

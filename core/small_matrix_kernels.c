@@ -17,50 +17,41 @@ static char *scratch_of(const ec_small_matrix_work *w)
 }
 
 static inline __attribute__((always_inline)) void strip(const ec_small_matrix_work *w, size_t lane0,
-                                                        size_t y, int kind)
+                                                        size_t y, ec_small_matrix_task task)
 {
     enum { SINGLE = 16, WIDE = 8 };
+    bool is_wide = w->wide || task >= EC_SMALL_MATRIX_CAPACITY_ADJOINT;
     char *scratch = scratch_of(w);
+    double *wide = (double *)(void *)scratch;
+    float *single = (float *)(void *)scratch;
 
     if (w->stop && *w->stop)
         return;
-    for (size_t at = lane0; at < lane0 + EC_LANES && at < w->lanes; at += w->wide ? WIDE : SINGLE) {
-        double *wide = (double *)(void *)scratch;
-        float *single = (float *)(void *)scratch;
-        if (kind == EC_SMALL_MATRIX_ADJOINT)
+    for (size_t at = lane0; at < lane0 + EC_LANES && at < w->lanes; at += is_wide ? WIDE : SINGLE) {
+        if (task == EC_SMALL_MATRIX_CAPACITY_ADJOINT)
             ec_f64_capacity_adjoint(w, at, y, wide, WIDE);
-        else if (kind == EC_SMALL_MATRIX_CAPACITY && w->wide)
+        else if (task == EC_SMALL_MATRIX_SINGULAR_ADJOINT)
+            ec_f64_singular_adjoint(w, at, y, wide, WIDE);
+        else if (task == EC_SMALL_MATRIX_CAPACITY && is_wide)
             ec_f64_capacity(w, at, y, wide, WIDE);
-        else if (kind == EC_SMALL_MATRIX_CAPACITY)
+        else if (task == EC_SMALL_MATRIX_CAPACITY)
             ec_f32_capacity(w, at, y, single, SINGLE);
-        else if (w->wide)
-            ec_f64_singular(w, at, y, wide, WIDE, kind == EC_SMALL_MATRIX_BISECTION);
+        else if (is_wide)
+            ec_f64_singular(w, at, y, wide, WIDE, task == EC_SMALL_MATRIX_BISECTION);
         else
-            ec_f32_singular(w, at, y, single, SINGLE, kind == EC_SMALL_MATRIX_BISECTION);
+            ec_f32_singular(w, at, y, single, SINGLE, task == EC_SMALL_MATRIX_BISECTION);
     }
 }
 
-static void jacobi_body(const ec_small_matrix_work *w, size_t lane0, size_t y)
-{
-    strip(w, lane0, y, EC_SMALL_MATRIX_JACOBI);
-}
+#define TASK(name, task)                                                                           \
+    static void name##_body(const ec_small_matrix_work *w, size_t lane0, size_t y)                 \
+    {                                                                                              \
+        strip(w, lane0, y, task);                                                                  \
+    }                                                                                              \
+    EC_KERNEL_CPU(small_matrix_##name, ec_small_matrix_work, name##_body)
 
-static void bisection_body(const ec_small_matrix_work *w, size_t lane0, size_t y)
-{
-    strip(w, lane0, y, EC_SMALL_MATRIX_BISECTION);
-}
-
-static void capacity_body(const ec_small_matrix_work *w, size_t lane0, size_t y)
-{
-    strip(w, lane0, y, EC_SMALL_MATRIX_CAPACITY);
-}
-
-static void adjoint_body(const ec_small_matrix_work *w, size_t lane0, size_t y)
-{
-    strip(w, lane0, y, EC_SMALL_MATRIX_ADJOINT);
-}
-
-EC_KERNEL_CPU(small_matrix_jacobi, ec_small_matrix_work, jacobi_body)
-EC_KERNEL_CPU(small_matrix_bisection, ec_small_matrix_work, bisection_body)
-EC_KERNEL_CPU(small_matrix_capacity, ec_small_matrix_work, capacity_body)
-EC_KERNEL_CPU(small_matrix_adjoint, ec_small_matrix_work, adjoint_body)
+TASK(jacobi, EC_SMALL_MATRIX_JACOBI)
+TASK(bisection, EC_SMALL_MATRIX_BISECTION)
+TASK(capacity, EC_SMALL_MATRIX_CAPACITY)
+TASK(capacity_adjoint, EC_SMALL_MATRIX_CAPACITY_ADJOINT)
+TASK(singular_adjoint, EC_SMALL_MATRIX_SINGULAR_ADJOINT)

@@ -744,7 +744,7 @@ static __global__ void __launch_bounds__(REGISTER_BLOCK)
 
 /* ---- the CPU's source, a thread a matrix ------------------------------------------------------ */
 
-template <typename R, int KIND>
+template <typename R, int TASK>
 static __global__ void __launch_bounds__(REGISTER_BLOCK)
     plain_kernel(const __grid_constant__ ec_small_matrix_work w, size_t tasks)
 {
@@ -755,11 +755,13 @@ static __global__ void __launch_bounds__(REGISTER_BLOCK)
         return;
     for (size_t task = thread; task < tasks; task += stride) {
         size_t lane = task % w.lanes, y = task / w.lanes;
-        if constexpr (KIND == EC_SMALL_MATRIX_ADJOINT)
+        if constexpr (TASK == EC_SMALL_MATRIX_CAPACITY_ADJOINT)
             ec_f64_capacity_adjoint(&w, lane, y, (double *)x, stride);
-        else if constexpr (KIND == EC_SMALL_MATRIX_CAPACITY && sizeof(R) == sizeof(double))
+        else if constexpr (TASK == EC_SMALL_MATRIX_SINGULAR_ADJOINT)
+            ec_f64_singular_adjoint(&w, lane, y, (double *)x, stride);
+        else if constexpr (TASK == EC_SMALL_MATRIX_CAPACITY && sizeof(R) == sizeof(double))
             ec_f64_capacity(&w, lane, y, (double *)x, stride);
-        else if constexpr (KIND == EC_SMALL_MATRIX_CAPACITY)
+        else if constexpr (TASK == EC_SMALL_MATRIX_CAPACITY)
             ec_f32_capacity(&w, lane, y, (float *)x, stride);
         else if constexpr (sizeof(R) == sizeof(double))
             ec_f64_singular(&w, lane, y, (double *)x, stride, true);
@@ -768,12 +770,12 @@ static __global__ void __launch_bounds__(REGISTER_BLOCK)
     }
 }
 
-template <typename R, int KIND>
+template <typename R, int TASK>
 static int run_plain(cudaStream_t stream, const ec_small_matrix_work &w, size_t tasks)
 {
     size_t blocks = (tasks + REGISTER_BLOCK - 1) / REGISTER_BLOCK;
     size_t most = (size_t)w.scratch_teams / REGISTER_BLOCK;
-    plain_kernel<R, KIND>
+    plain_kernel<R, TASK>
         <<<(unsigned)(blocks < most ? blocks : most), REGISTER_BLOCK, 0, stream>>>(w, tasks);
     return (int)cudaPeekAtLastError();
 }
@@ -911,10 +913,20 @@ extern "C" int ec_cuda_small_matrix_capacity(void *stream, const void *args, siz
     }
 }
 
-extern "C" int ec_cuda_small_matrix_adjoint(void *stream, const void *args, size_t lanes, size_t ny)
+extern "C" int ec_cuda_small_matrix_capacity_adjoint(void *stream, const void *args, size_t lanes,
+                                                     size_t ny)
 {
     if (lanes * ny == 0)
         return 0;
-    return run_plain<double, EC_SMALL_MATRIX_ADJOINT>(
+    return run_plain<double, EC_SMALL_MATRIX_CAPACITY_ADJOINT>(
+        (cudaStream_t)stream, *(const ec_small_matrix_work *)args, lanes * ny);
+}
+
+extern "C" int ec_cuda_small_matrix_singular_adjoint(void *stream, const void *args, size_t lanes,
+                                                     size_t ny)
+{
+    if (lanes * ny == 0)
+        return 0;
+    return run_plain<double, EC_SMALL_MATRIX_SINGULAR_ADJOINT>(
         (cudaStream_t)stream, *(const ec_small_matrix_work *)args, lanes * ny);
 }

@@ -238,20 +238,19 @@ EC_FN double ec_small_matrix_rcp_f64(double x)
 #undef EC_SM_BITS
 #undef EC_SM_LANES
 
-/* The kernels of small_matrix.h. */
-enum {
-    EC_SMALL_MATRIX_JACOBI,
-    EC_SMALL_MATRIX_BISECTION,
-    EC_SMALL_MATRIX_CAPACITY,
-    EC_SMALL_MATRIX_ADJOINT
-};
-
 /* Numbers of scratch memory a matrix. */
-EC_FN size_t ec_small_matrix_numbers(int kind, int32_t rows, int32_t cols)
+EC_FN size_t ec_small_matrix_numbers(int task, int32_t rows, int32_t cols)
 {
-    return kind == EC_SMALL_MATRIX_ADJOINT    ? ec_f64_adjoint_numbers(rows, cols)
-           : kind == EC_SMALL_MATRIX_CAPACITY ? ec_f64_capacity_numbers(rows, cols)
-                                              : ec_f64_singular_numbers(rows, cols);
+    switch (task) {
+    case EC_SMALL_MATRIX_SINGULAR_ADJOINT:
+        return ec_f64_singular_adjoint_numbers(rows, cols);
+    case EC_SMALL_MATRIX_CAPACITY_ADJOINT:
+        return ec_f64_adjoint_numbers(rows, cols);
+    case EC_SMALL_MATRIX_CAPACITY:
+        return ec_f64_capacity_numbers(rows, cols);
+    default:
+        return ec_f64_singular_numbers(rows, cols);
+    }
 }
 
 #endif

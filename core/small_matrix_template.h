@@ -652,6 +652,75 @@ EC_FN void EC_SM(capacity_adjoint)(const ec_small_matrix_work *w, size_t lane0, 
     ec_small_matrix_blame(w, lane0, EC_SM_LANES, bad);
 }
 
+/* With s_k u_k the rotated columns x_k, dH = (sum g_k / s_k^3 x_k x_k^H) H for the adjoints g_k of
+ * the singular values: the right singular vectors are H^H x_k / s_k^2. Where a value is 0, or two are
+ * equal, there is no derivative; what stands there is one of the subgradients. */
+EC_FN void EC_SM(singular_adjoint)(const ec_small_matrix_work *w, size_t lane0, size_t y,
+                                   EC_REAL *x, size_t stride)
+{
+    int32_t n = w->rows < w->cols ? w->rows : w->cols, m = w->rows < w->cols ? w->cols : w->rows;
+    EC_REAL *h = x + (size_t)(2 * m * n) * stride, *z = h + (size_t)(2 * m * n) * stride;
+    EC_REAL *work = z + (size_t)(2 * m * n) * stride, *s = work + (size_t)(2 * n) * stride;
+    size_t column = (size_t)(2 * m) * stride;
+    double unit[EC_SM_LANES];
+    bool bad[EC_SM_LANES], failed[EC_SM_LANES];
+
+    EC_SM(load)(w, lane0, y, x, stride, unit, bad);
+    EC_SM(load)(w, lane0, y, h, stride, unit, bad);
+    for (int32_t i = 0; i < 2 * m * n; i++)
+        EC_SM_EACH(l) z[(size_t)i * stride + (size_t)l] = (EC_REAL)0;
+    EC_SM(jacobi)(x, m, n, stride, work, s, failed);
+    for (int32_t k = 0; k < n; k++) {
+        const EC_REAL *u = x + (size_t)k * column, *d = work + (size_t)(n + k) * stride;
+        EC_REAL factor[EC_SM_LANES], re[EC_SM_LANES], im[EC_SM_LANES];
+        EC_SM_EACH(l)
+        {
+            /* whose adjoint is it? */
+            EC_REAL own = s[(size_t)k * stride + (size_t)l];
+            double seed, none;
+            int32_t rank = 0;
+            for (int32_t j = 0; j < n; j++) {
+                EC_REAL other = s[(size_t)j * stride + (size_t)l];
+                rank += other > own || (other == own && j < k);
+            }
+            int64_t at = ec_small_matrix_base(&w->seed, w, y, n) + rank * w->seed.ld +
+                         (int64_t)(lane0 + (size_t)l) * w->seed.lane;
+            none = ((const double *)w->seed.data)[at];
+            seed = bad[l] || failed[l] ? (double)NAN : none;
+            factor[l] = own > (EC_REAL)0 ? (EC_REAL)seed / (own * own * own) * d[l] : (EC_REAL)0;
+        }
+        for (int32_t j = 0; j < n; j++) {
+            EC_REAL *to = z + (size_t)j * column;
+            EC_SM(inner)(u, h + (size_t)j * column, m, stride, re, im);
+            for (int32_t i = 0; i < m; i++)
+                EC_SM_EACH(l)
+                {
+                    size_t at = (size_t)(2 * i) * stride + (size_t)l;
+                    EC_REAL fr = factor[l] * re[l], fi = factor[l] * im[l];
+                    to[at] += u[at] * fr - u[at + stride] * fi;
+                    to[at + stride] += u[at] * fi + u[at + stride] * fr;
+                }
+        }
+    }
+    for (int32_t e = 0; e < w->rows * w->cols; e++) {
+        int32_t i = e / w->cols, j = e % w->cols;
+        size_t at = (size_t)(2 * (w->rows < w->cols ? i * m + j : j * m + i)) * stride;
+        double re[EC_SM_LANES], im[EC_SM_LANES];
+        EC_SM_EACH(l)
+        {
+            re[l] = (double)z[at + (size_t)l];
+            im[l] = (double)z[at + stride + (size_t)l];
+        }
+        ec_small_matrix_write_complex(&w->matrix_adjoint, w, lane0, y, e, EC_SM_LANES, re, im);
+    }
+}
+
+EC_FN size_t EC_SM(singular_adjoint_numbers)(int32_t rows, int32_t cols)
+{
+    int32_t n = rows < cols ? rows : cols;
+    return 6 * (size_t)rows * (size_t)cols + 3 * (size_t)n;
+}
+
 EC_FN size_t EC_SM(adjoint_numbers)(int32_t rows, int32_t cols)
 {
     int32_t n = rows < cols ? rows : cols;

@@ -205,7 +205,7 @@ static double complex rounded(double complex x, int dtype)
 
 /* lanes x COUNT matrices of all kinds in turn. `kinds` is how many kinds there are. */
 static int make_batch(ec_backend *backend, int rows, int cols, int dtype, bool wide, size_t lanes,
-                      int results, batch *b)
+                      int results, ec_small_matrix_task task, batch *b)
 {
     size_t elements = (size_t)(rows * cols), ld = ec_lane_ld(lanes);
     size_t size = ec_dtype_size(dtype), count = elements * COUNT * ld;
@@ -258,7 +258,7 @@ static int make_batch(ec_backend *backend, int rows, int cols, int dtype, bool w
                                 .result = {b->result.data, (int64_t)ld, 1, 0, real},
                                 .lanes = lanes,
                                 .status = b->status.data};
-    size_t bytes = ec_small_matrix_scratch(backend, w, EC_SVD_BISECTION);
+    size_t bytes = ec_small_matrix_scratch(backend, w, task);
     EC_CHECK_CALL(ec_guarded_create(backend, bytes, &b->scratch));
     w->scratch = b->scratch.data;
     free(host);
@@ -311,12 +311,12 @@ static int check_status(ec_backend *backend, const batch *b)
 static double worst_of_size; /* for --print: the largest error over its limit */
 
 static int check_singular(ec_backend *backend, int rows, int cols, int dtype, bool wide,
-                          ec_svd_method svd)
+                          ec_small_matrix_task task)
 {
     batch b;
-    if (make_batch(backend, rows, cols, dtype, wide, LANES, rows < cols ? rows : cols, &b))
+    if (make_batch(backend, rows, cols, dtype, wide, LANES, rows < cols ? rows : cols, task, &b))
         return 1;
-    EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &b.work, svd));
+    EC_CHECK_CALL(ec_small_matrix_run(backend, &b.work, task));
     double *got = results_of(backend, &b, b.n), eps = wide ? 0x1p-53 : 0x1p-24;
     long double want[KINDS][EC_SMALL_MATRIX_MAX];
     for (int kind = 0; kind < KINDS; kind++)
@@ -329,7 +329,7 @@ static int check_singular(ec_backend *backend, int rows, int cols, int dtype, bo
                 const long double *s = want[kind_of(c, k)];
                 double x = got[(size_t)(k * b.n + i) * b.ld + c], allowed = limit * (double)s[0];
                 /* bisection finds squares to that limit */
-                if (svd == EC_SVD_BISECTION)
+                if (task == EC_SMALL_MATRIX_BISECTION)
                     allowed = (double)(s[0] * s[0]) * 2 * limit /
                               fmax((double)s[i], sqrt(2 * limit) * (double)s[0]);
                 if (s[0] == 0)
@@ -356,14 +356,15 @@ static const int shapes[][2] = {{1, 64},  {64, 1},  {2, 9},   {9, 2},   {3, 64},
                                 {8, 12},  {12, 8},  {8, 64},  {6, 10},  {16, 40}, {40, 16},
                                 {17, 32}, {33, 64}, {64, 33}, {10, 20}, {7, 6},   {24, 64}};
 
-static int check_sizes(ec_backend *backend, int dtype, bool wide, ec_svd_method svd, int step)
+static int check_sizes(ec_backend *backend, int dtype, bool wide, ec_small_matrix_task task,
+                       int step)
 {
     worst_of_size = 0;
     for (int n = 1; n <= EC_SMALL_MATRIX_MAX; n += n < 17 ? 1 : step)
-        if (check_singular(backend, n, n, dtype, wide, svd))
+        if (check_singular(backend, n, n, dtype, wide, task))
             return 1;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (check_singular(backend, shapes[i][0], shapes[i][1], dtype, wide, svd))
+        if (check_singular(backend, shapes[i][0], shapes[i][1], dtype, wide, task))
             return 1;
     printf("  largest error over its limit: %.2f\n", worst_of_size);
     return 0;
@@ -377,12 +378,12 @@ enum { STEP = 1 };
 
 static int run_singular_f32(ec_backend *backend)
 {
-    return check_sizes(backend, EC_C64, false, EC_SVD_JACOBI, STEP);
+    return check_sizes(backend, EC_C64, false, EC_SMALL_MATRIX_JACOBI, STEP);
 }
 
 static int run_singular_f64(ec_backend *backend)
 {
-    return check_sizes(backend, EC_C128, true, EC_SVD_JACOBI, STEP);
+    return check_sizes(backend, EC_C128, true, EC_SMALL_MATRIX_JACOBI, STEP);
 }
 
 /* As many ways in as there are: real matrices, float64 into float32 and the other way round. */
@@ -391,10 +392,10 @@ static int run_singular_mixed(ec_backend *backend)
     static const int sizes[][2] = {{4, 4}, {3, 7}, {8, 8}, {16, 16}, {20, 33}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int m = sizes[i][0], n = sizes[i][1];
-        if (check_singular(backend, m, n, EC_F64, true, EC_SVD_JACOBI) ||
-            check_singular(backend, m, n, EC_F64, false, EC_SVD_JACOBI) ||
-            check_singular(backend, m, n, EC_C64, true, EC_SVD_JACOBI) ||
-            check_singular(backend, m, n, EC_C128, false, EC_SVD_JACOBI))
+        if (check_singular(backend, m, n, EC_F64, true, EC_SMALL_MATRIX_JACOBI) ||
+            check_singular(backend, m, n, EC_F64, false, EC_SMALL_MATRIX_JACOBI) ||
+            check_singular(backend, m, n, EC_C64, true, EC_SMALL_MATRIX_JACOBI) ||
+            check_singular(backend, m, n, EC_C128, false, EC_SMALL_MATRIX_JACOBI))
             return 1;
     }
     return 0;
@@ -402,8 +403,8 @@ static int run_singular_mixed(ec_backend *backend)
 
 static int run_bisection(ec_backend *backend)
 {
-    return check_sizes(backend, EC_C64, false, EC_SVD_BISECTION, 23) ||
-           check_sizes(backend, EC_C128, true, EC_SVD_BISECTION, 23);
+    return check_sizes(backend, EC_C64, false, EC_SMALL_MATRIX_BISECTION, 23) ||
+           check_sizes(backend, EC_C128, true, EC_SMALL_MATRIX_BISECTION, 23);
 }
 
 /* ---- capacity ---- */
@@ -412,11 +413,11 @@ static int check_capacity(ec_backend *backend, int rows, int cols, int dtype, bo
                           bool frobenius)
 {
     batch b;
-    if (make_batch(backend, rows, cols, dtype, wide, LANES, 1, &b))
+    if (make_batch(backend, rows, cols, dtype, wide, LANES, 1, EC_SMALL_MATRIX_CAPACITY, &b))
         return 1;
     double snr = 100, gains = sqrt((double)rows * cols);
     b.work.frobenius = frobenius;
-    EC_CHECK_CALL(ec_small_matrix_capacity(backend, &b.work));
+    EC_CHECK_CALL(ec_small_matrix_run(backend, &b.work, EC_SMALL_MATRIX_CAPACITY));
     double *got = results_of(backend, &b, 1);
     uint8_t status[EC_LANE_PAD * 4];
     EC_CHECK_CALL(backend->ops->download(backend, status, b.status.data, b.lanes));
@@ -481,7 +482,7 @@ static int run_condition(ec_backend *backend)
 {
     enum { N = 4 };
     batch b;
-    if (make_batch(backend, N, N, EC_C64, false, LANES, 1, &b))
+    if (make_batch(backend, N, N, EC_C64, false, LANES, 1, EC_SMALL_MATRIX_CAPACITY, &b))
         return 1;
     ec_c64 *host = calloc(COUNT * N * N * b.ld, sizeof *host);
     double want[COUNT][LANES];
@@ -512,7 +513,7 @@ static int run_condition(ec_backend *backend)
     EC_CHECK_CALL(
         backend->ops->upload(backend, b.h.data, host, COUNT * N * N * b.ld * sizeof *host));
     b.work.frobenius = true;
-    EC_CHECK_CALL(ec_small_matrix_capacity(backend, &b.work));
+    EC_CHECK_CALL(ec_small_matrix_run(backend, &b.work, EC_SMALL_MATRIX_CAPACITY));
     double *got = results_of(backend, &b, 1), worst = 0;
     for (size_t c = 0; c < LANES; c++)
         for (size_t k = 0; k < COUNT; k++)
@@ -531,11 +532,11 @@ static int run_alone(ec_backend *backend)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int n = sizes[i];
         batch all, one;
-        if (make_batch(backend, n, n, EC_C64, false, LANES, n, &all) ||
-            make_batch(backend, n, n, EC_C64, false, 1, n, &one))
+        if (make_batch(backend, n, n, EC_C64, false, LANES, n, EC_SMALL_MATRIX_JACOBI, &all) ||
+            make_batch(backend, n, n, EC_C64, false, 1, n, EC_SMALL_MATRIX_JACOBI, &one))
             return 1;
-        EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &all.work, EC_SVD_JACOBI));
-        EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &one.work, EC_SVD_JACOBI));
+        EC_CHECK_CALL(ec_small_matrix_run(backend, &all.work, EC_SMALL_MATRIX_JACOBI));
+        EC_CHECK_CALL(ec_small_matrix_run(backend, &one.work, EC_SMALL_MATRIX_JACOBI));
         double *a = results_of(backend, &all, n), *o = results_of(backend, &one, n);
         for (int k = 0; k < COUNT * n; k++)
             for (size_t c = 0; c < LANES; c++)
@@ -557,15 +558,15 @@ static int run_not_finite(ec_backend *backend)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         int n = sizes[i];
         batch b;
-        if (make_batch(backend, n, n, EC_C64, false, LANES, n, &b))
+        if (make_batch(backend, n, n, EC_C64, false, LANES, n, EC_SMALL_MATRIX_JACOBI, &b))
             return 1;
-        EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &b.work, EC_SVD_JACOBI));
+        EC_CHECK_CALL(ec_small_matrix_run(backend, &b.work, EC_SMALL_MATRIX_JACOBI));
         double *good = results_of(backend, &b, n);
         ec_c64 bad[2] = {{1, NAN}, {INFINITY, 0}};
         for (size_t k = 0; k < 2; k++)
             EC_CHECK_CALL(backend->ops->upload(backend, (ec_c64 *)b.h.data + 3 * b.ld + 7 + 20 * k,
                                                &bad[k], sizeof bad[k]));
-        EC_CHECK_CALL(ec_small_matrix_singular_values(backend, &b.work, EC_SVD_JACOBI));
+        EC_CHECK_CALL(ec_small_matrix_run(backend, &b.work, EC_SMALL_MATRIX_JACOBI));
         double *got = results_of(backend, &b, n);
         uint8_t status[EC_LANE_PAD * 4];
         EC_CHECK_CALL(backend->ops->download(backend, status, b.status.data, b.lanes));
@@ -594,7 +595,7 @@ static int check_adjoint(ec_backend *backend, int rows, int cols, bool frobenius
     enum { LANE = 40 };
     int elements = rows * cols;
     batch b;
-    if (make_batch(backend, rows, cols, EC_C128, true, LANES, 1, &b))
+    if (make_batch(backend, rows, cols, EC_C128, true, LANES, 1, EC_SMALL_MATRIX_CAPACITY, &b))
         return 1;
     ec_guarded seed, grad, slope, scratch;
     ec_small_matrix_work w = b.work;
@@ -612,10 +613,10 @@ static int check_adjoint(ec_backend *backend, int rows, int cols, bool frobenius
     w.seed = (ec_small_matrix_batch){seed.data, (int64_t)b.ld, 1, 0, EC_F64};
     w.matrix_adjoint = (ec_small_matrix_batch){grad.data, (int64_t)b.ld, 1, 0, EC_C128};
     w.snr_adjoint = (ec_small_matrix_batch){slope.data, (int64_t)b.ld, 1, 0, EC_F64};
-    EC_CHECK_CALL(
-        ec_guarded_create(backend, ec_small_matrix_scratch(backend, &w, EC_SVD_JACOBI), &scratch));
+    EC_CHECK_CALL(ec_guarded_create(
+        backend, ec_small_matrix_scratch(backend, &w, EC_SMALL_MATRIX_CAPACITY_ADJOINT), &scratch));
     w.scratch = scratch.data;
-    EC_CHECK_CALL(ec_small_matrix_capacity_adjoint(backend, &w));
+    EC_CHECK_CALL(ec_small_matrix_run(backend, &w, EC_SMALL_MATRIX_CAPACITY_ADJOINT));
     EC_CHECK_CALL(backend->ops->download(backend, g, grad.data,
                                          (size_t)(COUNT * elements) * b.ld * sizeof *g));
     EC_CHECK_CALL(backend->ops->download(backend, d, slope.data, COUNT * b.ld * sizeof *d));
@@ -638,7 +639,7 @@ static int check_adjoint(ec_backend *backend, int rows, int cols, bool frobenius
                 EC_CHECK_CALL(
                     backend->ops->upload(backend, (ec_c128 *)b.h.data + at, &to, sizeof to));
                 EC_CHECK_CALL(backend->ops->upload(backend, b.snr.data, &other, sizeof other));
-                EC_CHECK_CALL(ec_small_matrix_capacity(backend, &b.work));
+                EC_CHECK_CALL(ec_small_matrix_run(backend, &b.work, EC_SMALL_MATRIX_CAPACITY));
                 EC_CHECK_CALL(backend->ops->download(
                     backend, &value[s], (double *)b.result.data + (size_t)k * b.ld + lane,
                     sizeof value[s]));
@@ -666,6 +667,59 @@ static int check_adjoint(ec_backend *backend, int rows, int cols, bool frobenius
     return bad || end_batch(backend, &b);
 }
 
+/* Adjoints of all singular values of Gaussian matrices, whose values are apart. */
+static int check_singular_adjoint(ec_backend *backend, int rows, int cols)
+{
+    int elements = rows * cols, n = rows < cols ? rows : cols;
+    batch b;
+    if (make_batch(backend, rows, cols, EC_C128, true, LANES, n, EC_SMALL_MATRIX_JACOBI, &b))
+        return 1;
+    ec_guarded seed, grad, scratch;
+    ec_small_matrix_work w = b.work;
+    size_t numbers = (size_t)(COUNT * n) * b.ld, all = (size_t)(COUNT * elements) * b.ld;
+    double *weight = malloc(numbers * sizeof *weight);
+    ec_c128 *g = malloc(all * sizeof *g);
+    EC_CHECK(weight && g, "out of memory");
+    for (size_t i = 0; i < numbers; i++)
+        weight[i] = 1 + (double)(i / b.ld % (size_t)n) * 0.75 + (double)(i % b.ld) / 64;
+    EC_CHECK_CALL(ec_guarded_create(backend, numbers * sizeof *weight, &seed));
+    EC_CHECK_CALL(ec_guarded_create(backend, all * sizeof *g, &grad));
+    EC_CHECK_CALL(backend->ops->upload(backend, seed.data, weight, numbers * sizeof *weight));
+    w.seed = (ec_small_matrix_batch){seed.data, (int64_t)b.ld, 1, 0, EC_F64};
+    w.matrix_adjoint = (ec_small_matrix_batch){grad.data, (int64_t)b.ld, 1, 0, EC_C128};
+    EC_CHECK_CALL(ec_guarded_create(
+        backend, ec_small_matrix_scratch(backend, &w, EC_SMALL_MATRIX_SINGULAR_ADJOINT), &scratch));
+    w.scratch = scratch.data;
+    EC_CHECK_CALL(ec_small_matrix_run(backend, &w, EC_SMALL_MATRIX_SINGULAR_ADJOINT));
+    EC_CHECK_CALL(backend->ops->download(backend, g, grad.data, all * sizeof *g));
+    for (int part = 0; part < 2 * elements; part++) {
+        const double step = 1e-6;
+        double complex h[EC_SMALL_MATRIX_MAX * EC_SMALL_MATRIX_MAX];
+        long double sum = 0;
+        for (int side = -1; side <= 1; side += 2) {
+            long double s[EC_SMALL_MATRIX_MAX];
+            memcpy(h, b.matrix, (size_t)elements * sizeof *h);
+            h[part / 2] += side * step * (part % 2 ? I : 1);
+            oracle(h, rows, cols, s);
+            for (int k = 0; k < n; k++)
+                sum += side * weight[(size_t)k * b.ld] * s[k];
+        }
+        double want = (double)(sum / (2 * step));
+        const ec_c128 *of = &g[(size_t)(part / 2) * b.ld];
+        double got = part % 2 ? of->im : of->re;
+        EC_CHECK(fabs(got - want) <= 1e-7 * (1 + fabs(want)),
+                 "%d x %d, part %d: adjoint %.9g, difference %.9g", rows, cols, part, got, want);
+    }
+    free(weight);
+    free(g);
+    int bad = ec_guarded_check(backend, &grad, "adjoint") ||
+              ec_guarded_check(backend, &scratch, "scratch");
+    ec_guarded_release(backend, &seed);
+    ec_guarded_release(backend, &grad);
+    ec_guarded_release(backend, &scratch);
+    return bad || end_batch(backend, &b);
+}
+
 static int run_adjoint(ec_backend *backend)
 {
     static const int sizes[][2] = {{1, 1}, {4, 4}, {3, 5}, {6, 2}, {10, 10}};
@@ -673,6 +727,9 @@ static int run_adjoint(ec_backend *backend)
         for (int frobenius = 0; frobenius < 2; frobenius++)
             if (check_adjoint(backend, sizes[i][0], sizes[i][1], frobenius))
                 return 1;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (check_singular_adjoint(backend, sizes[i][0], sizes[i][1]))
+            return 1;
     return 0;
 }
 

@@ -1,0 +1,496 @@
+/* matrix.c: checks matrices, records calls, plans and runs them. */
+#include "matrix.h"
+
+#include "matrix_kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+EC_KERNEL_DECLARE(water_filling, ec_water_args)
+
+typedef enum kind { SINGULAR_VALUES, EQUAL_POWER, WATER_FILLING } kind;
+
+/* A call's configuration; it has one output. */
+typedef struct setup {
+    kind kind;
+    int32_t rows, cols;
+    int32_t count; /* matrices of a value */
+    bool frobenius, single;
+    ec_svd_method svd;
+} setup;
+
+enum { IN_MATRIX, IN_SNR }; /* of WATER_FILLING the former are singular values */
+
+/* ---- values and shapes ------------------------------------------------------------------------ */
+
+void ec_matrix_config_default(ec_matrix_config *config)
+{
+    memset(config, 0, sizeof *config);
+}
+
+static ec_expr binary(ec_graph *graph, ec_op op, ec_expr a, ec_expr b)
+{
+    return ec_graph_binary(graph, op, a, b);
+}
+
+static ec_expr number(ec_graph *graph, double value)
+{
+    return ec_graph_number(graph, value);
+}
+
+static ec_expr over_last(ec_graph *graph, ec_op op, ec_expr a)
+{
+    double last = 1;
+    return a < 0 ? a : ec_graph_op(graph, op, 1, &a, 1, &last);
+}
+
+/* Sizes of H; a negative status where it is no batch of matrices. */
+static int shape_of(const ec_graph *graph, ec_expr h, setup *s)
+{
+    const ec_node *n = ec_graph_node(graph, h);
+    if (!n)
+        return h < 0 ? h : ec_fail(EC_ERR_ARGUMENT, "H is no expression of this graph");
+    if (n->rank < 2)
+        return ec_fail(EC_ERR_SHAPE,
+                       "H has %d axes: at least two are needed, of which the last two are "
+                       "receiving and transmitting antennas",
+                       n->rank);
+    s->rows = n->shape[n->rank - 2];
+    s->cols = n->shape[n->rank - 1];
+    s->count = n->elements / (s->rows * s->cols);
+    if (s->rows > EC_SMALL_MATRIX_MAX || s->cols > EC_SMALL_MATRIX_MAX)
+        return ec_fail(EC_ERR_SHAPE, "H is %d x %d: up to %d x %d antennas are allowed", s->rows,
+                       s->cols, EC_SMALL_MATRIX_MAX, EC_SMALL_MATRIX_MAX);
+    return EC_OK;
+}
+
+static int32_t smaller(const setup *s)
+{
+    return s->rows < s->cols ? s->rows : s->cols;
+}
+
+static int check_snr(const ec_graph *graph, ec_expr snr)
+{
+    const ec_node *n = ec_graph_node(graph, snr);
+    if (!n)
+        return snr < 0 ? snr : ec_fail(EC_ERR_ARGUMENT, "SNR is no expression of this graph");
+    if (n->elements != 1 || n->dtype == EC_C128 || n->dtype == EC_C64)
+        return ec_fail(EC_ERR_SHAPE, "SNR must be a single real number");
+    if (n->range.hi < 0)
+        return ec_fail(EC_ERR_RANGE, "SNR is below 0: a power ratio is needed, not dB");
+    return EC_OK;
+}
+
+/* One number for each matrix, spread over `each` elements of it: the same shape with them. */
+static ec_expr spread(ec_graph *graph, ec_expr a, int32_t each, const ec_node *like)
+{
+    int32_t n = like->elements, rank = like->rank, shape[EC_RANK_MAX];
+    memcpy(shape, like->shape, sizeof shape);
+    int32_t *index = malloc((size_t)n * sizeof *index);
+    if (!index)
+        return ec_fail(EC_ERR_MEMORY, "no memory for a matrix's scale");
+    for (int32_t i = 0; i < n; i++)
+        index[i] = i / each;
+    ec_expr e = a < 0 ? a : ec_graph_gather(graph, a, rank, shape, index);
+    free(index);
+    return e;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------ */
+
+static bool same_setup(const setup *a, const setup *b)
+{
+    return a->kind == b->kind && a->rows == b->rows && a->cols == b->cols && a->count == b->count &&
+           a->frobenius == b->frobenius && a->single == b->single && a->svd == b->svd;
+}
+
+/* The output of an equal call, so that several metrics share one decomposition; -1 if there is none. */
+static ec_expr find_output(const ec_graph *graph, const setup *s, int32_t n_in, const ec_expr *in)
+{
+    for (ec_expr e = 0; e < ec_graph_count(graph); e++) {
+        const ec_node *n = ec_graph_node(graph, e);
+        if (n->op == EC_OP_CALL_OUTPUT && n->call->def == &ec_evaluator_matrix &&
+            n->call->mode == EC_MODE_RUN && n->n_in == n_in &&
+            memcmp(n->in, in, (size_t)n_in * sizeof *in) == 0 && same_setup(n->call->config, s))
+            return e;
+    }
+    return -1;
+}
+
+/* The output has the leading axes of `like` less `drop`, then `last` where that is not 0. */
+static ec_expr record(ec_graph *graph, const setup *s, int32_t n_in, const ec_expr *in,
+                      const char *name, int drop, int32_t last, ec_interval range)
+{
+    const ec_node *like = ec_graph_node(graph, in[IN_MATRIX]);
+    ec_call_output output = {.name = name, .dtype = EC_F64, .range = range};
+    output.rank = like->rank - drop;
+    memcpy(output.shape, like->shape, sizeof output.shape);
+    for (int32_t i = output.rank; i < EC_RANK_MAX; i++)
+        output.shape[i] = 0;
+    if (last)
+        output.shape[output.rank++] = last;
+    ec_expr found = find_output(graph, s, n_in, in);
+    if (found >= 0)
+        return found;
+    setup *copy = malloc(sizeof *copy);
+    ec_call *call = NULL;
+    if (!copy)
+        return ec_fail(EC_ERR_MEMORY, "no memory for a call of matrix");
+    *copy = *s;
+    int status = ec_graph_call(graph, &ec_evaluator_matrix, copy, n_in, in, &call);
+    return status < 0 ? status : ec_graph_call_output(graph, call, &output);
+}
+
+ec_expr ec_matrix_singular_values(ec_graph *graph, ec_expr h, const ec_matrix_config *config)
+{
+    setup s = {.kind = SINGULAR_VALUES, .single = config->single, .svd = config->svd};
+    int status = shape_of(graph, h, &s);
+    if (status < 0)
+        return status;
+    const ec_node *n = ec_graph_node(graph, h);
+    double most = fmax(fabs(n->range.lo), fabs(n->range.hi));
+    double parts = n->dtype == EC_C128 || n->dtype == EC_C64 ? 2 : 1;
+    return record(graph, &s, 1, &h, "singular_values", 2, smaller(&s),
+                  (ec_interval){0, most * sqrt(parts * s.rows * s.cols)});
+}
+
+/* SNR times the factor that brings all matrices of the value to ||H||_F^2 = N_rx N_tx in the mean. */
+static ec_expr mean_snr(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr)
+{
+    double all = 0;
+    ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, h);
+    ec_expr sum = power < 0 ? power : ec_graph_op(graph, EC_OP_SUM, 1, &power, 1, &all);
+    ec_expr gain = number(graph, (double)s->count * s->rows * s->cols);
+    return binary(graph, EC_OP_MUL, snr, binary(graph, EC_OP_DIV, gain, sum));
+}
+
+ec_expr ec_matrix_capacity(ec_graph *graph, ec_expr h, ec_expr snr, const ec_matrix_config *config)
+{
+    bool frobenius = config->normalize == EC_MATRIX_FROBENIUS;
+    setup s = {.kind = EQUAL_POWER, .frobenius = frobenius, .single = config->single};
+    int status = shape_of(graph, h, &s);
+    if (status >= 0)
+        status = check_snr(graph, snr);
+    if (status < 0)
+        return status;
+    if (ec_graph_node(graph, snr)->rank > 0)
+        snr = ec_graph_reshape(graph, snr, 0, NULL);
+    if (config->normalize == EC_MATRIX_MEAN)
+        snr = mean_snr(graph, &s, h, snr);
+    if (snr < 0)
+        return snr;
+    /* n equal channels have the most; water-filling gives all power to one at worst */
+    double n = smaller(&s), most = INFINITY, power = ec_graph_node(graph, snr)->range.hi;
+    if (frobenius && power < INFINITY)
+        most = config->power == EC_MATRIX_EQUAL ? n * log2(1 + power * s.rows / n)
+                                                : n * log2(1 + power * s.rows * s.cols);
+    ec_interval range = {0, most};
+    if (config->power == EC_MATRIX_EQUAL) {
+        const char *name = frobenius                             ? "capacity (frobenius)"
+                           : config->normalize == EC_MATRIX_MEAN ? "capacity (mean)"
+                                                                 : "capacity (none)";
+        return record(graph, &s, 2, (ec_expr[]){h, snr}, name, 2, 0, range);
+    }
+    ec_expr values = ec_matrix_singular_values(graph, h, config);
+    if (values < 0)
+        return values;
+    s.kind = WATER_FILLING;
+    s.single = false; /* over few numbers */
+    return record(graph, &s, 2, (ec_expr[]){values, snr}, "water-filling capacity", 1, 0, range);
+}
+
+/* Element k of the last axis, of n. */
+static ec_expr take_last(ec_graph *graph, ec_expr a, int32_t n, int32_t k)
+{
+    const ec_node *node = ec_graph_node(graph, a);
+    if (!node)
+        return a;
+    int32_t count = node->elements / n, rank = node->rank - 1, shape[EC_RANK_MAX];
+    memcpy(shape, node->shape, sizeof shape);
+    int32_t *index = malloc((size_t)count * sizeof *index);
+    if (!index)
+        return ec_fail(EC_ERR_MEMORY, "no memory for singular values");
+    for (int32_t i = 0; i < count; i++)
+        index[i] = i * n + k;
+    ec_expr e = ec_graph_gather(graph, a, rank, shape, index);
+    free(index);
+    return e;
+}
+
+ec_expr ec_matrix_condition(ec_graph *graph, ec_expr h, const ec_matrix_config *config)
+{
+    setup s;
+    ec_expr values = ec_matrix_singular_values(graph, h, config);
+    if (values < 0)
+        return values;
+    shape_of(graph, h, &s);
+    int32_t n = smaller(&s);
+    ec_expr ratio = binary(graph, EC_OP_DIV, take_last(graph, values, n, 0),
+                           take_last(graph, values, n, n - 1));
+    return ratio < 0 ? ratio : ec_graph_declare(graph, ratio, 1, INFINITY);
+}
+
+ec_expr ec_matrix_effective_rank(ec_graph *graph, ec_expr h, const ec_matrix_config *config)
+{
+    setup s;
+    ec_expr values = ec_matrix_singular_values(graph, h, config);
+    if (values < 0)
+        return values;
+    shape_of(graph, h, &s);
+    int32_t n = smaller(&s);
+    ec_expr sum =
+        spread(graph, over_last(graph, EC_OP_SUM, values), n, ec_graph_node(graph, values));
+    ec_expr share = binary(graph, EC_OP_DIV, values, sum);
+    /* 0 log 0 = 0 */
+    ec_expr some = binary(graph, EC_OP_LT, number(graph, 0), share);
+    ec_expr safe = ec_graph_where(graph, some, share, number(graph, 1));
+    ec_expr part = binary(graph, EC_OP_MUL, safe, ec_graph_unary(graph, EC_OP_LOG, safe));
+    ec_expr entropy = ec_graph_unary(graph, EC_OP_NEG, over_last(graph, EC_OP_SUM, part));
+    ec_expr rank = ec_graph_unary(graph, EC_OP_EXP, entropy);
+    return rank < 0 ? rank : ec_graph_declare(graph, rank, 1, n);
+}
+
+ec_expr ec_matrix_degrees_of_freedom(ec_graph *graph, ec_expr h)
+{
+    setup s;
+    ec_matrix_config config;
+    ec_matrix_config_default(&config);
+    ec_expr values = ec_matrix_singular_values(graph, h, &config);
+    if (values < 0)
+        return values;
+    shape_of(graph, h, &s);
+    int32_t n = smaller(&s);
+    /* over the largest, so that fourth powers of path gains stay in range */
+    ec_expr first = spread(graph, take_last(graph, values, n, 0), n, ec_graph_node(graph, values));
+    ec_expr gain = ec_graph_unary(graph, EC_OP_SQUARE, binary(graph, EC_OP_DIV, values, first));
+    ec_expr above = ec_graph_unary(graph, EC_OP_SQUARE, over_last(graph, EC_OP_SUM, gain));
+    ec_expr below = over_last(graph, EC_OP_SUM, ec_graph_unary(graph, EC_OP_SQUARE, gain));
+    ec_expr dof = binary(graph, EC_OP_DIV, above, below);
+    return dof < 0 ? dof : ec_graph_declare(graph, dof, 1, n);
+}
+
+/* ---- users ------------------------------------------------------------------------------------- */
+
+/* |h|^2 with SNR and normalisation: received power over noise, [...][users][users]. */
+static ec_expr received(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr,
+                        ec_matrix_normalize normalize)
+{
+    ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, h);
+    if (normalize == EC_MATRIX_MEAN)
+        snr = mean_snr(graph, s, h, snr);
+    if (normalize == EC_MATRIX_FROBENIUS && power >= 0) {
+        int32_t each = s->rows * s->cols;
+        ec_expr rows = ec_graph_reshape(graph, power, 2, (int32_t[]){s->count, each});
+        ec_expr scale =
+            binary(graph, EC_OP_DIV, number(graph, each), over_last(graph, EC_OP_SUM, rows));
+        power = binary(graph, EC_OP_MUL, power,
+                       spread(graph, scale, each, ec_graph_node(graph, power)));
+    }
+    return binary(graph, EC_OP_MUL, power, snr);
+}
+
+ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize)
+{
+    setup s = {.kind = EQUAL_POWER};
+    int status = shape_of(graph, h, &s);
+    if (status >= 0)
+        status = check_snr(graph, snr);
+    if (status < 0)
+        return status;
+    if (s.rows != s.cols)
+        return ec_fail(
+            EC_ERR_SHAPE,
+            "H is %d x %d: as many users as transmitters are needed, user k is served by "
+            "transmitter k",
+            s.rows, s.cols);
+    if (ec_graph_node(graph, snr)->rank > 0)
+        snr = ec_graph_reshape(graph, snr, 0, NULL);
+    ec_expr power = received(graph, &s, h, snr, normalize);
+    if (power < 0)
+        return power;
+    int32_t users = s.rows, all = s.count * users, at = 0;
+    int32_t *own = malloc(((size_t)all * (size_t)users + 1) * sizeof *own), *other = own + all;
+    if (!own)
+        return ec_fail(EC_ERR_MEMORY, "no memory for users");
+    for (int32_t row = 0; row < all; row++) {
+        own[row] = row * users + row % users;
+        for (int32_t j = 0; j < users; j++)
+            if (j != row % users)
+                other[at++] = row * users + j;
+    }
+    const ec_node *n = ec_graph_node(graph, h);
+    int32_t rank = n->rank, shape[EC_RANK_MAX];
+    memcpy(shape, n->shape, sizeof shape);
+    ec_expr signal = ec_graph_gather(graph, power, rank - 1, shape, own), noise = number(graph, 1);
+    if (users > 1) {
+        shape[rank - 1] = users - 1;
+        ec_expr rest = ec_graph_gather(graph, power, rank, shape, other);
+        noise = binary(graph, EC_OP_ADD, over_last(graph, EC_OP_SUM, rest), noise);
+    }
+    free(own);
+    return binary(graph, EC_OP_DIV, signal, noise);
+}
+
+ec_expr ec_matrix_sum_rate(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize)
+{
+    const double per_bit = 1.4426950408889634;
+    ec_expr sinr = ec_matrix_sinr(graph, h, snr, normalize);
+    ec_expr log =
+        ec_graph_unary(graph, EC_OP_LOG, binary(graph, EC_OP_ADD, sinr, number(graph, 1)));
+    ec_expr bits = binary(graph, EC_OP_MUL, log, number(graph, per_bit));
+    return over_last(graph, EC_OP_SUM, bits);
+}
+
+/* ---- plans and runs --------------------------------------------------------------------------- */
+
+typedef struct evaluator {
+    ec_evaluator head;
+    setup setup;
+    bool vjp;
+    ec_small_matrix_work work;
+    ec_small_matrix_task task; /* but of WATER_FILLING */
+    char path[160];
+} evaluator;
+
+static void describe_setup(const setup *s, bool vjp, char *text, size_t size)
+{
+    static const char *const kinds[] = {"singular values", "capacity, equal power",
+                                        "capacity, water-filling"};
+    snprintf(text, size, "%s%s of %d matrices of %d x %d%s%s%s", vjp ? "adjoint of " : "",
+             kinds[s->kind], s->count, s->rows, s->cols,
+             s->kind == SINGULAR_VALUES
+                 ? s->svd == EC_SVD_JACOBI || vjp ? ", Jacobi" : ", bisection"
+             : s->frobenius ? ", each of norm N_rx N_tx"
+                            : ", not normalised here",
+             s->kind == WATER_FILLING ? ""
+             : s->single && !vjp      ? ", float32"
+                                      : ", float64",
+             "");
+}
+
+static void prepare(const ec_plan_info *info, evaluator *ev)
+{
+    const setup *s = info->call->config;
+    bool vjp = info->mode == EC_MODE_VJP;
+    ev->setup = *s;
+    ev->vjp = vjp;
+    ev->task = s->kind == EQUAL_POWER
+                   ? vjp ? EC_SMALL_MATRIX_CAPACITY_ADJOINT : EC_SMALL_MATRIX_CAPACITY
+               : vjp                        ? EC_SMALL_MATRIX_SINGULAR_ADJOINT
+               : s->svd == EC_SVD_BISECTION ? EC_SMALL_MATRIX_BISECTION
+                                            : EC_SMALL_MATRIX_JACOBI;
+    ev->work = (ec_small_matrix_work){.rows = s->kind == WATER_FILLING ? smaller(s) : s->rows,
+                                      .cols = s->kind == WATER_FILLING ? 1 : s->cols,
+                                      .count = s->count,
+                                      .wide = !s->single,
+                                      .frobenius = s->frobenius};
+}
+
+static size_t scratch_bytes(const ec_backend *backend, evaluator *ev)
+{
+    return ev->setup.kind == WATER_FILLING ? 0
+                                           : ec_small_matrix_scratch(backend, &ev->work, ev->task);
+}
+
+static void destroy(ec_evaluator **handle)
+{
+    evaluator *ev = (evaluator *)*handle;
+    if (!ev)
+        return;
+    ev->head.backend->ops->release(ev->head.backend, ev->work.scratch);
+    free(ev);
+    *handle = NULL;
+}
+
+static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **made)
+{
+    evaluator *ev = calloc(1, sizeof *ev);
+    void *memory = NULL;
+    if (!ev)
+        return ec_fail(EC_ERR_MEMORY, "matrix: no memory for a plan");
+    ev->head.def = &ec_evaluator_matrix;
+    ev->head.backend = backend;
+    prepare(info, ev);
+    size_t bytes = scratch_bytes(backend, ev);
+    int status = bytes > 0 ? backend->ops->alloc(backend, bytes, &memory) : EC_OK;
+    if (status < 0) {
+        free(ev);
+        return status;
+    }
+    ev->work.scratch = memory;
+    describe_setup(&ev->setup, ev->vjp, ev->path, sizeof ev->path);
+    ec_log_write(info->log, EC_LOG_INFO, "matrix: %s", ev->path);
+    *made = &ev->head;
+    return EC_OK;
+}
+
+static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t *fixed)
+{
+    evaluator ev = {0};
+    prepare(info, &ev);
+    *per_candidate = 0; /* scratch memory belongs to threads */
+    *fixed = scratch_bytes(info->backend, &ev);
+}
+
+static void describe(const ec_evaluator *handle, char *text, size_t size)
+{
+    snprintf(text, size, "%s", ((const evaluator *)handle)->path);
+}
+
+static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const *in,
+               ec_array *const *out, uint8_t *status, size_t n)
+{
+    const evaluator *ev = (const evaluator *)handle;
+    ec_backend *backend = handle->backend;
+    ec_small_matrix_work w = ev->work;
+    ec_water_args water = {0};
+    int32_t n_in = ev->setup.kind == SINGULAR_VALUES ? 1 : 2;
+
+    w.lanes = n;
+    w.samples = 1;
+    for (int32_t i = 0; i < n_in + ev->vjp; i++)
+        if ((int32_t)in[i]->samples > w.samples)
+            w.samples = (int32_t)in[i]->samples;
+    ec_small_matrix_bind(in[IN_MATRIX], &w.matrix);
+    if (n_in > 1)
+        ec_small_matrix_bind(in[IN_SNR], &w.snr);
+    w.status = status;
+    w.stop = exec ? exec->stop : NULL;
+    if (ev->vjp) {
+        ec_small_matrix_bind(in[n_in], &w.seed);
+        if (out[IN_MATRIX])
+            ec_small_matrix_bind(out[IN_MATRIX], ev->setup.kind == WATER_FILLING
+                                                     ? &water.adjoint
+                                                     : &w.matrix_adjoint);
+        if (n_in > 1 && out[IN_SNR])
+            ec_small_matrix_bind(out[IN_SNR], &w.snr_adjoint);
+    } else {
+        ec_small_matrix_bind(out[0], &w.result);
+    }
+    if (ev->setup.kind != WATER_FILLING)
+        return ec_small_matrix_run(backend, &w, ev->task);
+    water.work = w;
+    water.square = ev->setup.frobenius ? (double)ev->setup.rows * (double)ev->setup.cols : 0;
+    return backend->ops->launch(backend, &ec_kernel_water_filling, &water, n,
+                                (size_t)w.count * (size_t)w.samples);
+}
+
+static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
+{
+    const setup *s = call->config;
+    int32_t words[] = {s->kind,      s->rows,   s->cols, s->count,
+                       s->frobenius, s->single, s->svd,  output};
+    ec_hash_bytes(hash, words, sizeof words);
+}
+
+const ec_evaluator_def ec_evaluator_matrix = {.name = "matrix",
+                                              .flags =
+                                                  EC_EVALUATOR_CAPTURABLE | EC_EVALUATOR_HAS_VJP,
+                                              .plan = plan,
+                                              .run = run,
+                                              .destroy = destroy,
+                                              .memory = memory_needs,
+                                              .describe = describe,
+                                              .config_destroy = free,
+                                              .fingerprint = fingerprint};
