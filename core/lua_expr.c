@@ -141,6 +141,9 @@ const char *ec_lua_expr_advice(const ec_node *output)
     if (strcmp(name, "fnbw_deg") == 0)
         return "a first minimum is off the grid, or between too few directions: look at more of "
                "them, as in u = ec.range(-1, 1, n)";
+    if (strcmp(output->call->def->name, "matrix") == 0)
+        return "a matrix has an element that is not finite, or nothing but zeros, which "
+               "normalize = 'frobenius' and 'mean' cannot scale";
     if (strcmp(output->call->def->name, "host") == 0)
         return "the function of ec.host failed, or returned no finite number for it";
     return "the main beam is not on the grid, or nothing is radiated there: is the look or "

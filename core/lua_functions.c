@@ -173,9 +173,23 @@ static int f_sample_sum(lua_State *L)
     return sample_reduce(L, "sample_sum", EC_OP_SAMPLE_SUM);
 }
 
+/* Over the samples; of a list that does not vary over samples, over its elements, linear between
+ * order statistics as over samples. */
 static int f_percentile(lua_State *L)
 {
-    return with_number(L, "percentile", EC_OP_SAMPLE_PERCENTILE, "the percentile");
+    ec_graph *graph = graph_of(L);
+    ec_expr in = argument(L, 1, "percentile");
+    const ec_node *node = ec_lua_expr_node(L, in);
+    if (node->axes & EC_AXIS_SAMPLE || node->elements == 1)
+        return with_number(L, "percentile", EC_OP_SAMPLE_PERCENTILE, "the percentile");
+    double p = number(L, 2, "percentile", "the percentile");
+    if (!(p >= 0 && p <= 100))
+        ec_lua_fail(L, "ec.percentile: the percentile is %.14g, allowed are 0 to 100", p);
+    int32_t n = node->elements;
+    ec_lua_mark_line(L);
+    ec_expr sorted = ec_graph_unary(graph, EC_OP_SORT, ec_graph_reshape(graph, in, 1, &n));
+    return ec_lua_expr_push(
+        L, ec_graph_binary(graph, EC_OP_INTERP, sorted, ec_graph_number(graph, p / 100 * (n - 1))));
 }
 
 static int f_sample_std(lua_State *L)
@@ -627,11 +641,28 @@ const ec_lua_function ec_lua_functions[] = {
     {"constant", "ec.constant({1, 2, 3})", "an expression from a list or a number", f_constant},
     {"matvec", "ec.matvec(M, x)", "product with a constant matrix (a list of rows)", f_matvec},
     {"matmul", "ec.matmul(a, b)", "matrix product", f_matmul},
+    {"capacity", "ec.capacity(H, { snr_db = 20 })",
+     "of a channel matrix, N_rx x N_tx in the last two axes, in bit/s/Hz", ec_lua_capacity},
+    {"singular_values", "ec.singular_values(H)", "largest first, along the last axis",
+     ec_lua_singular_values},
+    {"condition_number", "ec.condition_number(H)", "largest over smallest singular value",
+     ec_lua_condition_number},
+    {"condition_db", "ec.condition_db(H)", "the same in dB: 20 log10", ec_lua_condition_db},
+    {"degrees_of_freedom", "ec.degrees_of_freedom(H)",
+     "effective ones, of the singular values s: (sum s^2)^2 / sum s^4", ec_lua_degrees_of_freedom},
+    {"effective_rank", "ec.effective_rank(H)", "exp of the entropy of s / sum s",
+     ec_lua_effective_rank},
+    {"sinr", "ec.sinr(H, { snr_db = 20 })",
+     "of users served by a transmitter each while the others interfere", ec_lua_sinr},
+    {"sum_rate", "ec.sum_rate(H, { snr_db = 20 })", "sum of log2(1 + SINR) over the users",
+     ec_lua_sum_rate},
     {"min_gap", "ec.min_gap(x)", "smallest distance of positions on a line", f_min_gap},
     {"min_distance", "ec.min_distance{ x=, y=, z= }", "smallest distance of points",
      f_min_distance},
     {"percentile", "x:percentile(p)",
-     "over the samples of ec.over, p from 0 to 100; between samples in proportion", f_percentile},
+     "over the samples of ec.over, p from 0 to 100, between samples in proportion; of a list that "
+     "does not vary over samples, over its elements",
+     f_percentile},
     {"tail_mean", "x:tail_mean(p)",
      "over the samples of ec.over: the mean of those above percentile p (below it where p < 50): "
      "the "

@@ -151,7 +151,10 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &ec_noun_min_distance,
                                        &ec_noun_row,
                                        &ec_noun_mirror,
-                                       &ec_noun_yield};
+                                       &ec_noun_yield,
+                                       &ec_noun_capacity,
+                                       &ec_noun_singular_values,
+                                       &ec_noun_sinr};
 enum { NOUNS = sizeof nouns / sizeof *nouns };
 
 const ec_noun *ec_lua_noun(int i)
