@@ -61,7 +61,7 @@ typedef struct ec_small_matrix_work {
     int32_t samples;
     bool wide;                 /* computes in float64, else in float32 */
     bool frobenius;            /* capacity: each matrix is scaled to ||H||_F^2 = rows cols before */
-    ec_small_matrix_batch snr; /* capacity: a number, or one a lane or sample; EC_F64 */
+    ec_small_matrix_batch snr; /* capacity: one a matrix, EC_F64; ld 0: one for all of a lane */
     ec_small_matrix_batch result;
     size_t lanes;
     uint8_t *status; /* one byte a lane, OR-ed into; may be NULL */

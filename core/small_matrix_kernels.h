@@ -53,22 +53,20 @@ EC_FN float ec_small_matrix_unit_f32(float value)
     return value > 0.0f ? unit : 1.0f;
 }
 
-/* Where the first number of a matrix or result of `elements` numbers lies for lane 0; -1: one number
- * for all matrices of a lane. */
+/* Where the first number of matrix y, of `elements` numbers, lies for lane 0. */
 EC_FN int64_t ec_small_matrix_base(const ec_small_matrix_batch *b, const ec_small_matrix_work *w,
                                    size_t y, int32_t elements)
 {
     int64_t sample = (int64_t)y / w->count, matrix = (int64_t)y % w->count;
-    return sample * b->sample + (elements > 0 ? matrix * elements * b->ld : 0);
+    return sample * b->sample + matrix * elements * b->ld;
 }
 
-/* Element e of the matrix y of `lanes` lanes; e = -1: the one number of a lane (SNR), e = -2: the
- * one number of a matrix (a seed). */
+/* Element e of the matrix y of `lanes` lanes; e = -1: of a batch with one number a matrix. */
 EC_FN void ec_small_matrix_read(const ec_small_matrix_batch *b, const ec_small_matrix_work *w,
                                 size_t lane0, size_t y, int32_t e, int lanes, double *re,
                                 double *im)
 {
-    int32_t elements = e >= 0 ? w->rows * w->cols : e == -2 ? 1 : 0;
+    int32_t elements = e >= 0 ? w->rows * w->cols : 1;
     int64_t at = ec_small_matrix_base(b, w, y, elements) + (e > 0 ? e : 0) * b->ld +
                  (int64_t)lane0 * b->lane;
     if (b->dtype == EC_C128) {

@@ -581,7 +581,7 @@ EC_FN void EC_SM(capacity_adjoint)(const ec_small_matrix_work *w, size_t lane0, 
 
     EC_SM(load)(w, lane0, y, x, stride, unit, bad);
     ec_small_matrix_read(&w->snr, w, lane0, y, -1, EC_SM_LANES, snr, none);
-    ec_small_matrix_read(&w->seed, w, lane0, y, -2, EC_SM_LANES, seed, none);
+    ec_small_matrix_read(&w->seed, w, lane0, y, -1, EC_SM_LANES, seed, none);
     EC_SM(factor)(w, x, m, n, stride, unit, snr, f, &gram);
     EC_SM_EACH(l)
     {

@@ -65,18 +65,26 @@ static int shape_of(const ec_graph *graph, ec_expr h, setup *s)
     return EC_OK;
 }
 
+static bool is_real(const ec_node *n)
+{
+    return n->dtype != EC_C64 && n->dtype != EC_C128;
+}
+
 static int32_t smaller(const setup *s)
 {
     return s->rows < s->cols ? s->rows : s->cols;
 }
 
-static int check_snr(const ec_graph *graph, ec_expr snr)
+static int check_snr(const ec_graph *graph, const setup *s, ec_expr snr)
 {
     const ec_node *n = ec_graph_node(graph, snr);
     if (!n)
         return snr < 0 ? snr : ec_fail(EC_ERR_ARGUMENT, "SNR is no expression of this graph");
-    if (n->elements != 1 || n->dtype == EC_C128 || n->dtype == EC_C64)
-        return ec_fail(EC_ERR_SHAPE, "SNR must be a single real number");
+    if (!is_real(n) || (n->elements != 1 && n->elements != s->count))
+        return ec_fail(EC_ERR_SHAPE,
+                       "SNR must be one real number, or one for each of the %d matrices, it has %d "
+                       "elements",
+                       s->count, n->elements);
     if (n->range.hi < 0)
         return ec_fail(EC_ERR_RANGE, "SNR is below 0: a power ratio is needed, not dB");
     return EC_OK;
@@ -95,6 +103,16 @@ static ec_expr spread(ec_graph *graph, ec_expr a, int32_t each, const ec_node *l
     ec_expr e = a < 0 ? a : ec_graph_gather(graph, a, rank, shape, index);
     free(index);
     return e;
+}
+
+/* SNR of each matrix, in a list. */
+static ec_expr each_snr(ec_graph *graph, const setup *s, ec_expr snr)
+{
+    const ec_node list = {.elements = s->count, .rank = 1, .shape = {s->count}};
+    const ec_node *n = ec_graph_node(graph, snr);
+    return !n                        ? snr
+           : n->elements == s->count ? ec_graph_reshape(graph, snr, 1, list.shape)
+                                     : spread(graph, snr, s->count, &list);
 }
 
 /* ---- calls ------------------------------------------------------------------------------------ */
@@ -150,7 +168,7 @@ ec_expr ec_matrix_singular_values(ec_graph *graph, ec_expr h, const ec_matrix_co
         return status;
     const ec_node *n = ec_graph_node(graph, h);
     double most = fmax(fabs(n->range.lo), fabs(n->range.hi));
-    double parts = n->dtype == EC_C128 || n->dtype == EC_C64 ? 2 : 1;
+    double parts = is_real(n) ? 1 : 2;
     return record(graph, &s, 1, &h, "singular_values", 2, smaller(&s),
                   (ec_interval){0, most * sqrt(parts * s.rows * s.cols)});
 }
@@ -162,7 +180,8 @@ static ec_expr mean_snr(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr)
     ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, h);
     ec_expr sum = power < 0 ? power : ec_graph_op(graph, EC_OP_SUM, 1, &power, 1, &all);
     ec_expr gain = number(graph, (double)s->count * s->rows * s->cols);
-    return binary(graph, EC_OP_MUL, snr, binary(graph, EC_OP_DIV, gain, sum));
+    ec_expr scale = binary(graph, EC_OP_DIV, gain, sum);
+    return binary(graph, EC_OP_MUL, snr, scale);
 }
 
 ec_expr ec_matrix_capacity(ec_graph *graph, ec_expr h, ec_expr snr, const ec_matrix_config *config)
@@ -171,13 +190,12 @@ ec_expr ec_matrix_capacity(ec_graph *graph, ec_expr h, ec_expr snr, const ec_mat
     setup s = {.kind = EQUAL_POWER, .frobenius = frobenius, .single = config->single};
     int status = shape_of(graph, h, &s);
     if (status >= 0)
-        status = check_snr(graph, snr);
+        status = check_snr(graph, &s, snr);
     if (status < 0)
         return status;
-    if (ec_graph_node(graph, snr)->rank > 0)
-        snr = ec_graph_reshape(graph, snr, 0, NULL);
     if (config->normalize == EC_MATRIX_MEAN)
         snr = mean_snr(graph, &s, h, snr);
+    snr = each_snr(graph, &s, snr);
     if (snr < 0)
         return snr;
     /* n equal channels have the most; water-filling gives all power to one at worst */
@@ -287,7 +305,10 @@ static ec_expr received(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr,
         power = binary(graph, EC_OP_MUL, power,
                        spread(graph, scale, each, ec_graph_node(graph, power)));
     }
-    return binary(graph, EC_OP_MUL, power, snr);
+    const ec_node *node = ec_graph_node(graph, power);
+    snr = each_snr(graph, s, snr);
+    return !node ? power
+                 : binary(graph, EC_OP_MUL, power, spread(graph, snr, s->rows * s->cols, node));
 }
 
 ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize)
@@ -295,7 +316,7 @@ ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normal
     setup s = {.kind = EQUAL_POWER};
     int status = shape_of(graph, h, &s);
     if (status >= 0)
-        status = check_snr(graph, snr);
+        status = check_snr(graph, &s, snr);
     if (status < 0)
         return status;
     if (s.rows != s.cols)
@@ -304,8 +325,6 @@ ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normal
             "H is %d x %d: as many users as transmitters are needed, user k is served by "
             "transmitter k",
             s.rows, s.cols);
-    if (ec_graph_node(graph, snr)->rank > 0)
-        snr = ec_graph_reshape(graph, snr, 0, NULL);
     ec_expr power = received(graph, &s, h, snr, normalize);
     if (power < 0)
         return power;

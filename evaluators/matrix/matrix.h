@@ -42,7 +42,7 @@ EC_API void ec_matrix_config_default(ec_matrix_config *config);
  * N_tx)], largest first. */
 EC_API ec_expr ec_matrix_singular_values(ec_graph *graph, ec_expr h,
                                          const ec_matrix_config *config);
-/* bit/s/Hz; snr is a power ratio, a single number. */
+/* bit/s/Hz; snr is a power ratio, one number or one for each matrix. */
 EC_API ec_expr ec_matrix_capacity(ec_graph *graph, ec_expr h, ec_expr snr,
                                   const ec_matrix_config *config);
 /* Largest over smallest singular value; infinite for a singular matrix, which fails the design. */

@@ -59,7 +59,7 @@ EC_FN void ec_water_lane(const ec_water_args *a, size_t lane, size_t y)
         return;
     }
     double seed;
-    ec_small_matrix_read(&w->seed, w, lane, y, -2, 1, &seed, &none);
+    ec_small_matrix_read(&w->seed, w, lane, y, -1, 1, &seed, &none);
     for (int32_t k = 0; a->adjoint.data && k < n; k++) {
         double s = ec_water_value(w, lane, y, k), g = s * s * scale;
         double slope = k < used ? (level - 1.0 / g) / (level * g * ln2) * scale : 0.0;

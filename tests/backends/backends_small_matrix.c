@@ -254,7 +254,7 @@ static int make_batch(ec_backend *backend, int rows, int cols, int dtype, bool w
                                 .count = COUNT,
                                 .samples = 1,
                                 .wide = wide,
-                                .snr = {b->snr.data, 1, 0, 0, EC_F64},
+                                .snr = {b->snr.data, 0, 0, 0, EC_F64},
                                 .result = {b->result.data, (int64_t)ld, 1, 0, real},
                                 .lanes = lanes,
                                 .status = b->status.data};
