@@ -7,11 +7,13 @@
  * A figure is the minimum and the median of REPEATS runs.
  */
 #include "method_options.h"
+#include "bench_cusolver.h"
 #include "bench_kernels.h"
 #include "bench_scenes.h"
 
 #include "core/executor.h"
 #include "core/optimizer.h"
+#include "core/small_matrix.h"
 #include "core/solve.h"
 #include "evaluators/array_pattern/array_pattern.h"
 #include "evaluators/array_pattern/nufft.h"
@@ -1010,6 +1012,165 @@ static void cases_rays(bench *b)
     case_rays(b, "ray over a cylinder and an edge", true, true, 3920);
 }
 
+/* ---- small matrices ------------------------------------------------------------------------------ */
+
+typedef struct matrix_case {
+    ec_small_matrix_work work;
+    ec_small_matrix_task task;
+    bench_cusolver *peer;
+} matrix_case;
+
+static void run_matrices(bench *b, void *user)
+{
+    const matrix_case *c = user;
+    check(c->peer ? bench_cusolver_run(c->peer) : ec_small_matrix_run(b->be, &c->work, c->task),
+          "matrices");
+}
+
+/* Gaussian elements, element-major. */
+static void *gaussian_matrices(bench *b, int elements, size_t ld, bool wide)
+{
+    size_t count = (size_t)elements * ld;
+    ec_c128 *host = malloc(count * sizeof *host);
+    ec_c64 *single = (ec_c64 *)(void *)host;
+    uint64_t state = 1;
+    void *memory = NULL;
+    if (!host)
+        exit(1);
+    for (size_t i = 0; i < count; i++) {
+        double x[2];
+        for (int k = 0; k < 2; k++) {
+            double sum = 0;
+            for (int j = 0; j < 4; j++) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                sum += (double)(state >> 11) * 0x1p-53 - 0.5;
+            }
+            x[k] = sum;
+        }
+        if (wide)
+            host[i] = (ec_c128){x[0], x[1]};
+        else
+            single[i] = (ec_c64){(float)x[0], (float)x[1]};
+    }
+    size_t bytes = count * (wide ? sizeof(ec_c128) : sizeof(ec_c64));
+    check(b->be->ops->alloc(b->be, bytes, &memory), "alloc");
+    check(b->be->ops->upload(b->be, memory, host, bytes), "upload");
+    free(host);
+    return memory;
+}
+
+/* Operations of a task on a matrix of n x n. */
+static double matrix_operations(ec_small_matrix_task task, int n)
+{
+    double d = n;
+    if (task == EC_SMALL_MATRIX_CAPACITY) /* a Gram matrix and its factors */
+        return 8 * d * d * d / 2 + 8 * d * d * d / 6;
+    if (task ==
+        EC_SMALL_MATRIX_BISECTION) /* reflections, then a division a number, step and value */
+        return 8 * 4 * d * d * d / 3 + 27 * d * d * 4;
+    /* a product (8 operations a row) and a rotation (16) a pair; sweeps as random matrices take */
+    double sweeps = n <= 4 ? 4 : n <= 8 ? 5 : n <= 16 ? 6 : n <= 32 ? 7 : 8.5;
+    return sweeps * d * (d - 1) / 2 * (24 * d + 40);
+}
+
+static void case_matrix(bench *b, const char *name, ec_small_matrix_task task, int n, size_t lanes,
+                        bool wide)
+{
+    if (!wanted(b, name))
+        return;
+    size_t ld = ec_lane_ld(lanes);
+    int results = task == EC_SMALL_MATRIX_CAPACITY ? 1 : n;
+    double seconds[REPEATS], snr = 100;
+    matrix_case c = {.task = task};
+    void *result = NULL, *power = NULL, *status = NULL, *scratch = NULL;
+    size_t real = wide ? sizeof(double) : sizeof(float);
+    check(b->be->ops->alloc(b->be, (size_t)results * ld * real, &result), "alloc");
+    check(b->be->ops->alloc(b->be, ld, &status), "alloc");
+    check(b->be->ops->fill(b->be, status, 0, ld), "fill");
+    check(b->be->ops->alloc(b->be, sizeof snr, &power), "alloc");
+    check(b->be->ops->upload(b->be, power, &snr, sizeof snr), "upload");
+    c.work = (ec_small_matrix_work){.matrix = {gaussian_matrices(b, n * n, ld, wide), (int64_t)ld,
+                                               1, 0, wide ? EC_C128 : EC_C64},
+                                    .rows = n,
+                                    .cols = n,
+                                    .count = 1,
+                                    .samples = 1,
+                                    .wide = wide,
+                                    .frobenius = true,
+                                    .snr = {power, 0, 0, 0, EC_F64},
+                                    .result = {result, (int64_t)ld, 1, 0, wide ? EC_F64 : EC_F32},
+                                    .lanes = lanes,
+                                    .status = status};
+    check(b->be->ops->alloc(b->be, ec_small_matrix_scratch(b->be, &c.work, task), &scratch),
+          "alloc");
+    c.work.scratch = scratch;
+    timed(b, run_matrices, &c, seconds);
+    double bytes = (double)lanes * (double)real * (2.0 * n * n + results);
+    double by_ops = (double)lanes * matrix_operations(task, n) / (wide ? b->f64 : b->f32);
+    double by_bytes = bytes / b->copy;
+    report(b, name, "matrices/s", (double)lanes, seconds, by_bytes > by_ops ? by_bytes : by_ops,
+           by_bytes > by_ops ? "bytes" : "operations");
+    b->be->ops->release(b->be, c.work.matrix.data);
+    b->be->ops->release(b->be, result);
+    b->be->ops->release(b->be, status);
+    b->be->ops->release(b->be, power);
+    b->be->ops->release(b->be, scratch);
+}
+
+/* cuSOLVER's batched Jacobi on as many matrices, values only. */
+static void case_matrix_peer(bench *b, const char *name, int n, int batch)
+{
+    if (!wanted(b, name) || !b->be->is_cuda)
+        return;
+    size_t count = (size_t)(n * n) * (size_t)batch;
+    void *memory = gaussian_matrices(b, n * n, (size_t)batch, false);
+    ec_c64 *host = malloc(count * sizeof *host);
+    char text[80] = "";
+    double seconds[REPEATS];
+    if (!host)
+        exit(1);
+    check(b->be->ops->download(b->be, host, memory, count * sizeof *host), "download");
+    matrix_case c = {.peer = bench_cusolver_create(b->be, n, batch, host, text, sizeof text)};
+    if (c.peer) {
+        timed(b, run_matrices, &c, seconds);
+        double by_ops = batch * matrix_operations(EC_SMALL_MATRIX_JACOBI, n) / b->f32;
+        double by_bytes = batch * 4.0 * (2 * n * n + n) / b->copy;
+        report(b, name, "matrices/s", batch, seconds, by_bytes > by_ops ? by_bytes : by_ops,
+               by_bytes > by_ops ? "bytes" : "operations");
+    } else {
+        printf("%-34s skipped: %s\n", name, text);
+    }
+    bench_cusolver_destroy(&c.peer);
+    b->be->ops->release(b->be, memory);
+    free(host);
+}
+
+static void cases_matrix(bench *b)
+{
+    static const int sizes[] = {2, 4, 8, 16, 32, 64};
+    /* what fills the machine for a few milliseconds */
+    static const size_t on_cuda[] = {1 << 24, 1 << 23, 1 << 21, 1 << 18, 1 << 15, 1 << 12};
+    static const size_t on_cpu[] = {1 << 18, 1 << 17, 1 << 14, 1 << 12, 1 << 9, 1 << 7};
+    char name[64];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int n = sizes[i];
+        size_t lanes = b->be->is_cuda ? on_cuda[i] : on_cpu[i];
+        for (int wide = 0; wide < 2; wide++) {
+            const char *type = wide ? "f64" : "f32";
+            snprintf(name, sizeof name, "singular values %dx%d %s", n, n, type);
+            case_matrix(b, name, EC_SMALL_MATRIX_JACOBI, n, lanes, wide);
+            snprintf(name, sizeof name, "singular values %dx%d %s bisection", n, n, type);
+            case_matrix(b, name, EC_SMALL_MATRIX_BISECTION, n, lanes, wide);
+            snprintf(name, sizeof name, "capacity %dx%d %s", n, n, type);
+            case_matrix(b, name, EC_SMALL_MATRIX_CAPACITY, n, lanes, wide);
+        }
+        if (n <= 32) {
+            snprintf(name, sizeof name, "singular values %dx%d cuSOLVER", n, n);
+            case_matrix_peer(b, name, n, 100000 >> (n > 8 ? 2 : 0));
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     bench b = {0};
@@ -1091,6 +1252,7 @@ int main(int argc, char **argv)
     cases_ants(&b);
     cases_nufft(&b);
     cases_rays(&b);
+    cases_matrix(&b);
     if (b.csv)
         fclose(b.csv);
     ec_backend_destroy(&b.be);
