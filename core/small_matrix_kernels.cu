@@ -109,7 +109,10 @@ static __device__ __forceinline__ bool find_place(const ec_small_matrix_work &w,
 {
     if (task >= tasks)
         return false;
-    if (tasks <= 0xffffffffu) { /* the short division */
+    if (tasks == w.lanes) { /* no division */
+        at->y = 0;
+        at->lane = task;
+    } else if (tasks <= 0xffffffffu) { /* the short one */
         at->y = (uint32_t)task / (uint32_t)w.lanes;
         at->lane = (uint32_t)task - (uint32_t)at->y * (uint32_t)w.lanes;
     } else {

@@ -57,8 +57,10 @@ EC_FN float ec_small_matrix_unit_f32(float value)
 EC_FN int64_t ec_small_matrix_base(const ec_small_matrix_batch *b, const ec_small_matrix_work *w,
                                    size_t y, int32_t elements)
 {
-    int64_t sample = (int64_t)y / w->count, matrix = (int64_t)y % w->count;
-    return sample * b->sample + matrix * elements * b->ld;
+    /* divisions are dear on the GPU */
+    uint32_t sample = w->samples == 1 ? 0 : (uint32_t)y / (uint32_t)w->count;
+    uint32_t matrix = (uint32_t)y - sample * (uint32_t)w->count;
+    return (int64_t)sample * b->sample + (int64_t)matrix * elements * b->ld;
 }
 
 /* Element e of the matrix y of `lanes` lanes; e = -1: of a batch with one number a matrix. */
