@@ -53,8 +53,8 @@ static int shape_of(const ec_graph *graph, ec_expr h, setup *s)
         return h < 0 ? h : ec_fail(EC_ERR_ARGUMENT, "H is no expression of this graph");
     if (n->rank < 2)
         return ec_fail(EC_ERR_SHAPE,
-                       "H has %d axes: at least two are needed, of which the last two are "
-                       "receiving and transmitting antennas",
+                       "H has rank %d: at least 2 is needed, the last two axes are receiving and "
+                       "transmitting antennas",
                        n->rank);
     s->rows = n->shape[n->rank - 2];
     s->cols = n->shape[n->rank - 1];
