@@ -165,8 +165,10 @@ int ec_scene_chains_run(ec_scene_chains *chains, const double (*position)[3],
                         const int32_t (*edge)[2], int32_t m, double tolerance,
                         int (*line)(void *user, const ec_scene_chain *chain), void *user)
 {
-    int rc = m > 0 ? make_room(chains, m) : EC_OK;
-    if (rc != EC_OK || m == 0)
+    if (m <= 0)
+        return EC_OK;
+    int rc = make_room(chains, m);
+    if (rc != EC_OK)
         return rc;
     memset(chains->taken, 0, (size_t)m);
     for (int32_t e = 0; e < m; e++) {
