@@ -213,7 +213,7 @@ static bool lies_at(const cloud *c, const ec_surface *s, int64_t i, double end)
     return fabs(from - end) <= c->w->tolerance && fabs(to - end) <= c->w->tolerance;
 }
 
-static bool fit_cylinder(const cloud *c, const double axis[3], ec_surface *s)
+static void fit_cylinder(const cloud *c, const double axis[3], ec_surface *s)
 {
     ec_surface f = *s;
     double base[3][3], along, low = INFINITY, high = -INFINITY;
@@ -222,26 +222,25 @@ static bool fit_cylinder(const cloud *c, const double axis[3], ec_surface *s)
     memcpy(base[2], axis, sizeof base[2]);
     ec_scene_frame(axis, base[0], base[1]);
     if (!fit_round(c, 2, base, f.point, &f.radius))
-        return false;
+        return;
     for (int64_t i = 0; i < 3 * (int64_t)c->n; i++) {
         const double *p = c->w->vertex[corner_of(c, i)];
         if (fabs(radial_distance(&f, p, &along) - f.radius) > c->w->tolerance)
-            return false;
+            return;
         low = fmin(low, along);
         high = fmax(high, along);
     }
     f.half_height = (high - low) / 2;
     for (int64_t i = 0; i < 3 * (int64_t)c->n; i++)
         if (is_border(c, i) && !lies_at(c, &f, i, low) && !lies_at(c, &f, i, high))
-            return false;
+            return;
     for (int k = 0; k < 3; k++)
         f.point[k] += (high + low) / 2 * axis[k];
     *s = f;
-    return true;
 }
 
 /* The apex is where the planes of all triangles meet. */
-static bool fit_cone(const cloud *c, const double axis[3], ec_surface *s)
+static void fit_cone(const cloud *c, const double axis[3], ec_surface *s)
 {
     ec_surface f = *s;
     double a[4][4] = {{0}}, b[4] = {0}, along, base_radius = 0;
@@ -260,7 +259,7 @@ static bool fit_cone(const cloud *c, const double axis[3], ec_surface *s)
         }
     }
     if (!solve(3, a, b))
-        return false;
+        return;
     for (int k = 0; k < 3; k++)
         f.point[k] = c->origin[k] + b[k];
     double to_middle[3];
@@ -280,35 +279,32 @@ static bool fit_cone(const cloud *c, const double axis[3], ec_surface *s)
         double radius = radial_distance(&f, c->w->vertex[corner_of(c, i)], &along);
         double off = fabs(radius * cos(f.radius) - along * sin(f.radius));
         if (off > c->w->tolerance || (is_border(c, i) && !lies_at(c, &f, i, f.half_height)))
-            return false;
+            return;
         pointed = pointed || along < c->w->tolerance;
     }
     if (!pointed || !(f.half_height > 0))
-        return false;
+        return;
     *s = f;
-    return true;
 }
 
-/* Normals that look towards the axis or the centre. */
-static bool looks_inward(const cloud *c, const ec_surface *s)
+bool ec_scene_looks_inward(const ec_scene_work *w, const ec_surface *s)
 {
-    const ec_scene_work *w = c->w;
-    double n[3], p[3], along;
-    ec_scene_cross(w, c->triangle[0], n);
-    ec_sub3(w->vertex[w->triangle[c->triangle[0]][0]], s->point, p);
-    if (s->kind == EC_SURFACE_SPHERE)
-        return ec_dot3(n, p) < 0;
-    /* any corner off the axis */
+    int32_t t = w->surface_triangle[s->first];
+    double n[3], p[3], along = 0;
+    ec_scene_cross(w, t, n);
+    /* from the axis or the centre to a corner; on the axis (the apex of a cone) another one */
     for (int k = 0; k < 3; k++) {
-        const double *q = w->vertex[w->triangle[c->triangle[0]][k]];
+        const double *q = w->vertex[w->triangle[t][k]];
+        ec_sub3(q, s->point, p);
+        if (s->kind == EC_SURFACE_SPHERE)
+            break;
         if (radial_distance(s, q, &along) > w->tolerance) {
-            ec_sub3(q, s->point, p);
             for (int i = 0; i < 3; i++)
                 p[i] -= along * s->axis[i];
-            return ec_dot3(n, p) < 0;
+            break;
         }
     }
-    return false;
+    return ec_dot3(n, p) < 0;
 }
 
 void ec_scene_fit(const ec_scene_work *w, ec_surface *surface)
@@ -317,9 +313,10 @@ void ec_scene_fit(const ec_scene_work *w, ec_surface *surface)
     double axis[3], distance;
     find_middle(&c);
     normal_plane(&c, axis, &distance);
-    bool found = fit_sphere(&c, surface) ||
-                 (fabs(distance) < 1e-3 && fit_cylinder(&c, axis, surface)) ||
-                 (fabs(distance) >= 1e-3 && fit_cone(&c, axis, surface));
-    if (found)
-        surface->inward = looks_inward(&c, surface);
+    if (fit_sphere(&c, surface))
+        return;
+    if (fabs(distance) < 1e-3)
+        fit_cylinder(&c, axis, surface);
+    else
+        fit_cone(&c, axis, surface);
 }

@@ -83,6 +83,8 @@ void ec_scene_cross(const ec_scene_work *w, int32_t triangle, double normal[3]);
 /* scene_fit.c: whether the surface is a whole sphere, cylinder or cone to within the tolerance; the
  * edges are those of its triangles. Sets kind and geometry, else leaves it. */
 void ec_scene_fit(const ec_scene_work *w, ec_surface *surface);
+/* Whether the normals of an exact shape's triangles look towards its axis or centre. */
+bool ec_scene_looks_inward(const ec_scene_work *w, const ec_surface *surface);
 
 /* A mesh of which the triangles with a tag are an exact shape (NULL: none). */
 int ec_scene_builder_tagged(ec_scene_builder *b, const char *name, int32_t material,

@@ -244,9 +244,13 @@ static void exact_vertices(ec_scene_work *w, const ec_surface *s)
 
 int ec_scene_surfaces(ec_scene_work *w)
 {
-    for (int32_t s = 0; w->options.exact && s < w->n_surfaces; s++)
-        if (w->surface[s].kind == EC_SURFACE_MESH)
-            ec_scene_fit(w, &w->surface[s]);
+    for (int32_t s = 0; w->options.exact && s < w->n_surfaces; s++) {
+        ec_surface *surface = &w->surface[s];
+        if (surface->kind == EC_SURFACE_MESH)
+            ec_scene_fit(w, surface);
+        if (surface->kind != EC_SURFACE_MESH) /* given shapes may have been turned round */
+            surface->inward = ec_scene_looks_inward(w, surface);
+    }
     int rc = split_vertices(w);
     double *weight = ec_scene_zeroed(w->n_vertices, sizeof *weight);
     w->normal = ec_scene_zeroed(w->n_vertices, sizeof *w->normal);
