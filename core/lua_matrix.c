@@ -7,7 +7,7 @@
 
 typedef struct matrix_keys {
     ec_expr snr_db;
-    int power, normalize, svd, precision;
+    int power, normalize, svd, precision, combining;
 } matrix_keys;
 
 #define ROW(key, kind, flags, unit, words, help, field)                                            \
@@ -58,14 +58,19 @@ const ec_noun ec_noun_singular_values = {
     EC_KEYS(singular_keys)};
 
 static const ec_key sinr_keys[] = {
-    SNR_ROW("signal over noise power of each transmitter (see normalize)"), NORMALIZE_ROW};
+    SNR_ROW("signal over noise power of each transmitter (see normalize)"), NORMALIZE_ROW,
+    ROW("combining", EC_KEY_WORD, 0, NULL, "none|mmse",
+        "none: row k of H is user k's own antenna, served by transmitter k; mmse: all rows are "
+        "antennas of one receiver, which separates the transmitters by linear combining",
+        combining)};
 
 const ec_noun ec_noun_sinr = {
     "ec.sinr, ec.sum_rate: options", "ec.sum_rate(H, { snr_db = 20, normalize = \"mean\" })",
-    "Users with one antenna and a transmitter each, without precoding: the last two axes of H are "
-    "users x transmitters, transmitter k serves user k, and the others interfere: SINR = |h_kk|^2 "
-    "/ "
-    "(sum |h_kj|^2 + 1 / SNR) over all j but k; the sum rate is the sum of log2(1 + SINR).",
+    "SINR of several transmitters, the columns of H, at equal power. combining = \"none\": as many "
+    "users with an antenna each and no precoding, |h_kk|^2 / (sum |h_kj|^2 + 1 / SNR) over all j "
+    "but k. combining = \"mmse\": one receiver with all the rows, 1 / [(I + SNR H^H H)^-1]_kk - 1. "
+    "The "
+    "sum rate is the sum of log2(1 + SINR).",
     EC_KEYS(sinr_keys)};
 
 static ec_graph *graph_of(lua_State *L)
@@ -164,7 +169,9 @@ int ec_lua_sinr(lua_State *L)
     matrix_keys keys;
     ec_matrix_config config;
     ec_expr h = read(L, "ec.sinr", &ec_noun_sinr, &keys, &config);
-    return push(L, "ec.sinr", ec_matrix_sinr(graph_of(L), h, keys.snr_db, config.normalize));
+    return push(L, "ec.sinr",
+                ec_matrix_sinr(graph_of(L), h, keys.snr_db, config.normalize,
+                               (ec_matrix_combining)keys.combining));
 }
 
 int ec_lua_sum_rate(lua_State *L)
@@ -173,5 +180,6 @@ int ec_lua_sum_rate(lua_State *L)
     ec_matrix_config config;
     ec_expr h = read(L, "ec.sum_rate", &ec_noun_sinr, &keys, &config);
     return push(L, "ec.sum_rate",
-                ec_matrix_sum_rate(graph_of(L), h, keys.snr_db, config.normalize));
+                ec_matrix_sum_rate(graph_of(L), h, keys.snr_db, config.normalize,
+                                   (ec_matrix_combining)keys.combining));
 }

@@ -290,56 +290,47 @@ ec_expr ec_matrix_degrees_of_freedom(ec_graph *graph, ec_expr h)
 
 /* ---- users ------------------------------------------------------------------------------------- */
 
-/* |h|^2 with SNR and normalisation: received power over noise, [...][users][users]. */
-static ec_expr received(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr,
+/* SNR of each matrix with its normalisation, in a list. */
+static ec_expr user_snr(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr,
                         ec_matrix_normalize normalize)
 {
-    ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, h);
+    int32_t each = s->rows * s->cols, shape[2] = {s->count, each};
     if (normalize == EC_MATRIX_MEAN)
         snr = mean_snr(graph, s, h, snr);
-    if (normalize == EC_MATRIX_FROBENIUS && power >= 0) {
-        int32_t each = s->rows * s->cols;
-        ec_expr rows = ec_graph_reshape(graph, power, 2, (int32_t[]){s->count, each});
-        ec_expr scale =
-            binary(graph, EC_OP_DIV, number(graph, each), over_last(graph, EC_OP_SUM, rows));
-        power = binary(graph, EC_OP_MUL, power,
-                       spread(graph, scale, each, ec_graph_node(graph, power)));
-    }
-    const ec_node *node = ec_graph_node(graph, power);
     snr = each_snr(graph, s, snr);
-    return !node ? power
-                 : binary(graph, EC_OP_MUL, power, spread(graph, snr, s->rows * s->cols, node));
+    if (normalize != EC_MATRIX_FROBENIUS)
+        return snr;
+    ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, h);
+    ec_expr sum =
+        over_last(graph, EC_OP_SUM, power < 0 ? power : ec_graph_reshape(graph, power, 2, shape));
+    return binary(graph, EC_OP_MUL, snr, binary(graph, EC_OP_DIV, number(graph, each), sum));
 }
 
-ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize)
+/* Each user has a receiver and a transmitter of its own. */
+static ec_expr sinr_alone(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr)
 {
-    setup s = {.kind = EQUAL_POWER};
-    int status = shape_of(graph, h, &s);
-    if (status >= 0)
-        status = check_snr(graph, &s, snr);
-    if (status < 0)
-        return status;
-    if (s.rows != s.cols)
+    const ec_node *n = ec_graph_node(graph, h);
+    int32_t users = s->rows, all = s->count * users, at = 0, rank = n->rank, shape[EC_RANK_MAX];
+    if (s->rows != s->cols)
         return ec_fail(
             EC_ERR_SHAPE,
             "H is %d x %d: as many users as transmitters are needed, user k is served by "
-            "transmitter k",
-            s.rows, s.cols);
-    ec_expr power = received(graph, &s, h, snr, normalize);
+            "transmitter k (combining = 'mmse' takes others)",
+            s->rows, s->cols);
+    ec_expr power = binary(graph, EC_OP_MUL, ec_graph_unary(graph, EC_OP_ABS2, h),
+                           spread(graph, snr, s->rows * s->cols, n));
     if (power < 0)
         return power;
-    int32_t users = s.rows, all = s.count * users, at = 0;
-    int32_t *own = malloc(((size_t)all * (size_t)users + 1) * sizeof *own), *other = own + all;
+    int32_t *own = malloc(((size_t)all * (size_t)users + 1) * sizeof *own);
     if (!own)
         return ec_fail(EC_ERR_MEMORY, "no memory for users");
+    int32_t *other = own + all;
     for (int32_t row = 0; row < all; row++) {
         own[row] = row * users + row % users;
         for (int32_t j = 0; j < users; j++)
             if (j != row % users)
                 other[at++] = row * users + j;
     }
-    const ec_node *n = ec_graph_node(graph, h);
-    int32_t rank = n->rank, shape[EC_RANK_MAX];
     memcpy(shape, n->shape, sizeof shape);
     ec_expr signal = ec_graph_gather(graph, power, rank - 1, shape, own), noise = number(graph, 1);
     if (users > 1) {
@@ -351,10 +342,79 @@ ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normal
     return binary(graph, EC_OP_DIV, signal, noise);
 }
 
-ec_expr ec_matrix_sum_rate(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize)
+/* log2(1 + SINR_k) is what column k adds to log2 det(I + SNR H H^H): the chain rule of mutual
+ * information, which a linear MMSE receiver reaches for each user while the others are noise. */
+static ec_expr sinr_mmse(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr)
+{
+    const double ln2 = 0.69314718055994530942;
+    const ec_node *n = ec_graph_node(graph, h);
+    int32_t users = s->cols, each = s->rows * users, fewer = s->rows * (users - 1),
+            shape[EC_RANK_MAX];
+    ec_matrix_config config;
+    ec_matrix_config_default(&config);
+    config.normalize = EC_MATRIX_NONE;
+    int32_t flat[3] = {s->count, s->rows, users};
+    ec_expr list = ec_graph_reshape(graph, h, 3, flat);
+    ec_expr all = ec_matrix_capacity(graph, list,
+                                     binary(graph, EC_OP_MUL, snr, number(graph, users)), &config);
+    /* a row for each matrix and user */
+    const ec_node rows = {.elements = s->count * users, .rank = 2, .shape = {s->count, users}};
+    ec_expr bits = spread(graph, all, users, &rows);
+    if (users > 1) {
+        size_t size = (size_t)s->count * (size_t)users * (size_t)fewer, at = 0;
+        if (size > 1 << 28)
+            return ec_fail(EC_ERR_SHAPE,
+                           "SINR of %d matrices of %d x %d: leaving out each user makes %zu "
+                           "elements, up to %d are allowed",
+                           s->count, s->rows, users, size, 1 << 28);
+        int32_t *index = malloc(size * sizeof *index);
+        if (!index)
+            return ec_fail(EC_ERR_MEMORY, "no memory for users");
+        for (int32_t m = 0; m < s->count; m++)
+            for (int32_t k = 0; k < users; k++)
+                for (int32_t e = 0; e < each; e++)
+                    if (e % users != k)
+                        index[at++] = m * each + e;
+        int32_t without[3] = {s->count * users, s->rows, users - 1};
+        ec_expr others = ec_graph_gather(graph, list, 3, without, index);
+        free(index);
+        ec_expr theirs = spread(graph, snr, users, &rows);
+        theirs = theirs < 0 ? theirs : ec_graph_reshape(graph, theirs, 1, without);
+        theirs = binary(graph, EC_OP_MUL, theirs, number(graph, users - 1));
+        ec_expr rest = others < 0 ? others : ec_matrix_capacity(graph, others, theirs, &config);
+        bits = binary(graph, EC_OP_SUB, bits,
+                      rest < 0 ? rest : ec_graph_reshape(graph, rest, 2, rows.shape));
+    }
+    ec_expr ratio =
+        ec_graph_unary(graph, EC_OP_EXP, binary(graph, EC_OP_MUL, bits, number(graph, ln2)));
+    ec_expr sinr = binary(graph, EC_OP_MAX, binary(graph, EC_OP_SUB, ratio, number(graph, 1)),
+                          number(graph, 0));
+    memcpy(shape, n->shape, sizeof shape);
+    shape[n->rank - 2] = users;
+    return sinr < 0 ? sinr : ec_graph_reshape(graph, sinr, n->rank - 1, shape);
+}
+
+ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize,
+                       ec_matrix_combining combining)
+{
+    setup s = {.kind = EQUAL_POWER};
+    int status = shape_of(graph, h, &s);
+    if (status >= 0)
+        status = check_snr(graph, &s, snr);
+    if (status < 0)
+        return status;
+    snr = user_snr(graph, &s, h, snr, normalize);
+    if (snr < 0)
+        return snr;
+    return combining == EC_MATRIX_ALONE ? sinr_alone(graph, &s, h, snr)
+                                        : sinr_mmse(graph, &s, h, snr);
+}
+
+ec_expr ec_matrix_sum_rate(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize,
+                           ec_matrix_combining combining)
 {
     const double per_bit = 1.4426950408889634;
-    ec_expr sinr = ec_matrix_sinr(graph, h, snr, normalize);
+    ec_expr sinr = ec_matrix_sinr(graph, h, snr, normalize, combining);
     ec_expr log =
         ec_graph_unary(graph, EC_OP_LOG, binary(graph, EC_OP_ADD, sinr, number(graph, 1)));
     ec_expr bits = binary(graph, EC_OP_MUL, log, number(graph, per_bit));

@@ -28,6 +28,8 @@ typedef enum ec_matrix_normalize {
 
 typedef enum ec_matrix_power { EC_MATRIX_EQUAL, EC_MATRIX_WATER_FILLING } ec_matrix_power;
 
+typedef enum ec_matrix_combining { EC_MATRIX_ALONE, EC_MATRIX_MMSE } ec_matrix_combining;
+
 typedef struct ec_matrix_config {
     ec_matrix_normalize normalize;
     ec_matrix_power power; /* of capacities */
@@ -52,14 +54,15 @@ EC_API ec_expr ec_matrix_condition(ec_graph *graph, ec_expr h, const ec_matrix_c
 EC_API ec_expr ec_matrix_degrees_of_freedom(ec_graph *graph, ec_expr h);
 /* exp of the entropy of s_k / sum s (Roy and Vetterli, EUSIPCO 2007), 1 to min(N_rx, N_tx). */
 EC_API ec_expr ec_matrix_effective_rank(ec_graph *graph, ec_expr h, const ec_matrix_config *config);
-/* Users with an antenna and a transmitter each, no precoding: H is square, user k is served by
- * transmitter k, and all others interfere: |h_kk|^2 / (sum_j |h_kj|^2 + 1 / SNR), j not k, with the
- * SNR of each transmitter. [...][users]. */
+/* SINR of users, a column of H each, [...][users], with the SNR of each transmitter. ALONE: every user
+ * has a receiving antenna of its own, row k, and no precoding: |h_kk|^2 / (sum_j |h_kj|^2 + 1 / SNR), j
+ * not k; H is square. MMSE: all rows are antennas of one receiver, which separates the users by
+ * linear combining with the least mean square error: 1 / [(I + SNR H^H H)^-1]_kk - 1. */
 EC_API ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr,
-                              ec_matrix_normalize normalize);
+                              ec_matrix_normalize normalize, ec_matrix_combining combining);
 /* sum over users of log2(1 + SINR), bit/s/Hz. */
 EC_API ec_expr ec_matrix_sum_rate(ec_graph *graph, ec_expr h, ec_expr snr,
-                                  ec_matrix_normalize normalize);
+                                  ec_matrix_normalize normalize, ec_matrix_combining combining);
 
 EC_API extern const ec_evaluator_def ec_evaluator_matrix;
 

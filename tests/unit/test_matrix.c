@@ -257,11 +257,12 @@ static void test_users(void **state)
     double h[8] = {1, 0.1, 0.2, 2, 1, 1, 0, 3}, sinr[4];
     ec_expr H = sound(ec_graph_constant(g, 3, shape, h)), snr = ec_graph_number(g, 10);
     const double want[4] = {10 / (0.1 + 1), 40 / (0.4 + 1), 10 / 11.0, 90};
-    values(g, sound(ec_matrix_sinr(g, H, snr, EC_MATRIX_NONE)), NULL, 0, sinr);
+    values(g, sound(ec_matrix_sinr(g, H, snr, EC_MATRIX_NONE, EC_MATRIX_ALONE)), NULL, 0, sinr);
     for (int i = 0; i < 4; i++)
         assert_float_equal(sinr[i], want[i], 1e-12);
     double rate[2];
-    values(g, sound(ec_matrix_sum_rate(g, H, snr, EC_MATRIX_FROBENIUS)), NULL, 0, rate);
+    values(g, sound(ec_matrix_sum_rate(g, H, snr, EC_MATRIX_FROBENIUS, EC_MATRIX_ALONE)), NULL, 0,
+           rate);
     for (int i = 0; i < 2; i++) {
         const double *m = h + 4 * i;
         double f = 40 / (m[0] * m[0] + m[1] * m[1] + m[2] * m[2] + m[3] * m[3]);
@@ -269,6 +270,39 @@ static void test_users(void **state)
                            log2(1 + f * m[0] * m[0] / (1 + f * m[1] * m[1])) +
                                log2(1 + f * m[3] * m[3] / (1 + f * m[2] * m[2])),
                            1e-12);
+    }
+    ec_graph_destroy(&g);
+}
+
+/* Two users and three antennas: (I + SNR H^H H)^-1 of 2 x 2 is written out. */
+static void test_combining(void **state)
+{
+    enum { ROWS = 3, MATRICES = 4 };
+    (void)state;
+    ec_graph *g = graph();
+    ec_c128 h[MATRICES * ROWS * 2];
+    int32_t shape[4] = {2, MATRICES / 2, ROWS, 2};
+    double got[MATRICES * 2], rate[MATRICES], powers[MATRICES] = {0.1, 1, 10, 1000};
+    gaussian(8, MATRICES * ROWS * 2, h);
+    ec_expr H = sound(ec_graph_constant_complex(g, 4, shape, h));
+    ec_expr snr = sound(ec_graph_constant(g, 2, shape, powers));
+    ec_expr sinr = sound(ec_matrix_sinr(g, H, snr, EC_MATRIX_NONE, EC_MATRIX_MMSE));
+    assert_int_equal(ec_graph_node(g, sinr)->rank, 3);
+    values(g, sinr, NULL, 0, got);
+    values(g, sound(ec_matrix_sum_rate(g, H, snr, EC_MATRIX_NONE, EC_MATRIX_MMSE)), NULL, 0, rate);
+    for (int m = 0; m < MATRICES; m++) {
+        double a = 1, d = 1, re = 0, im = 0;
+        for (int i = 0; i < ROWS; i++) {
+            ec_c128 x = h[(m * ROWS + i) * 2], y = h[(m * ROWS + i) * 2 + 1];
+            a += powers[m] * (x.re * x.re + x.im * x.im);
+            d += powers[m] * (y.re * y.re + y.im * y.im);
+            re += powers[m] * (x.re * y.re + x.im * y.im);
+            im += powers[m] * (x.re * y.im - x.im * y.re);
+        }
+        double det = a * d - re * re - im * im;
+        assert_float_equal(got[2 * m], det / d - 1, 1e-10 * (1 + det / d));
+        assert_float_equal(got[2 * m + 1], det / a - 1, 1e-10 * (1 + det / a));
+        assert_float_equal(rate[m], log2(det / d) + log2(det / a), 1e-10);
     }
     ec_graph_destroy(&g);
 }
@@ -332,6 +366,11 @@ static void test_gradients(void **state)
     check_gradient(g, x, over_all(g, EC_OP_SUM, ec_matrix_condition(g, H, &c)));
     check_gradient(g, x, over_all(g, EC_OP_SUM, ec_matrix_effective_rank(g, H, &c)));
     check_gradient(g, x, over_all(g, EC_OP_SUM, ec_matrix_degrees_of_freedom(g, H)));
+    for (int normalize = EC_MATRIX_FROBENIUS; normalize <= EC_MATRIX_NONE; normalize++)
+        check_gradient(g, x,
+                       over_all(g, EC_OP_SUM,
+                                ec_matrix_sum_rate(g, H, snr, (ec_matrix_normalize)normalize,
+                                                   EC_MATRIX_MMSE)));
     /* real matrices have real adjoints */
     ec_expr real = ec_graph_unary(g, EC_OP_RE, H);
     check_gradient(g, x, over_all(g, EC_OP_SUM, ec_matrix_capacity(g, real, snr, &c)));
@@ -390,7 +429,7 @@ static void test_errors(void **state)
     assert_int_equal(ec_matrix_capacity(g, large, snr, &c), EC_ERR_SHAPE);
     assert_int_equal(ec_matrix_capacity(g, good, row, &c), EC_ERR_SHAPE);
     assert_int_equal(ec_matrix_capacity(g, good, ec_graph_number(g, -3), &c), EC_ERR_RANGE);
-    assert_int_equal(ec_matrix_sinr(g, good, snr, EC_MATRIX_NONE), EC_ERR_SHAPE);
+    assert_int_equal(ec_matrix_sinr(g, good, snr, EC_MATRIX_NONE, EC_MATRIX_ALONE), EC_ERR_SHAPE);
     assert_true(strstr(ec_error_text(), "2 x 3"));
     /* nothing to scale: the design fails, the neighbours do not */
     double none[4] = {0}, v = 0, *to = &v;
@@ -418,6 +457,7 @@ int main(void)
                                        cmocka_unit_test(test_water_filling),
                                        cmocka_unit_test(test_methods_agree),
                                        cmocka_unit_test(test_users),
+                                       cmocka_unit_test(test_combining),
                                        cmocka_unit_test(test_gradients),
                                        cmocka_unit_test(test_axes),
                                        cmocka_unit_test(test_errors)};

@@ -3,7 +3,7 @@
 -- expect: capacity 10.286574 10.296407 16.089668
 -- expect: condition 15.579853 dB, 6.011635
 -- expect: degrees of freedom 1.055298, effective rank 1.506353
--- expect: sum rate 1.093342
+-- expect: sum rate 1.093342, MMSE 1.793967
 -- expect: float32 10.2866, bisection 5.601933
 -- expect: two matrices 10.286574 13.316423
 -- expect: percentile 2.2 4
@@ -19,7 +19,8 @@ print(("capacity %.6f %.6f %.6f"):format(value(H:capacity{ snr_db = 20 }),
 print(("condition %.6f dB, %.6f"):format(value(ec.condition_db(H)), value(ec.condition_number(H))))
 print(("degrees of freedom %.6f, effective rank %.6f"):format(value(H:degrees_of_freedom()),
     value(H:effective_rank())))
-print(("sum rate %.6f"):format(value(ec.sum_rate(H, { snr_db = 0 }))))
+print(("sum rate %.6f, MMSE %.6f"):format(value(ec.sum_rate(H, { snr_db = 0 })),
+    value(ec.sum_rate(H, { snr_db = 0, combining = "mmse" }))))
 print(("float32 %.4f, bisection %.6f"):format(value(H:capacity{ snr_db = 20, precision = "float32" }),
     value(ec.singular_values(H, { svd = "bisection" }))[1]))
 local eye = ec.constant{ { 1, 0 }, { 0, 1 } }
