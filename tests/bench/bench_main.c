@@ -963,24 +963,26 @@ static void case_rays(bench *b, const char *scene, void (*make)(bench_mesh *), s
 static void large_ball(bench_mesh *mesh)
 {
     bench_mesh_ball(mesh, 1600);
+}
+
 /* ---- fields of rays -------------------------------------------------------------------------- */
 
-typedef struct ray_case {
+typedef struct field_case {
     bench_ray_args args;
     size_t lanes;
-} ray_case;
+} field_case;
 
-static void run_rays(bench *b, void *user)
+static void run_fields(bench *b, void *user)
 {
-    ray_case *c = user;
+    field_case *c = user;
     check(b->be->ops->launch(b->be, &ec_kernel_bench_ray, &c->args, c->lanes, 1), "launch");
 }
 
 /* operations: float64 ones of a path, as valgrind's lackey counts them in x87 code. */
-static void case_rays(bench *b, const char *name, bool mirror, bool edge, double operations)
+static void case_fields(bench *b, const char *name, bool mirror, bool edge, double operations)
 {
     const double axis[3] = {0.1, 0.2, 1};
-    ray_case c = {.lanes = b->be->is_cuda ? (size_t)1 << 22 : (size_t)1 << 16};
+    field_case c = {.lanes = b->be->is_cuda ? (size_t)1 << 22 : (size_t)1 << 16};
     double s[REPEATS];
     void *h;
 
@@ -994,7 +996,7 @@ static void case_rays(bench *b, const char *name, bool mirror, bool edge, double
     c.args.ld = ec_lane_ld(c.lanes);
     check(b->be->ops->alloc(b->be, 2 * c.args.ld * sizeof(double), &h), "alloc");
     c.args.h = h;
-    timed(b, run_rays, &c, s);
+    timed(b, run_fields, &c, s);
     double count = (double)c.lanes;
     report(b, name, "paths/s", count, s, count * operations / b->f64, "f64 operations");
     b->be->ops->release(b->be, h);
@@ -1006,10 +1008,10 @@ static void cases_rays(bench *b)
     case_rays(b, "cylinder and plate", bench_mesh_cylinder_plate, n);
     case_rays(b, "furnished room", bench_mesh_room, n);
     case_rays(b, "ball of 5 million", large_ball, n / 4);
-    case_rays(b, "ray line of sight", false, false, 570);
-    case_rays(b, "ray over a cylinder", true, false, 1100);
-    case_rays(b, "ray over an edge", false, true, 3400);
-    case_rays(b, "ray over a cylinder and an edge", true, true, 3920);
+    case_fields(b, "ray line of sight", false, false, 570);
+    case_fields(b, "ray over a cylinder", true, false, 1100);
+    case_fields(b, "ray over an edge", false, true, 3400);
+    case_fields(b, "ray over a cylinder and an edge", true, true, 3920);
 }
 
 /* ---- small matrices ------------------------------------------------------------------------------ */
