@@ -18,6 +18,8 @@
 #include "evaluators/array_pattern/array_pattern.h"
 #include "evaluators/array_pattern/nufft.h"
 #include "evaluators/mimo/bvh_kernels.h"
+#include "evaluators/mimo/path_channels.h"
+#include "evaluators/mimo/scene_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -1014,6 +1016,143 @@ static void cases_rays(bench *b)
     case_fields(b, "ray over a cylinder and an edge", true, true, 3920);
 }
 
+/* ---- paths ----------------------------------------------------------------------------------- */
+
+typedef struct path_case {
+    ec_path_channels *channels;
+    ec_antenna antenna;
+    void *at, *work, *sum;
+    size_t n;
+} path_case;
+
+static void run_paths(bench *b, void *user)
+{
+    path_case *c = user;
+    const double *at = c->at;
+    (void)b;
+    check(ec_path_channels_run(c->channels, &c->antenna, &c->antenna, at, at + 3 * ec_lane_ld(c->n),
+                               c->n, c->work, c->sum),
+          "paths");
+}
+
+/* Places spread evenly over a box, by the fractional parts of multiples of three roots. */
+static void spread(const ec_path_box *box, size_t n, double *at)
+{
+    static const double root[3] = {0.41421356237309515, 0.73205080756887719, 0.2360679774997898};
+    for (int d = 0; d < 3; d++)
+        for (size_t i = 0; i < n; i++) {
+            double x = (double)(i + 1) * root[d];
+            at[(size_t)d * ec_lane_ld(n) + i] =
+                box->low[d] + (x - floor(x)) * (box->high[d] - box->low[d]);
+        }
+}
+
+static void add_shape(ec_scene_builder *builder, ec_shape_kind kind, double x, double y, double z,
+                      double size_x, double size_y, double size_z, bool inward)
+{
+    ec_material pec;
+    ec_shape shape;
+    int32_t index;
+
+    ec_material_pec("pec", &pec);
+    check(ec_scene_builder_material(builder, &pec, &index), "material");
+    ec_shape_default(kind, &shape);
+    shape.at[0] = x;
+    shape.at[1] = y;
+    shape.at[2] = z;
+    shape.size[0] = size_x;
+    shape.size[1] = size_y;
+    shape.size[2] = size_z;
+    shape.inward = inward;
+    if (kind == EC_SHAPE_PLATE) {
+        shape.axis[0] = -1;
+        shape.axis[2] = 0;
+    } else if (kind == EC_SHAPE_CYLINDER) {
+        shape.radius = size_x;
+        shape.length = size_z;
+        shape.sides = 1028;
+        shape.open = true;
+    }
+    check(ec_scene_builder_shape(builder, "shape", index, &shape), "shape");
+}
+
+/* Channels of pairs with one diffraction at most, traced and added up. The floor counts 200
+ * operations a sequence without a path and the 570 of a free ray a path. */
+static void case_paths(bench *b, const char *name, bool room, int32_t depth, double wavelength,
+                       const ec_path_box *tx, const ec_path_box *rx, size_t n)
+{
+    path_case c = {.n = n};
+    double s[REPEATS], frequency = EC_LIGHT_SPEED / wavelength, paths = 0;
+    ec_scene_builder *builder = NULL;
+    ec_scene *scene = NULL;
+    ec_path_plan *plan = NULL;
+    ec_path_sequences *sequences = NULL;
+    ec_scene_options scene_options;
+    ec_path_options options;
+    size_t ld = ec_lane_ld(n);
+    double *at, *sum;
+    char text[200];
+
+    if (!wanted(b, name))
+        return;
+    check(ec_scene_builder_create(&builder), "scene");
+    if (room) {
+        add_shape(builder, EC_SHAPE_BOX, 3, 2, 1.35, 6, 4, 2.7, true);
+        add_shape(builder, EC_SHAPE_BOX, 2.2, 2, 0.72, 1.6, 0.8, 0.04, false);
+        add_shape(builder, EC_SHAPE_BOX, 5.5, 3.5, 1, 0.6, 0.5, 1.9, false);
+    } else {
+        add_shape(builder, EC_SHAPE_PLATE, 30, 0, 0, 50, 15, 0, false);
+        add_shape(builder, EC_SHAPE_CYLINDER, 0, 0, 0, 10, 0, 15, false);
+    }
+    ec_scene_options_default(&scene_options);
+    check(ec_scene_build(builder, &scene_options, &scene), "scene");
+    ec_path_options_default(&options);
+    options.depth = depth;
+    options.diffractions = 1;
+    check(ec_path_plan_create(scene, &options, &plan), "plan");
+    check(ec_path_enumerate(plan, tx, rx, &sequences), "sequences");
+    check(ec_path_channels_create(plan, sequences, 1, &frequency, b->be, &c.channels), "channels");
+    check(ec_antenna_init(EC_ELEMENT_KIND_HALF_WAVE, 0, (double[3]){0, 0, 1}, NULL, &c.antenna),
+          "antenna");
+    at = malloc(6 * ld * sizeof *at);
+    sum = malloc(5 * ld * sizeof *sum);
+    check(at && sum ? EC_OK : ec_fail(EC_ERR_MEMORY, "out of memory"), "pairs");
+    spread(tx, n, at);
+    spread(rx, n, at + 3 * ld);
+    c.at = on_backend(b, at, 6 * ld * sizeof *at);
+    c.work = on_backend(b, NULL, ec_path_channels_workspace(c.channels, n));
+    c.sum = on_backend(b, NULL, 5 * ld * sizeof *sum);
+    timed(b, run_paths, &c, s);
+    check(b->be->ops->download(b->be, sum, c.sum, 5 * ld * sizeof *sum), "pairs");
+    for (size_t i = 0; i < n; i++)
+        paths += sum[2 * ld + i];
+    ec_path_sequences_describe(plan, sequences, text, sizeof text);
+    printf("  %s: %s, %.2f paths a pair\n", name, text, paths / (double)n);
+    double operations = 200.0 * (double)sequences->n * (double)n + 570 * paths;
+    report(b, name, "pairs/s", (double)n, s, operations / b->f64, "f64 operations");
+    b->be->ops->release(b->be, c.at);
+    b->be->ops->release(b->be, c.work);
+    b->be->ops->release(b->be, c.sum);
+    free(at);
+    free(sum);
+    ec_path_channels_destroy(&c.channels);
+    ec_path_sequences_destroy(&sequences);
+    ec_path_plan_destroy(&plan);
+    ec_scene_destroy(&scene);
+    ec_scene_builder_destroy(&builder);
+}
+
+static void cases_paths(bench *b)
+{
+    const ec_path_box tx = {{7, -40, 0}, {23, -40, 0}}, rx = {{7, 40, 0}, {23, 40, 0}};
+    const ec_path_box ceiling = {{0.5, 0.5, 2.4}, {5.5, 3.5, 2.6}};
+    const ec_path_box users = {{0.5, 0.4, 1.2}, {5, 3.6, 1.3}};
+    size_t n = b->be->is_cuda ? 65536 : 2048;
+
+    case_paths(b, "paths cylinder and plate", false, 3, 1, &tx, &rx, n);
+    case_paths(b, "paths room", true, 2, 0.0857, &ceiling, &users, n / 4);
+}
+
 /* ---- small matrices ------------------------------------------------------------------------------ */
 
 typedef struct matrix_case {
@@ -1255,6 +1394,7 @@ int main(int argc, char **argv)
     cases_ants(&b);
     cases_nufft(&b);
     cases_rays(&b);
+    cases_paths(&b);
     cases_matrix(&b);
     if (b.csv)
         fclose(b.csv);
