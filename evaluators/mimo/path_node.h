@@ -36,21 +36,23 @@ EC_FN bool ec_path_line_point(const double origin[3], const double unit[3], cons
     return ra + rb > 0;
 }
 
-/* Unit (nx, ny) towards the specular point of the circle about 0, outside of which a and b lie, and
- * whether a and b see it. Otherwise (nx, ny) is still on the arc between a and b. */
+/* Unit (nx, ny) towards the specular point of the circle about 0, outside of which a and b lie; false
+ * where there is none that both see. */
 EC_FN bool ec_path_circle_outside(double ax, double ay, double bx, double by, double radius,
                                   double *nx, double *ny)
 {
     double ra = sqrt(ax * ax + ay * ay), rb = sqrt(bx * bx + by * by);
     double side = ax * by - ay * bx < 0 ? -1.0 : 1.0;
 
-    *nx = 1;
-    *ny = 0;
     if (!(ra > radius) || !(rb > radius))
         return false;
     double lx = ax / ra, ly = ay / ra, hx = bx / rb, hy = by / rb;
     double x = 0, y = 0, ca = 0, cb = 0;
     bool next = false;
+    /* each sees the arc up to its tangent; they have none in common where the body is between */
+    double ta = radius / ra, tb = radius / rb;
+    if (lx * hx + ly * hy <= ta * tb - sqrt((1 - ta * ta) * (1 - tb * tb)))
+        return false;
 
     for (int i = 0; i < 80; i++) {
         if (!next) {
@@ -81,18 +83,19 @@ EC_FN bool ec_path_circle_outside(double ax, double ay, double bx, double by, do
         double slope = 2 + radius * (ca / da2 + cb / db2);
         double step = -sine / slope;
         double tx = x - step * side * y, ty = y + step * side * x;
-        next = cosine > 0 && slope > 0 && i % 16 != 15 && side * (lx * ty - ly * tx) >= 0 &&
-               side * (tx * hy - ty * hx) >= 0;
+        bool last = cosine > 0 && fabs(step) < 1e-9; /* what is left is its square */
+        next = last || (cosine > 0 && slope > 0 && i % 16 != 15 &&
+                        side * (lx * ty - ly * tx) >= 0 && side * (tx * hy - ty * hx) >= 0);
         if (next) {
             x = tx;
             y = ty;
         }
-        if (fabs(step) < (next ? 1e-9 : 1e-15)) /* what is left is its square */
+        if (last)
             break;
     }
-    double last = 1 / sqrt(x * x + y * y);
-    *nx = x * last;
-    *ny = y * last;
+    double scale = 1 / sqrt(x * x + y * y);
+    *nx = x * scale;
+    *ny = y * scale;
     return ca > 0 && cb > 0;
 }
 
