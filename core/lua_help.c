@@ -9,6 +9,7 @@
 #include "lua_job.h"
 #include "lua_library.h"
 #include "lua_patterns.h"
+#include "lua_mimo.h"
 #include "lua_scene.h"
 #include "lua_shapes.h"
 #include "lua_sweep.h"
@@ -135,6 +136,9 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &ec_noun_cone,
                                        &ec_noun_ground,
                                        &ec_noun_canyon,
+                                       &ec_noun_mimo,
+                                       &ec_noun_mimo_end,
+                                       &ec_noun_places,
                                        &arg,
                                        &range,
                                        &ec_noun_over,

@@ -20,6 +20,7 @@
  * lua_library  what the modules in scripts/ use   lua_help       eciton help, the reference page
  * lua_front    the front of several objectives     lua_over       ec.over and its distributions
  * lua_scene    ec.scene                           lua_shapes     ec.box and other shapes
+ * lua_mimo     ec.mimo, ec.grid
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H
@@ -159,5 +160,6 @@ void ec_lua_column_open(lua_State *L);
 void ec_lua_files_open(lua_State *L);
 void ec_lua_patterns_open(lua_State *L);
 void ec_lua_scene_open(lua_State *L);
+void ec_lua_mimo_open(lua_State *L);
 
 #endif

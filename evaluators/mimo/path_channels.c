@@ -100,6 +100,12 @@ static int upload_faces(ec_path_channels *c, const ec_scene *scene, const double
     return status;
 }
 
+static size_t slices_of(const ec_path_sequences *sequences)
+{
+    size_t slices = sequences->n / SLICE_MIN;
+    return slices < 1 ? 1 : slices > SLICES_MAX ? SLICES_MAX : slices;
+}
+
 int ec_path_channels_create(const ec_path_plan *plan, const ec_path_sequences *sequences,
                             int32_t n_frequencies, const double *frequency, ec_backend *backend,
                             ec_path_channels **channels)
@@ -114,8 +120,7 @@ int ec_path_channels_create(const ec_path_plan *plan, const ec_path_sequences *s
     c->batch.view = plan->view;
     c->batch.n_sequences = sequences->n;
     c->batch.n_frequencies = n_frequencies;
-    size_t slices = sequences->n / SLICE_MIN;
-    c->batch.slices = slices < 1 ? 1 : slices > SLICES_MAX ? SLICES_MAX : slices;
+    c->batch.slices = slices_of(sequences);
     int status = upload_scene(c);
     if (status >= 0)
         status = upload_faces(c, plan->scene, frequency);
@@ -149,14 +154,25 @@ void ec_path_channels_destroy(ec_path_channels **channels)
     *channels = NULL;
 }
 
-static size_t rows_of(const ec_path_channels *c)
+static size_t rows_of(int32_t n_frequencies)
 {
-    return 2 * (size_t)c->batch.n_frequencies + EC_PATH_ROWS;
+    return 2 * (size_t)n_frequencies + EC_PATH_ROWS;
 }
 
 size_t ec_path_channels_workspace(const ec_path_channels *channels, size_t n)
 {
-    return channels->batch.slices * rows_of(channels) * ec_lane_ld(n) * sizeof(double);
+    const ec_path_batch *b = &channels->batch;
+    return b->slices * rows_of(b->n_frequencies) * ec_lane_ld(n) * sizeof(double);
+}
+
+size_t ec_path_channels_bytes(const ec_path_sequences *sequences, int32_t n_frequencies, size_t n)
+{
+    return slices_of(sequences) * rows_of(n_frequencies) * ec_lane_ld(n) * sizeof(double);
+}
+
+const ec_path_view *ec_path_channels_view(const ec_path_channels *channels)
+{
+    return &channels->batch.view;
 }
 
 int ec_path_channels_run(ec_path_channels *channels, const ec_antenna *tx, const ec_antenna *rx,
@@ -178,6 +194,7 @@ int ec_path_channels_run(ec_path_channels *channels, const ec_antenna *tx, const
     batch.sum = sum;
     int status = backend->ops->launch(backend, &ec_kernel_path_pairs, &batch, n, batch.slices);
     if (status >= 0)
-        status = backend->ops->launch(backend, &ec_kernel_path_sum, &batch, n, rows_of(channels));
+        status = backend->ops->launch(backend, &ec_kernel_path_sum, &batch, n,
+                                      rows_of(batch.n_frequencies));
     return status;
 }

@@ -21,8 +21,12 @@ EC_API int ec_path_channels_create(const ec_path_plan *plan, const ec_path_seque
                                    ec_backend *backend, ec_path_channels **channels);
 EC_API void ec_path_channels_destroy(ec_path_channels **channels);
 
-/* Bytes of workspace for n pairs. */
+/* Bytes of workspace for n pairs; the same before there are channels. */
 EC_API size_t ec_path_channels_workspace(const ec_path_channels *channels, size_t n);
+EC_API size_t ec_path_channels_bytes(const ec_path_sequences *sequences, int32_t n_frequencies,
+                                     size_t n);
+/* What tracing reads, on the backend (path_occlusion.h). */
+EC_API const struct ec_path_view *ec_path_channels_view(const ec_path_channels *channels);
 
 /* Pair c goes from tx_at[k * ld + c] to rx_at[k * ld + c], k = 0 to 2, ld = ec_lane_ld(n). sum:
  * [2 n_frequencies + 3][ld], rows real and imaginary part of h for each frequency, then how many

@@ -1,0 +1,623 @@
+#include "lua_mimo.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "evaluators/mimo/mimo.h"
+#include "lua_array.h"
+#include "lua_expr.h"
+#include "lua_scene.h"
+#include "lua_values.h"
+
+/* ---- keys -------------------------------------------------------------------------------------- */
+
+typedef struct mimo_keys {
+    int scene, tx, rx, paths;
+    ec_lua_list frequency, wavelength;
+    int64_t depth, diffraction, transmissions, rays;
+    bool inner_wedges;
+    double bandwidth, noise_figure_db;
+} mimo_keys;
+
+#define ROW(key, kind, flags, initial, min, max, unit, words, help, field)                         \
+    {                                                                                              \
+        key, kind, flags, initial, min, max, unit, words, help, offsetof(mimo_keys, field)         \
+    }
+
+static const ec_key mimo_table[] = {
+    ROW("scene", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL, "of ec.scene{ ... }", scene),
+    ROW("tx", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL,
+        "the transmitting antennas (see mimo.tx)", tx),
+    ROW("rx", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL, "the receiving antennas", rx),
+    ROW("frequency", EC_KEY_LIST, EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz", NULL,
+        "one or several, from one tracing", frequency),
+    ROW("wavelength", EC_KEY_LIST, EC_KEY_ABOVE, NAN, 0, INFINITY, "m", NULL,
+        "instead of the frequency", wavelength),
+    ROW("depth", EC_KEY_INTEGER, 0, 3, 0, 24, NULL, NULL,
+        "interactions of a path at most, transmissions not counted; 0: line of sight", depth),
+    ROW("diffraction", EC_KEY_INTEGER, 0, 0, 0, 2, NULL, NULL, "of them at edges at most",
+        diffraction),
+    ROW("transmissions", EC_KEY_INTEGER, 0, 0, 0, 24, NULL, NULL,
+        "through slabs (materials with a thickness) at most; 0: nothing gets through",
+        transmissions),
+    ROW("inner_edges", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL, "edges of inner corners diffract too",
+        inner_wedges),
+    ROW("paths", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|exhaustive|launched",
+        "all sequences of interactions that can be, or those that rays from where antennas may be "
+        "meet; auto: rays for scenes of more than 256 parts",
+        paths),
+    ROW("rays", EC_KEY_INTEGER, 0, 100000, 1, 1e7, NULL, NULL,
+        "of each of the places that a launched search begins at", rays),
+    ROW("bandwidth", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz", NULL,
+        "of the noise, for normalize = \"none\"", bandwidth),
+    ROW("noise_figure_db", EC_KEY_NUMBER, 0, 0, 0, 100, "dB", NULL, "of the receivers, at 290 K",
+        noise_figure_db)};
+#undef ROW
+
+const ec_noun ec_noun_mimo = {
+    "ec.mimo", "ec.mimo{ scene = s, wavelength = 1, tx = { x = tx }, rx = { x = rx, y = 80 } }",
+    "Links between antennas in a scene by ray tracing, fields with their polarization. Methods "
+    "give expressions: link:h() is H, [frequency][receiver][rx antenna][tx antenna] without the "
+    "first two where they are 1; link:capacity{ ... }, singular_values, condition_number, "
+    "condition_db, effective_rank, degrees_of_freedom, sinr, sum_rate take the keys of ec.capacity "
+    "and others; link:path_gain_db() is 20 log10 |h|; link:paths(), link:grazing() and "
+    "link:unresolved() count the paths of each pair, those too near to grazing for geometrical "
+    "optics to be exact, and sequences that could not be solved; link:snr_db() is the transmitted "
+    "power over a receiver's noise; link:report() says what was searched.",
+    EC_KEYS(mimo_table)};
+
+typedef struct end_keys {
+    ec_expr x, y, z, along;
+    int at, antenna;
+    ec_lua_list point, direction, axis, from, to;
+    int64_t count;
+    double spacing, q, power_dbm;
+} end_keys;
+
+#define ROW(key, kind, flags, initial, min, max, unit, words, help, field)                         \
+    {                                                                                              \
+        key, kind, flags, initial, min, max, unit, words, help, offsetof(end_keys, field)          \
+    }
+
+static const ec_key end_table[] = {
+    ROW("x", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL,
+        "of each antenna: a number, a list or an expression (y and z alike; default 0)", x),
+    ROW("y", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL, "of each antenna", y),
+    ROW("z", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL, "of each antenna", z),
+    ROW("along", EC_KEY_EXPR, 0, NAN, 0, 0, "m", NULL,
+        "antennas on a line: the distance of each from point in direction", along),
+    ROW("point", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, "m", NULL, "{x, y, z} of the line",
+        point),
+    ROW("direction", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+        "{x, y, z} of the line, or of the antennas of each place; default {1, 0, 0}", direction),
+    ROW("at", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+        "places, as { x = , y = , z = }, ec.grid{ ... } or what job:choice gives: of rx, each is a "
+        "receiver",
+        at),
+    ROW("count", EC_KEY_INTEGER, 0, 1, 1, 64, NULL, NULL, "antennas of each place", count),
+    ROW("spacing", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, INFINITY, "m", NULL,
+        "between the antennas of a place, which is their middle", spacing),
+    ROW("antenna", EC_KEY_WORD, 0, 0, 0, 0, NULL, "isotropic|halfwave|short|cosq|hemispheric",
+        "isotropic: unit gain, polarized along axis; dipoles along axis, half a wavelength or "
+        "short; cosq: field cos^q about axis",
+        antenna),
+    ROW("axis", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
+        "{x, y, z} of the antenna; default {0, 0, 1}", axis),
+    ROW("q", EC_KEY_NUMBER, 0, 1, 0, 1000, NULL, NULL, "of cosq", q),
+    ROW("power_dbm", EC_KEY_NUMBER, 0, NAN, -300, 300, "dBm", NULL,
+        "of all transmitting antennas together, for normalize = \"none\"", power_dbm),
+    ROW("from", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, "m", NULL,
+        "{x, y, z}: lowest corner of the box that the antennas are in; a design with one outside "
+        "fails (default: the ranges of their coordinates)",
+        from),
+    ROW("to", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, "m", NULL, "its highest corner", to)};
+#undef ROW
+
+const ec_noun ec_noun_mimo_end = {
+    "mimo.tx", "tx = { x = x, y = -40, antenna = \"halfwave\", power_dbm = 20 }",
+    "Antennas of one end of ec.mimo's links; rx likewise. With at, count antennas about each "
+    "place: those of tx are one array, those of rx a receiver a place.",
+    EC_KEYS(end_table)};
+
+typedef struct place_keys {
+    ec_lua_list from, to, step;
+} place_keys;
+
+static const ec_key place_table[] = {
+    {"from", EC_KEY_LIST, EC_KEY_REQUIRED, NAN, -INFINITY, INFINITY, "m", NULL,
+     "{x, y, z} of the first place", offsetof(place_keys, from)},
+    {"to", EC_KEY_LIST, EC_KEY_REQUIRED, NAN, -INFINITY, INFINITY, "m", NULL,
+     "{x, y, z} that no place is beyond", offsetof(place_keys, to)},
+    {"step", EC_KEY_LIST, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", NULL,
+     "a number or one for each axis", offsetof(place_keys, step)}};
+
+const ec_noun ec_noun_places = {
+    "ec.grid", "ec.grid{ from = {1, 1, 1.2}, to = {19, 11, 1.2}, step = 1 }",
+    "Places a step apart in a box, x first: lists x, y, z and their number n.",
+    EC_KEYS(place_table)};
+
+/* ---- a link ------------------------------------------------------------------------------------ */
+
+typedef struct ec_lua_mimo {
+    ec_call *call;
+    double snr_db; /* NAN: there is no link budget */
+} ec_lua_mimo;
+
+static ec_graph *graph_of(lua_State *L)
+{
+    return ec_lua_host_of(L)->graph;
+}
+
+static ec_expr number(lua_State *L, double value)
+{
+    return ec_graph_number(graph_of(L), value);
+}
+
+static ec_expr checked(lua_State *L, const char *what, ec_expr e)
+{
+    if (e < 0)
+        ec_lua_fail_core(L, what);
+    return e;
+}
+
+static void read_three(lua_State *L, const char *what, const char *key, const ec_lua_list *list,
+                       double to[3])
+{
+    if (!list->v)
+        return;
+    if (list->n != 3 || list->scalar)
+        ec_lua_fail(L, "%s: key '%s': wants {x, y, z}, got %d numbers", what, key, (int)list->n);
+    memcpy(to, list->v, 3 * sizeof *to);
+}
+
+static void read_direction(lua_State *L, const char *what, const char *key, const ec_lua_list *list,
+                           double to[3])
+{
+    read_three(L, what, key, list, to);
+    if (!(sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]) > 0))
+        ec_lua_fail(L, "%s: key '%s': the direction has no length", what, key);
+}
+
+bool ec_lua_mimo_is_places(lua_State *L, int index)
+{
+    if (!lua_istable(L, index))
+        return false;
+    int top = lua_gettop(L);
+    index = lua_absindex(L, index);
+    lua_pushliteral(L, "x");
+    bool is = lua_rawget(L, index) != LUA_TNIL;
+    lua_settop(L, top);
+    return is;
+}
+
+/* n elements of which every one is one of `from`, each `repeat` times, and an offset: a coordinate of
+ * the antennas of places. */
+static ec_expr repeated(lua_State *L, const char *what, ec_expr from, int32_t places,
+                        int32_t repeat, const double *offset)
+{
+    int32_t n = places * repeat, elements = ec_lua_expr_node(L, from)->elements;
+    int32_t *index = lua_newuserdatauv(L, (size_t)n * sizeof *index, 0);
+    double *moved = lua_newuserdatauv(L, (size_t)n * sizeof *moved, 0);
+    for (int32_t i = 0; i < n; i++) {
+        index[i] = elements == 1 ? 0 : i / repeat;
+        moved[i] = offset[i % repeat];
+    }
+    ec_graph *graph = graph_of(L);
+    ec_expr at = checked(L, what, ec_graph_gather(graph, from, 1, &n, index));
+    ec_expr by = checked(L, what, ec_graph_constant(graph, 1, &n, moved));
+    return checked(L, what, ec_graph_binary(graph, EC_OP_ADD, at, by));
+}
+
+/* Coordinates from places; returns how many places there are. */
+static int32_t take_places(lua_State *L, const char *what, const end_keys *k,
+                           const double direction[3], ec_mimo_end *end)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    ec_expr at[3];
+    int32_t places = 1, count = (int32_t)k->count;
+    if (k->x >= 0 || k->y >= 0 || k->z >= 0 || k->along >= 0)
+        ec_lua_fail(L, "%s: give at, or x, y and z, or along, one of them", what);
+    if (!ec_lua_mimo_is_places(L, k->at))
+        ec_lua_fail(L,
+                    "%s: key 'at': wants places, as { x = {1, 2}, y = 0, z = 3 } or "
+                    "ec.grid{ ... }, got a %s",
+                    what, luaL_typename(L, k->at));
+    if (count > 1 && isnan(k->spacing))
+        ec_lua_fail(L, "%s: key 'spacing' is missing: %d antennas at each place", what, (int)count);
+    for (int i = 0; i < 3; i++) {
+        lua_getfield(L, k->at, axes[i]);
+        at[i] = lua_isnil(L, -1)
+                    ? number(L, 0)
+                    : ec_lua_expr_get(L, lua_gettop(L),
+                                      lua_pushfstring(L, "%s: key 'at': %s", what, axes[i]));
+    }
+    const ec_lua_elements lists[] = {{"x", at[0]}, {"y", at[1]}, {"z", at[2]}};
+    places = ec_lua_array_count(L, what, lists, 3);
+    double length = sqrt(direction[0] * direction[0] + direction[1] * direction[1] +
+                         direction[2] * direction[2]);
+    for (int i = 0; i < 3; i++) {
+        double offset[64];
+        for (int32_t m = 0; m < count; m++)
+            offset[m] =
+                count == 1 ? 0 : (m - 0.5 * (count - 1)) * k->spacing * direction[i] / length;
+        end->at[i] = repeated(L, what, at[i], places, count, offset);
+    }
+    end->count = places * count;
+    return places;
+}
+
+/* Coordinates on a line. */
+static void take_line(lua_State *L, const char *what, const end_keys *k, const double direction[3],
+                      ec_mimo_end *end)
+{
+    double point[3] = {0};
+    if (k->x >= 0 || k->y >= 0 || k->z >= 0)
+        ec_lua_fail(L, "%s: give along, or x, y and z, not both", what);
+    read_three(L, what, "point", &k->point, point);
+    double length = sqrt(direction[0] * direction[0] + direction[1] * direction[1] +
+                         direction[2] * direction[2]);
+    ec_graph *graph = graph_of(L);
+    for (int i = 0; i < 3; i++) {
+        ec_expr part =
+            ec_graph_binary(graph, EC_OP_MUL, k->along, number(L, direction[i] / length));
+        end->at[i] =
+            direction[i] == 0
+                ? number(L, point[i])
+                : checked(L, what, ec_graph_binary(graph, EC_OP_ADD, part, number(L, point[i])));
+    }
+    end->count = ec_lua_expr_node(L, k->along)->elements;
+}
+
+/* The table at index; returns the number of places, 1 where they are not given as such. */
+static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *end,
+                        double *power_dbm)
+{
+    static const ec_element_kind kinds[] = {EC_ELEMENT_KIND_ISOTROPIC, EC_ELEMENT_KIND_HALF_WAVE,
+                                            EC_ELEMENT_KIND_SHORT_DIPOLE, EC_ELEMENT_KIND_COSQ,
+                                            EC_ELEMENT_KIND_HEMISPHERIC};
+    end_keys k;
+    double direction[3] = {1, 0, 0};
+    int32_t places = 1;
+    const char *what = lua_pushfstring(L, "ec.mimo: key '%s'", key);
+    if (!lua_istable(L, index))
+        ec_lua_fail(L, "%s: wants a table of antennas, as in %s, got a %s", what,
+                    ec_noun_mimo_end.usage, luaL_typename(L, index));
+    ec_noun noun = ec_noun_mimo_end;
+    noun.name = what;
+    uint64_t given = ec_lua_keys_parse(L, index, &noun, &k, NULL);
+    read_direction(L, what, "direction", &k.direction, direction);
+    if (power_dbm)
+        *power_dbm = k.power_dbm;
+    else if (ec_lua_keys_given(&noun, given, "power_dbm"))
+        ec_lua_fail(L, "%s: key 'power_dbm' is the transmitters': give it in tx", what);
+    if (!k.at && (ec_lua_keys_given(&noun, given, "count") || !isnan(k.spacing)))
+        ec_lua_fail(L, "%s: keys 'count' and 'spacing' go with at, antennas about each place",
+                    what);
+    ec_lua_mark_line(L);
+    if (k.at) {
+        places = take_places(L, what, &k, direction, end);
+    } else if (k.along >= 0) {
+        take_line(L, what, &k, direction, end);
+    } else {
+        const ec_lua_elements lists[] = {{"x", k.x}, {"y", k.y}, {"z", k.z}};
+        if (k.x < 0 && k.y < 0 && k.z < 0)
+            ec_lua_fail(L, "%s: no positions: give x, y and z, or along, or at", what);
+        end->count = ec_lua_array_count(L, what, lists, 3);
+        end->at[0] = k.x >= 0 ? k.x : number(L, 0);
+        end->at[1] = k.y >= 0 ? k.y : number(L, 0);
+        end->at[2] = k.z >= 0 ? k.z : number(L, 0);
+    }
+    end->antenna.kind = kinds[k.antenna];
+    end->antenna.q = k.q;
+    read_direction(L, what, "axis", &k.axis, memcpy(end->antenna.axis, (double[]){0, 0, 1}, 24));
+    read_three(L, what, "from", &k.from, end->box[0]);
+    read_three(L, what, "to", &k.to, end->box[1]);
+    return places;
+}
+
+/* Thermal noise power in dBm. */
+static double noise_dbm(double bandwidth, double noise_figure_db)
+{
+    const double boltzmann = 1.380649e-23, kelvin = 290;
+    return 10 * log10(boltzmann * kelvin * bandwidth * 1e3) + noise_figure_db;
+}
+
+static const double *frequencies(lua_State *L, const mimo_keys *k, int32_t *n)
+{
+    if (k->frequency.v && k->wavelength.v)
+        ec_lua_fail(L, "ec.mimo: keys 'wavelength' and 'frequency' say the same: give one of them");
+    const ec_lua_list *list = k->frequency.v ? &k->frequency : &k->wavelength;
+    if (!list->v)
+        ec_lua_fail(L, "ec.mimo: one of the keys wavelength and frequency is needed (wavelength = "
+                       "1: lengths in wavelengths)");
+    if (list->n < 1)
+        ec_lua_fail(L, "ec.mimo: key '%s': the list is empty",
+                    k->frequency.v ? "frequency" : "wavelength");
+    double *f = lua_newuserdatauv(L, (size_t)list->n * sizeof *f, 0);
+    for (int32_t i = 0; i < list->n; i++)
+        f[i] = k->frequency.v ? list->v[i] : EC_LIGHT_SPEED / list->v[i];
+    *n = list->n;
+    return f;
+}
+
+/* What was searched; antennas that may be too near for a model without coupling. */
+static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
+{
+    ec_log *log = ec_lua_host_of(L)->settings.log;
+    char text[256];
+    double highest = 0;
+    ec_mimo_describe(call, text, sizeof text);
+    ec_log_write(log, ec_mimo_is_cut(call) ? EC_LOG_WARNING : EC_LOG_INFO, "ec.mimo: %s", text);
+    for (int32_t i = 0; i < config->n_frequencies; i++)
+        highest = fmax(highest, config->frequency[i]);
+    double half = 0.5 * EC_LIGHT_SPEED / highest, least = ec_mimo_least_spacing(call);
+    if (least < half * (1 - 1e-9))
+        ec_log_write(log, EC_LOG_WARNING,
+                     "ec.mimo: antennas of one end can be %.3g m apart, by the ranges of their "
+                     "coordinates; below half a wavelength, %.3g m, they couple, which the "
+                     "channels leave out",
+                     least, half);
+}
+
+static int mimo_new(lua_State *L)
+{
+    mimo_keys k;
+    ec_mimo_config config;
+    double power_dbm = NAN;
+    lua_settop(L, 1);
+    if (!lua_istable(L, 1))
+        ec_lua_fail(L, "ec.mimo: wants a table, as in %s, got a %s", ec_noun_mimo.usage,
+                    luaL_typename(L, 1));
+    ec_lua_keys_parse(L, 1, &ec_noun_mimo, &k, NULL);
+    const ec_lua_scene *scene = ec_lua_scene_test(L, k.scene);
+    if (!scene || !scene->scene)
+        ec_lua_fail(L, "ec.mimo: key 'scene': wants a scene of ec.scene{ ... }, got a %s",
+                    luaL_typename(L, k.scene));
+    ec_mimo_config_default(&config);
+    config.scene = scene->scene;
+    config.frequency = frequencies(L, &k, &config.n_frequencies);
+    config.depth = (int32_t)k.depth;
+    config.diffractions = (int32_t)k.diffraction;
+    config.transmissions = (int32_t)k.transmissions;
+    config.inner_wedges = k.inner_wedges;
+    config.search = (ec_mimo_search)k.paths;
+    config.rays = (int32_t)k.rays;
+    read_end(L, "tx", k.tx, &config.tx, &power_dbm);
+    config.receivers = read_end(L, "rx", k.rx, &config.rx, NULL);
+    ec_lua_mimo *link = lua_newuserdatauv(L, sizeof *link, 0);
+    link->call = NULL;
+    link->snr_db = power_dbm - noise_dbm(k.bandwidth, k.noise_figure_db);
+    luaL_setmetatable(L, EC_LUA_MIMO);
+    /* the call reads the scene as long as the graph lives */
+    lua_pushvalue(L, k.scene);
+    luaL_ref(L, LUA_REGISTRYINDEX);
+    ec_lua_host *host = ec_lua_host_of(L);
+    double begun = ec_lua_budget_clock(&host->budget);
+    lua_State *caller = ec_lua_core_enter(L);
+    int rc = ec_mimo_call(graph_of(L), &config, &link->call);
+    ec_lua_core_leave(L, caller);
+    ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    if (rc != EC_OK)
+        ec_lua_fail_core(L, "ec.mimo");
+    say(L, link->call, &config);
+    return 1;
+}
+
+/* ---- methods ----------------------------------------------------------------------------------- */
+
+static ec_lua_mimo *link_at(lua_State *L, const char *what)
+{
+    ec_lua_mimo *link = luaL_testudata(L, 1, EC_LUA_MIMO);
+    if (!link || !link->call)
+        ec_lua_fail(L, "%s: call it with a colon on a link of ec.mimo", what);
+    ec_lua_mark_line(L);
+    return link;
+}
+
+static int push_output(lua_State *L, const char *what, ec_mimo_output output)
+{
+    ec_lua_mimo *link = link_at(L, what);
+    return ec_lua_expr_push(L, checked(L, what, ec_mimo_value(graph_of(L), link->call, output)));
+}
+
+static int link_h(lua_State *L)
+{
+    return push_output(L, "link:h", EC_MIMO_CHANNEL);
+}
+
+static int link_paths(lua_State *L)
+{
+    return push_output(L, "link:paths", EC_MIMO_PATHS);
+}
+
+static int link_grazing(lua_State *L)
+{
+    return push_output(L, "link:grazing", EC_MIMO_GRAZING);
+}
+
+static int link_unresolved(lua_State *L)
+{
+    return push_output(L, "link:unresolved", EC_MIMO_UNRESOLVED);
+}
+
+/* 10 log10 |h|^2, not below -300 dB: a pair without a path is no failure. */
+static int link_path_gain(lua_State *L)
+{
+    const char *what = "link:path_gain_db";
+    ec_graph *graph = graph_of(L);
+    ec_lua_mimo *link = link_at(L, what);
+    ec_expr h = checked(L, what, ec_mimo_value(graph, link->call, EC_MIMO_CHANNEL));
+    ec_expr gain =
+        ec_graph_binary(graph, EC_OP_MAX, ec_graph_unary(graph, EC_OP_ABS2, h), number(L, 1e-30));
+    ec_expr log = ec_graph_unary(graph, EC_OP_LOG10, gain);
+    return ec_lua_expr_push(
+        L, checked(L, what, ec_graph_binary(graph, EC_OP_MUL, log, number(L, 10))));
+}
+
+static double snr_of(lua_State *L, const ec_lua_mimo *link, const char *what)
+{
+    if (isnan(link->snr_db))
+        ec_lua_fail(L,
+                    "%s: there is no link budget: give ec.mimo the keys bandwidth, noise_figure_db "
+                    "and in tx power_dbm, or snr_db here",
+                    what);
+    return link->snr_db;
+}
+
+static int link_snr(lua_State *L)
+{
+    const ec_lua_mimo *link = link_at(L, "link:snr_db");
+    lua_pushnumber(L, snr_of(L, link, "link:snr_db"));
+    return 1;
+}
+
+static int link_report(lua_State *L)
+{
+    char text[256];
+    ec_mimo_describe(link_at(L, "link:report")->call, text, sizeof text);
+    lua_pushstring(L, text);
+    return 1;
+}
+
+/* A function of a matrix (upvalue 1) of H; upvalue 2: its name, upvalue 3: it needs an SNR, which the
+ * link budget gives where H is not normalised. */
+static int link_function(lua_State *L)
+{
+    const char *name = lua_tostring(L, lua_upvalueindex(2));
+    const char *what = lua_pushfstring(L, "link:%s", name);
+    ec_lua_mimo *link = link_at(L, what);
+    lua_settop(L, 2);
+    if (lua_toboolean(L, lua_upvalueindex(3)) && lua_istable(L, 2)) {
+        lua_pushliteral(L, "snr_db");
+        bool given = lua_rawget(L, 2) != LUA_TNIL;
+        lua_pushliteral(L, "normalize");
+        lua_rawget(L, 2);
+        if (!given && lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "none") == 0) {
+            int copy = ec_lua_table_copy(L, 2);
+            lua_pushnumber(L, snr_of(L, link, what));
+            lua_setfield(L, copy, "snr_db");
+            lua_replace(L, 2);
+        }
+        lua_settop(L, 2);
+    }
+    ec_lua_expr_push(L, checked(L, what, ec_mimo_value(graph_of(L), link->call, EC_MIMO_CHANNEL)));
+    lua_replace(L, 1);
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+static const luaL_Reg methods[] = {{"h", link_h},
+                                   {"paths", link_paths},
+                                   {"grazing", link_grazing},
+                                   {"unresolved", link_unresolved},
+                                   {"path_gain_db", link_path_gain},
+                                   {"snr_db", link_snr},
+                                   {"report", link_report},
+                                   {NULL, NULL}};
+
+static const struct {
+    const char *name;
+    lua_CFunction function;
+    bool snr;
+} functions[] = {{"capacity", ec_lua_capacity, true},
+                 {"singular_values", ec_lua_singular_values, false},
+                 {"condition_number", ec_lua_condition_number, false},
+                 {"condition_db", ec_lua_condition_db, false},
+                 {"effective_rank", ec_lua_effective_rank, false},
+                 {"degrees_of_freedom", ec_lua_degrees_of_freedom, false},
+                 {"sinr", ec_lua_sinr, true},
+                 {"sum_rate", ec_lua_sum_rate, true}};
+
+enum {
+    METHODS = sizeof methods / sizeof *methods - 1,
+    FUNCTIONS = sizeof functions / sizeof *functions
+};
+
+static int link_index(lua_State *L)
+{
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
+        return 1;
+    const char *names[METHODS + FUNCTIONS], *name = luaL_tolstring(L, 2, NULL);
+    for (int i = 0; i < METHODS; i++)
+        names[i] = methods[i].name;
+    for (int i = 0; i < FUNCTIONS; i++)
+        names[METHODS + i] = functions[i].name;
+    const char *near = ec_lua_nearest(name, names, METHODS + FUNCTIONS);
+    if (near)
+        ec_lua_fail(L, "a link has no method '%s' (did you mean '%s'?)", name, near);
+    luaL_Buffer all;
+    luaL_buffinit(L, &all);
+    for (int i = 0; i < METHODS + FUNCTIONS; i++) {
+        luaL_addstring(&all, i ? ", " : "");
+        luaL_addstring(&all, names[i]);
+    }
+    luaL_pushresult(&all);
+    ec_lua_fail(L, "a link has no method '%s'; it has %s", name, lua_tostring(L, -1));
+}
+
+/* ---- ec.grid ----------------------------------------------------------------------------------- */
+
+static int grid_new(lua_State *L)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    place_keys k;
+    double from[3], to[3], step[3];
+    int64_t n[3], all = 1;
+    if (!lua_istable(L, 1))
+        ec_lua_fail(L, "ec.grid: wants a table, as in %s, got a %s", ec_noun_places.usage,
+                    luaL_typename(L, 1));
+    ec_lua_keys_parse(L, 1, &ec_noun_places, &k, NULL);
+    read_three(L, "ec.grid", "from", &k.from, from);
+    read_three(L, "ec.grid", "to", &k.to, to);
+    for (int i = 0; i < 3; i++)
+        step[i] = k.step.v[0];
+    if (!k.step.scalar && k.step.n != 1)
+        read_three(L, "ec.grid", "step", &k.step, step);
+    for (int i = 0; i < 3; i++) {
+        double steps = floor((to[i] - from[i]) / step[i] + 1e-9);
+        if (to[i] < from[i])
+            ec_lua_fail(L, "ec.grid: key 'to': %s is %.14g, below from, %.14g", axes[i], to[i],
+                        from[i]);
+        if (!(steps < 1e6) || (double)all * (steps + 1) > 1e6)
+            ec_lua_fail(L, "ec.grid: key 'step': %.14g m gives more than 1000000 places", step[i]);
+        n[i] = (int64_t)steps + 1;
+        all *= n[i];
+    }
+    lua_newtable(L);
+    for (int i = 0; i < 3; i++) {
+        int64_t run = i == 0 ? 1 : i == 1 ? n[0] : n[0] * n[1];
+        double *values = ec_lua_values_new(L, all);
+        for (int64_t j = 0; j < all; j++)
+            values[j] = from[i] + (double)(j / run % n[i]) * step[i];
+        lua_setfield(L, -2, axes[i]);
+    }
+    lua_pushinteger(L, all);
+    lua_setfield(L, -2, "n");
+    return 1;
+}
+
+/* ---- module ------------------------------------------------------------------------------------ */
+
+void ec_lua_mimo_open(lua_State *L)
+{
+    luaL_newmetatable(L, EC_LUA_MIMO);
+    lua_pushboolean(L, 0);
+    lua_setfield(L, -2, "__metatable");
+    lua_newtable(L);
+    luaL_setfuncs(L, methods, 0);
+    for (int i = 0; i < FUNCTIONS; i++) {
+        lua_pushcfunction(L, functions[i].function);
+        lua_pushstring(L, functions[i].name);
+        lua_pushboolean(L, functions[i].snr);
+        lua_pushcclosure(L, link_function, 3);
+        lua_setfield(L, -2, functions[i].name);
+    }
+    lua_pushcclosure(L, link_index, 1);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 1);
+    lua_pushcfunction(L, mimo_new);
+    lua_setfield(L, -2, "mimo");
+    lua_pushcfunction(L, grid_new);
+    lua_setfield(L, -2, "grid");
+}

@@ -1,0 +1,75 @@
+/* mimo.h: channels between antennas in a scene, as expressions: positions in, the matrix H out.
+ *
+ * H has the shape [frequency][receiver][n_rx][n_tx] without those of the first two that are 1;
+ * h = (wavelength / 4 pi r) g_t . g_r e^(-jkr) for the free path, |h|^2 = path gain. Paths are line of
+ * sight, reflections, diffractions and transmissions (path.h).
+ *
+ * What sequences of interactions there can be is settled when the call is made, for all places within the
+ * box of each end: the ranges of the positions, unless given. So a design's channels depend on the
+ * call and its positions alone. A candidate fails with an antenna outside of its box, inside a solid, on
+ * a surface, or a receiver at a transmitter; fixed antennas of this kind are errors of the call. */
+#ifndef EC_MIMO_H
+#define EC_MIMO_H
+
+#include "../../core/element_pattern.h"
+#include "../../core/evaluator.h"
+
+EC_C_BEGIN
+
+struct ec_scene;
+
+typedef struct ec_mimo_antenna {
+    ec_element_kind kind; /* no table */
+    double q;             /* of cos^q */
+    /* Dipoles: along it; isotropic: the polarization; cos^q and hemispheric: where it looks. Any
+     * length > 0. */
+    double axis[3];
+} ec_mimo_antenna;
+
+typedef struct ec_mimo_end {
+    ec_expr at[3];    /* x, y, z in m, one number or one for each antenna */
+    int32_t count;    /* antennas, of all receivers */
+    double box[2][3]; /* where they may be; NAN: by the range of the positions */
+    ec_mimo_antenna antenna;
+} ec_mimo_end;
+
+typedef enum ec_mimo_search { EC_MIMO_AUTO, EC_MIMO_EXHAUSTIVE, EC_MIMO_LAUNCHED } ec_mimo_search;
+
+typedef struct ec_mimo_config {
+    const struct ec_scene *scene; /* borrowed; outlives all use of the call */
+    ec_mimo_end tx, rx;
+    int32_t receivers; /* 1 or more; rx.count is a multiple */
+    int32_t n_frequencies;
+    const double *frequency; /* Hz; copied */
+    int32_t depth, diffractions, transmissions;
+    bool inner_wedges;
+    ec_mimo_search search;
+    int32_t rays; /* from each place, of a launched search */
+} ec_mimo_config;
+
+typedef enum ec_mimo_output {
+    EC_MIMO_CHANNEL, /* H */
+    EC_MIMO_PATHS,   /* how many, [receiver][n_rx][n_tx] */
+    EC_MIMO_GRAZING, /* of them such as geometrical optics is inexact for, at the lowest frequency */
+    EC_MIMO_UNRESOLVED /* sequences that no method was there for (path.h) */
+} ec_mimo_output;
+
+/* Isotropic antennas along z, one receiver, depth 3, no diffraction, 100,000 rays; no positions. */
+EC_API void ec_mimo_config_default(ec_mimo_config *config);
+
+/* Records a call. Errors name what is wrong with a sentence. */
+EC_API int ec_mimo_call(ec_graph *graph, const ec_mimo_config *config, ec_call **call);
+EC_API ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output output);
+/* What sequences there are and how they were found, in a line. */
+EC_API void ec_mimo_describe(const ec_call *call, char *text, size_t size);
+/* Whether a limit cut sequences off: paths may be missing. */
+EC_API bool ec_mimo_is_cut(const ec_call *call);
+/* The least distance in m that two antennas of one end can have as far as the ranges of their
+ * positions tell: 0 where these overlap; INFINITY for single antennas. */
+EC_API double ec_mimo_least_spacing(const ec_call *call);
+
+EC_API extern const ec_evaluator_def ec_evaluator_mimo;
+
+EC_C_END
+
+#endif

@@ -1,0 +1,220 @@
+/* mimo_kernels.h: between the values of a graph and pairs of antennas: places out, channels in, and
+ * whether antennas are where antennas can be. C17 and CUDA.
+ *
+ * A pair is a receiving antenna r and a transmitting one t, pair number r n_tx + t; lane
+ * (pair - first pair) n + c of a batch is that pair of candidate c. */
+#ifndef EC_MIMO_KERNELS_H
+#define EC_MIMO_KERNELS_H
+
+#include "../../core/complex_math.h"
+#include "../../core/kernel.h"
+#include "path_occlusion.h"
+
+/* A coordinate of antennas. */
+typedef struct ec_mimo_input {
+    const double *data;
+    size_t ld, stride; /* of elements, 0: the same for all antennas; of samples */
+    bool varies;       /* with the candidate */
+} ec_mimo_input;
+
+enum { EC_MIMO_COUNTS = 3 }; /* paths, grazing ones, unresolved sequences */
+
+/* Results; data NULL: not asked for. */
+typedef struct ec_mimo_result {
+    void *data; /* ec_c128 or double */
+    size_t ld, stride;
+    bool varies;
+} ec_mimo_result;
+
+typedef struct ec_mimo_batch {
+    ec_mimo_input tx[3], rx[3];
+    int32_t n_tx, n_rx; /* n_rx: of all receivers */
+    int32_t n_frequencies;
+    size_t sample, n; /* n: candidates */
+    size_t first, pairs;
+    size_t ld;             /* of the lanes */
+    double *tx_at, *rx_at; /* [3][ld] */
+    const double *sum;     /* [2 n_frequencies + EC_MIMO_COUNTS][ld] */
+    ec_mimo_result h, count[EC_MIMO_COUNTS];
+} ec_mimo_batch;
+
+/* What each candidate's antennas are checked for. */
+typedef struct ec_mimo_check {
+    ec_mimo_input tx[3], rx[3];
+    int32_t n_tx, n_rx;
+    bool fixed_tx, fixed_rx; /* checked before */
+    size_t samples, n;
+    double tx_box[2][3], rx_box[2][3];
+    ec_path_view view;
+    uint8_t *status;
+    uint8_t outside, bad; /* bits of the status */
+} ec_mimo_check;
+
+EC_FN void ec_mimo_position(const ec_mimo_input in[3], size_t antenna, size_t sample, size_t c,
+                            double p[3])
+{
+    for (int k = 0; k < 3; k++)
+        p[k] = in[k].data[sample * in[k].stride + antenna * in[k].ld + (in[k].varies ? c : 0)];
+}
+
+EC_FN void ec_mimo_gather_body(const ec_mimo_batch *b, size_t lane0, size_t y)
+{
+    (void)y;
+    for (int l = 0; l < EC_LANES; l++) {
+        size_t lane = lane0 + (size_t)l, pair = b->first + lane / b->n, c = lane % b->n;
+        double tx[3], rx[3];
+        if (lane >= b->pairs * b->n)
+            break;
+        ec_mimo_position(b->tx, pair % (size_t)b->n_tx, b->sample, c, tx);
+        ec_mimo_position(b->rx, pair / (size_t)b->n_tx, b->sample, c, rx);
+        for (size_t k = 0; k < 3; k++) {
+            b->tx_at[k * b->ld + lane] = tx[k];
+            b->rx_at[k * b->ld + lane] = rx[k];
+        }
+    }
+}
+
+EC_FN size_t ec_mimo_place(const ec_mimo_result *r, size_t element, size_t sample, size_t c)
+{
+    return sample * r->stride + element * r->ld + (r->varies ? c : 0);
+}
+
+/* y: a frequency, or behind them a count. */
+EC_FN void ec_mimo_scatter_body(const ec_mimo_batch *b, size_t lane0, size_t y)
+{
+    size_t frequencies = (size_t)b->n_frequencies;
+    size_t all = (size_t)b->n_rx * (size_t)b->n_tx;
+
+    for (int l = 0; l < EC_LANES; l++) {
+        size_t lane = lane0 + (size_t)l, pair = b->first + lane / b->n, c = lane % b->n;
+        if (lane >= b->pairs * b->n)
+            break;
+        if (y < frequencies) {
+            ec_c128 *h = (ec_c128 *)b->h.data;
+            if (h)
+                h[ec_mimo_place(&b->h, y * all + pair, b->sample, c)] =
+                    ec_c128_of(b->sum[2 * y * b->ld + lane], b->sum[(2 * y + 1) * b->ld + lane]);
+            continue;
+        }
+        const ec_mimo_result *r = &b->count[y - frequencies];
+        double *count = (double *)r->data;
+        if (count)
+            count[ec_mimo_place(r, pair, b->sample, c)] = b->sum[(frequencies + y) * b->ld + lane];
+    }
+}
+
+/* Whether a direction leaves what a triangle is the skin of. */
+EC_FN bool ec_mimo_from_behind(const ec_scene *s, int32_t triangle, const double d[3])
+{
+    const int32_t *t = s->triangle[triangle];
+    int32_t part = s->part[triangle];
+    double a[3], b[3], n[3];
+
+    if (part >= 0 ? s->facet[part].thin : s->surface[~part].thin)
+        return false;
+    ec_path_sub(s->vertex[t[1]], s->vertex[t[0]], a);
+    ec_path_sub(s->vertex[t[2]], s->vertex[t[0]], b);
+    ec_path_cross(a, b, n);
+    return ec_path_dot(n, d) > 0;
+}
+
+/* Whether a point is inside a solid (or outside of a room): whichever way one looks, what one sees, if
+ * anything, is seen from behind. The directions are askew so that they do not run along walls. */
+EC_FN bool ec_mimo_is_inside(const ec_path_view *w, const double p[3])
+{
+    const double direction[3][3] = {
+        {0.211, 0.317, 0.924}, {0.877, -0.467, 0.113}, {0.433, 0.826, -0.361}};
+    bool behind = false;
+
+    for (int i = 0; i < 6; i++) {
+        double sign = i < 3 ? 1 : -1, d[3];
+        ec_bvh_ray ray;
+        ec_bvh_hit hit;
+        for (int k = 0; k < 3; k++)
+            d[k] = sign * direction[i % 3][k];
+        if (!ec_bvh_ray_set(&w->bvh, p, d, 0, (double)INFINITY, EC_BVH_NO_PART, EC_BVH_NO_PART,
+                            &ray) ||
+            !ec_bvh_closest(&w->bvh, &ray, &hit))
+            continue;
+        if (!ec_mimo_from_behind(&w->scene, hit.triangle, d))
+            return false;
+        behind = true;
+    }
+    return behind;
+}
+
+/* Whether a point lies on a triangle: nearer than what paths take for one point. */
+EC_FN bool ec_mimo_is_on_surface(const ec_path_view *w, const double p[3])
+{
+    const double d[3] = {0.577, 0.211, 0.789};
+    double reach = 1e-5 * (w->bvh.size > 0 ? (double)w->bvh.size : 1), from[3];
+    float begin = 0;
+
+    ec_path_along(p, -reach, d, from);
+    for (int i = 0; i < 8; i++) {
+        ec_bvh_ray ray;
+        ec_bvh_hit hit;
+        double x, y;
+        if (!ec_bvh_ray_set(&w->bvh, from, d, begin, 2 * reach, EC_BVH_NO_PART, EC_BVH_NO_PART,
+                            &ray) ||
+            !ec_bvh_closest(&w->bvh, &ray, &hit))
+            return false;
+        double t = ec_path_meet(&w->scene, w->scene.triangle[hit.triangle], from, d, &x, &y);
+        if (fabs(t - reach) <= 10 * w->tolerance)
+            return true;
+        begin = ec_bvh_float(ec_bvh_bits(hit.t > 0 ? hit.t : 0.0f) + 1);
+    }
+    return false;
+}
+
+EC_FN bool ec_mimo_in_box(const double box[2][3], const double p[3])
+{
+    for (int k = 0; k < 3; k++)
+        if (!(p[k] >= box[0][k] && p[k] <= box[1][k]))
+            return false;
+    return true;
+}
+
+EC_FN uint8_t ec_mimo_antenna_status(const ec_mimo_check *a, const double box[2][3],
+                                     const double p[3])
+{
+    if (!ec_mimo_in_box(box, p))
+        return a->outside;
+    return ec_mimo_is_on_surface(&a->view, p) || ec_mimo_is_inside(&a->view, p) ? a->bad : 0;
+}
+
+EC_FN uint8_t ec_mimo_candidate_status(const ec_mimo_check *a, size_t sample, size_t c)
+{
+    uint8_t status = 0;
+    double tx[3], rx[3];
+
+    for (size_t t = 0; t < (size_t)a->n_tx && !a->fixed_tx; t++) {
+        ec_mimo_position(a->tx, t, sample, c, tx);
+        status |= ec_mimo_antenna_status(a, a->tx_box, tx);
+    }
+    for (size_t r = 0; r < (size_t)a->n_rx; r++) {
+        ec_mimo_position(a->rx, r, sample, c, rx);
+        if (!a->fixed_rx)
+            status |= ec_mimo_antenna_status(a, a->rx_box, rx);
+        for (size_t t = 0; t < (size_t)a->n_tx && !(a->fixed_tx && a->fixed_rx); t++) {
+            ec_mimo_position(a->tx, t, sample, c, tx);
+            if (!(ec_path_distance(tx, rx) > 10 * a->view.tolerance))
+                status |= a->bad;
+        }
+    }
+    return status;
+}
+
+EC_FN void ec_mimo_check_body(const ec_mimo_check *a, size_t lane0, size_t y)
+{
+    (void)y;
+    for (int l = 0; l < EC_LANES; l++) {
+        size_t c = lane0 + (size_t)l;
+        if (c >= a->n)
+            break;
+        for (size_t s = 0; s < a->samples; s++)
+            a->status[c] |= ec_mimo_candidate_status(a, s, c);
+    }
+}
+
+#endif
