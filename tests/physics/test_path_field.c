@@ -247,6 +247,12 @@ static void model_round(model *m, ec_shape_kind kind, double radius, double leng
     assert_int_equal(m->scene->surface[0].kind == EC_SURFACE_MESH, !exact);
 }
 
+/* The variable asks for every tessellation instead of a few. */
+static bool all_wanted(void)
+{
+    return getenv("ECITON_FULL_CURVATURE") != NULL;
+}
+
 /* Rays in any direction to the axis: amplitude by the curvature 1 / s1 + 2 sin^2 th / (a cos i). */
 static void check_cylinder(int32_t sides, bool exact)
 {
@@ -293,6 +299,8 @@ static void test_cylinder(void **state)
     check_cylinder(36, false);
     check_cylinder(100, false);
     check_cylinder(1028, false);
+    for (int32_t sides = 37; all_wanted() && sides < 1028; sides++)
+        check_cylinder(sides, false);
 }
 
 /* E across the plane of incidence or in it; in the plane 1 / s1 + 2 / (a cos i), across it
@@ -354,6 +362,8 @@ static void test_sphere(void **state)
         check_sphere(36, true, in_plane);
         check_sphere(48, false, in_plane);
         check_sphere(160, false, in_plane);
+        for (int32_t sides = 36; all_wanted() && sides <= 240; sides += 4)
+            check_sphere(sides, false, in_plane);
     }
 }
 
