@@ -17,8 +17,8 @@
 /* Warp MANAGER comes after the workers. Tables of up to RATIOS ratios are copied. */
 enum { MANAGER = EC_ACO_WORKERS / 32, RATIOS = 256 };
 
-/* Barriers: 0 is the block's. */
-enum { BARRIER_WORKERS = 1, BARRIER_TEAM = 2, BARRIER_TAKE = 3 };
+/* Barriers. That of the block is met from different places, which 0 is not meant for. */
+enum { BARRIER_BLOCK = 4, BARRIER_WORKERS = 1, BARRIER_TEAM = 2, BARRIER_TAKE = 3 };
 
 /* Where a colony's things are in shared memory; u is w * ants + ant. */
 struct colony_layout {
@@ -100,7 +100,7 @@ static __device__ __forceinline__ void sync_workers()
 /* All threads of the block, from different places of the program. */
 static __device__ __forceinline__ void sync_block()
 {
-    asm volatile("bar.sync 0, %0;" ::"r"((int)EC_ACO_THREADS) : "memory");
+    asm volatile("bar.sync %0, %1;" ::"r"((int)BARRIER_BLOCK), "r"((int)EC_ACO_THREADS) : "memory");
 }
 
 /* ---- drawing and decoding: workers ---- */
