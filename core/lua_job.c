@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lua_expr.h"
+#include "lua_mimo.h"
 #include "lua_sweep.h"
 
 /* ---- key tables ------------------------------------------------------------------------------ */
@@ -85,21 +86,23 @@ static const ec_key binary_table[] = {KEY_NAME,
 const ec_noun ec_noun_binary = {"job:binary", "job:binary{ name = \"on\", count = 100, sum = 75 }",
                                 "Zeros and ones. Returns their expression.", EC_KEYS(binary_table)};
 
-static const ec_key choice_table[] = {
-    KEY_NAME,
-    {"from", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL,
-     "a list of numbers to choose from, or how many items there are",
-     offsetof(variable_keys, from)},
-    KEY_COUNT,
-    {"distinct", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL, "no item twice",
-     offsetof(variable_keys, distinct)},
-    KEY_START,
-    KEY_GROUP};
+static const ec_key choice_table[] = {KEY_NAME,
+                                      {"from", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL,
+                                       "a list of numbers to choose from, or how many items there "
+                                       "are, or places: the lists x, y, z of "
+                                       "ec.grid{ ... } or scene:surface(name):grid(step)",
+                                       offsetof(variable_keys, from)},
+                                      KEY_COUNT,
+                                      {"distinct", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
+                                       "no item twice", offsetof(variable_keys, distinct)},
+                                      KEY_START,
+                                      KEY_GROUP};
 
 const ec_noun ec_noun_choice = {"job:choice", "job:choice{ name = \"h\", from = {0.8, 1.6, 3.2} }",
                                 "One of several items. Returns the expression of the chosen "
                                 "number, or of the item's index (from 1) "
-                                "when from is a count. Results and start give indices.",
+                                "when from is a count; of places a table of the expressions x, y, "
+                                "z. Results and start give indices.",
                                 EC_KEYS(choice_table)};
 
 static const ec_key spaced_table[] = {
@@ -324,15 +327,57 @@ static int job_binary(lua_State *L)
     return ec_lua_expr_push(L, ec_job_variable(job, number)->value);
 }
 
+/* The items of a list that a variable's indices name. */
+static ec_expr chosen(lua_State *L, ec_expr index, const ec_lua_list *items)
+{
+    ec_graph *graph = ec_lua_host_of(L)->graph;
+    ec_expr list = ec_graph_constant(graph, 1, &items->n, items->v);
+    ec_expr place = ec_graph_binary(graph, EC_OP_SUB, index, ec_graph_number(graph, 1));
+    return ec_graph_binary(graph, EC_OP_TAKE, list, place);
+}
+
+/* The lists x, y and z of places; a single number holds for all. How many places there are. */
+static double read_places(lua_State *L, int index, ec_lua_list axis[3])
+{
+    static const char *const names[] = {"x", "y", "z"};
+    static const double zero[1] = {0};
+    int32_t n = -1;
+    for (int i = 0; i < 3; i++) {
+        const char *what = lua_pushfstring(L, "job:choice: key 'from': %s", names[i]);
+        lua_getfield(L, index, names[i]);
+        axis[i] = (ec_lua_list){.v = zero, .n = 1, .scalar = true};
+        if (!lua_isnil(L, -1))
+            ec_lua_list_get(L, lua_gettop(L), what, &axis[i]);
+        if (!axis[i].scalar && n >= 0 && n != axis[i].n)
+            ec_lua_fail(L, "%s has %d numbers, the lists before have %d", what, (int)axis[i].n,
+                        (int)n);
+        n = axis[i].scalar ? n : axis[i].n;
+    }
+    return n < 0 ? 1 : n;
+}
+
+static int push_places(lua_State *L, ec_expr index, const ec_lua_list axis[3])
+{
+    static const char *const names[] = {"x", "y", "z"};
+    lua_newtable(L);
+    for (int i = 0; i < 3; i++) {
+        ec_lua_expr_push(L, axis[i].scalar ? ec_graph_number(ec_lua_host_of(L)->graph, axis[i].v[0])
+                                           : chosen(L, index, &axis[i]));
+        lua_setfield(L, -2, names[i]);
+    }
+    return 1;
+}
+
 static int job_choice(lua_State *L)
 {
     ec_job *job = ec_lua_job_at(L, "job:choice");
-    ec_graph *graph = ec_lua_host_of(L)->graph;
     variable_keys keys = {.sum = -1};
     ec_lua_keys_parse(L, 2, &ec_noun_choice, &keys, NULL);
-    ec_lua_list items;
-    ec_lua_list_get(L, keys.from, "job:choice: key 'from'", &items);
-    double n = items.scalar ? items.v[0] : items.n;
+    ec_lua_list items = {0}, axis[3];
+    bool places = ec_lua_mimo_is_places(L, keys.from);
+    if (!places)
+        ec_lua_list_get(L, keys.from, "job:choice: key 'from'", &items);
+    double n = places ? read_places(L, keys.from, axis) : items.scalar ? items.v[0] : items.n;
     if (!(n >= 1 && n <= 1 << 20 && n == floor(n)))
         ec_lua_fail(L, "job:choice: key 'from': %.14g is no number of items", n);
     if (keys.distinct && keys.count > n)
@@ -342,11 +387,9 @@ static int job_choice(lua_State *L)
         .kind = EC_VARIABLE_CHOICE, .sum = -1, .n_from = (int32_t)n, .distinct = keys.distinct};
     int number = add_variable(L, job, "job:choice", &info, &keys);
     ec_expr index = ec_job_variable(job, number)->value;
-    if (items.scalar)
-        return ec_lua_expr_push(L, index);
-    ec_expr list = ec_graph_constant(graph, 1, &items.n, items.v);
-    ec_expr place = ec_graph_binary(graph, EC_OP_SUB, index, ec_graph_number(graph, 1));
-    return ec_lua_expr_push(L, ec_graph_binary(graph, EC_OP_TAKE, list, place));
+    if (places)
+        return push_places(L, index, axis);
+    return ec_lua_expr_push(L, items.scalar ? index : chosen(L, index, &items));
 }
 
 static int job_spaced(lua_State *L)

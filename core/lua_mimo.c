@@ -226,11 +226,9 @@ static int32_t take_places(lua_State *L, const char *what, const end_keys *k,
     if (count > 1 && isnan(k->spacing))
         ec_lua_fail(L, "%s: key 'spacing' is missing: %d antennas at each place", what, (int)count);
     for (int i = 0; i < 3; i++) {
+        const char *name = lua_pushfstring(L, "%s: key 'at': %s", what, axes[i]);
         lua_getfield(L, k->at, axes[i]);
-        at[i] = lua_isnil(L, -1)
-                    ? number(L, 0)
-                    : ec_lua_expr_get(L, lua_gettop(L),
-                                      lua_pushfstring(L, "%s: key 'at': %s", what, axes[i]));
+        at[i] = lua_isnil(L, -1) ? number(L, 0) : ec_lua_expr_get(L, lua_gettop(L), name);
     }
     const ec_lua_elements lists[] = {{"x", at[0]}, {"y", at[1]}, {"z", at[2]}};
     places = ec_lua_array_count(L, what, lists, 3);
@@ -244,6 +242,11 @@ static int32_t take_places(lua_State *L, const char *what, const end_keys *k,
         end->at[i] = repeated(L, what, at[i], places, count, offset);
     }
     end->count = places * count;
+    /* places that vary are chosen from such as are apart, for all that can be told here */
+    end->array = (ec_lua_expr_node(L, at[0])->axes | ec_lua_expr_node(L, at[1])->axes |
+                  ec_lua_expr_node(L, at[2])->axes)
+                     ? count
+                     : 0;
     return places;
 }
 
@@ -341,6 +344,15 @@ static const double *frequencies(lua_State *L, const mimo_keys *k, int32_t *n)
     return f;
 }
 
+/* Of materials whose figures are not known at a frequency. */
+static void warn_materials(lua_State *L, const ec_scene *scene, double frequency)
+{
+    for (int32_t i = 0; i < scene->n_materials; i++)
+        if (ec_material_check(&scene->material[i], frequency) > 0)
+            ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_WARNING, "ec.mimo: %s",
+                         ec_error_text());
+}
+
 /* What was searched; antennas that may be too near for a model without coupling. */
 static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
 {
@@ -351,6 +363,8 @@ static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
     ec_log_write(log, ec_mimo_is_cut(call) ? EC_LOG_WARNING : EC_LOG_INFO, "ec.mimo: %s", text);
     for (int32_t i = 0; i < config->n_frequencies; i++)
         highest = fmax(highest, config->frequency[i]);
+    for (int32_t i = 0; i < config->n_frequencies; i++)
+        warn_materials(L, config->scene, config->frequency[i]);
     double half = 0.5 * EC_LIGHT_SPEED / highest, least = ec_mimo_least_spacing(call);
     if (least < half * (1 - 1e-9))
         ec_log_write(log, EC_LOG_WARNING,

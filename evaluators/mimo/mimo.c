@@ -180,7 +180,7 @@ static int make_end(const ec_graph *graph, const char *name, const ec_mimo_end *
         return status;
     e->count = from->count;
     e->fixed = true;
-    e->spacing = least_spacing(*each, e->count, group);
+    e->spacing = least_spacing(*each, e->count, from->array > 0 ? from->array : group);
     for (int32_t k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
         for (int32_t i = 0; i < e->count; i++) {

@@ -31,6 +31,7 @@ typedef struct ec_mimo_end {
     int32_t count;    /* antennas, of all receivers */
     double box[2][3]; /* where they may be; NAN: by the range of the positions */
     ec_mimo_antenna antenna;
+    int32_t array; /* runs of so many are looked at for their spacing; 0: all, or a receiver's */
 } ec_mimo_end;
 
 typedef enum ec_mimo_search { EC_MIMO_AUTO, EC_MIMO_EXHAUSTIVE, EC_MIMO_LAUNCHED } ec_mimo_search;
@@ -64,7 +65,7 @@ EC_API ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output outp
 EC_API void ec_mimo_describe(const ec_call *call, char *text, size_t size);
 /* Whether a limit cut sequences off: paths may be missing. */
 EC_API bool ec_mimo_is_cut(const ec_call *call);
-/* The least distance in m that two antennas of one end can have as far as the ranges of their
+/* The least distance in m that two antennas of one array can have as far as the ranges of their
  * positions tell: 0 where these overlap; INFINITY for single antennas. */
 EC_API double ec_mimo_least_spacing(const ec_call *call);
 

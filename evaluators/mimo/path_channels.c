@@ -154,9 +154,10 @@ void ec_path_channels_destroy(ec_path_channels **channels)
     *channels = NULL;
 }
 
+/* Rows of the sums of slices. */
 static size_t rows_of(int32_t n_frequencies)
 {
-    return 2 * (size_t)n_frequencies + EC_PATH_ROWS;
+    return 2 * EC_PATH_BINS * (size_t)n_frequencies + EC_PATH_ROWS;
 }
 
 size_t ec_path_channels_workspace(const ec_path_channels *channels, size_t n)
@@ -195,6 +196,6 @@ int ec_path_channels_run(ec_path_channels *channels, const ec_antenna *tx, const
     int status = backend->ops->launch(backend, &ec_kernel_path_pairs, &batch, n, batch.slices);
     if (status >= 0)
         status = backend->ops->launch(backend, &ec_kernel_path_sum, &batch, n,
-                                      rows_of(batch.n_frequencies));
+                                      2 * (size_t)batch.n_frequencies + EC_PATH_ROWS);
     return status;
 }
