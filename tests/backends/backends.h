@@ -29,6 +29,7 @@ extern const ec_case ec_cases_wavefront[];
 extern const ec_case ec_cases_paths[];
 extern const ec_case ec_cases_small_matrix[];
 extern const ec_case ec_cases_matrix[];
+extern const ec_case ec_cases_mimo[];
 
 /* Leaves a case with a message when the condition does not hold. */
 #define EC_CHECK(condition, ...)                                                                   \
