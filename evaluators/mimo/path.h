@@ -2,26 +2,26 @@
  * and the exact points of each.
  *
  *   ec_path_plan_create       what of a scene does not depend on antennas
- *   ec_path_enumerate         every sequence that antennas within two boxes may have: scenes of up to
- *                             some hundreds of facets
+ *   ec_path_enumerate         every sequence that antennas within two boxes may have: scenes of up
+ *                             to some hundreds of facets
  *   ec_path_discover          sequences met by rays launched from points of the boxes: large scenes
  *   ec_path_find              the paths of one transmitter and one receiver along them
  *
- * A path is a sequence of reflections at facets and curved surfaces and diffractions at wedges; where
- * a segment of it passes slabs (thin facets of a material with a thickness), transmissions are put
- * in. Sequences are in the order of their number of interactions, then of their steps
+ * A path is a sequence of reflections at facets and curved surfaces and diffractions at wedges;
+ * where a segment of it passes slabs (thin facets of a material with a thickness), transmissions
+ * are put in. Sequences are in the order of their number of interactions, then of their steps
  * (path_types.h), and so are paths.
  *
- * Invariants: the paths of a pair depend on the scene, the options, the sequences and the two points
- * alone, never on other antennas, threads or order. Enumeration leaves out only what cannot be: it
- * tests that parts face each other, that no convex facet hides one from the other, and that a part
- * reaches into the cone of rays from the images of the antenna's box through all facets before
- * (Borish, J. Acoust. Soc. Am. 75, 1984; cones as in Funkhouser et al., SIGGRAPH 1998, here from
- * boxes). When a limit stops it, whole depths are left out and the result says which.
+ * Invariants: the paths of a pair depend on the scene, the options, the sequences and the two
+ * points alone, never on other antennas, threads or order. Enumeration leaves out only what cannot
+ * be: it tests that parts face each other, that no convex facet hides one from the other, and that
+ * a part reaches into the cone of rays from the images of the antenna's box through all facets
+ * before (Borish, J. Acoust. Soc. Am. 75, 1984; cones as in Funkhouser et al., SIGGRAPH 1998, here
+ * from boxes). When a limit stops it, whole depths are left out and the result says which.
  *
- * Not traced, and counted as unresolved: sequences with a hollow curved surface (a tunnel, seen from
- * within) or an interpolated one (path_mesh.h) and a second curved surface or wedge. Corners of wedges
- * and curved edges do not diffract. A wall drawn as a solid lets nothing through.
+ * Not traced, and counted as unresolved: sequences with a hollow curved surface (a tunnel, seen
+ * from within) or an interpolated one (path_mesh.h) and a second curved surface or wedge. Corners
+ * of wedges and curved edges do not diffract. A wall drawn as a solid lets nothing through.
  */
 #ifndef EC_PATH_H
 #define EC_PATH_H
@@ -72,8 +72,8 @@ typedef struct ec_path_sequences {
 } ec_path_sequences;
 
 /* All sequences for a transmitter in tx and a receiver in rx (NULL: anywhere).
- * ERR_ARGUMENT: a box is not finite. ERR_UNSUPPORTED: the scene has more than 8192 facets, wedges and
- * surfaces. */
+ * ERR_ARGUMENT: a box is not finite. ERR_UNSUPPORTED: the scene has more than 8192 facets, wedges
+ * and surfaces. */
 EC_API int ec_path_enumerate(const ec_path_plan *plan, const ec_path_box *tx, const ec_path_box *rx,
                              ec_path_sequences **sequences);
 EC_API void ec_path_sequences_destroy(ec_path_sequences **sequences);
@@ -105,8 +105,8 @@ typedef struct ec_path_list {
                                  convergence */
 } ec_path_list;
 
-/* Appends the paths from tx to rx along the sequences. Threads may call it at once, each with a list of
- * its own. ERR_MEMORY. */
+/* Appends the paths from tx to rx along the sequences. Threads may call it at once, each with a
+ * list of its own. ERR_MEMORY. */
 EC_API int ec_path_find(const ec_path_plan *plan, const ec_path_sequences *sequences,
                         const double tx[3], const double rx[3], ec_path_list *list);
 /* Empties a list, keeping its memory; and frees that too. */
@@ -124,11 +124,12 @@ typedef struct ec_path_launch {
 /* 9 points, 100,000 rays. */
 EC_API void ec_path_launch_default(ec_path_launch *launch);
 
-/* Sequences that rays from the boxes of a transmitter and a receiver meet, for scenes of any size: of
- * reflections, each with every shorter one that it begins with (those from the receiver turned
- * round), and with a wedge where a ray from either box met one of its faces. Rays go through slabs
- * and are reflected by them. The more rays, the smaller the parts that are found; what is found does
- * not depend on where in their boxes antennas are. ERR_ARGUMENT names a figure out of range. */
+/* Sequences that rays from the boxes of a transmitter and a receiver meet, for scenes of any
+ * size: of reflections, each with every shorter one that it begins with (those from the receiver
+ * turned round), and with a wedge where a ray from either box met one of its faces. Rays go
+ * through slabs and are reflected by them. The more rays, the smaller the parts that are found;
+ * what is found does not depend on where in their boxes antennas are. ERR_ARGUMENT names a figure
+ * out of range. */
 EC_API int ec_path_discover(const ec_path_plan *plan, const ec_path_launch *launch,
                             const ec_path_box *tx, const ec_path_box *rx,
                             ec_path_sequences **sequences);

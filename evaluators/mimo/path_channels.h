@@ -1,8 +1,8 @@
 /* path_channels.h: the channels of many pairs of antennas on a backend, along sequences that were
  * enumerated or discovered beforehand (path.h).
  *
- * Invariants: a pair's numbers are the same bits for any number of pairs and at any place among them,
- * and for any number of threads; on a GPU they agree with the CPU's to rounding. */
+ * Invariants: a pair's numbers are the same bits for any number of pairs and at any place among
+ * them, and for any number of threads; on a GPU they agree with the CPU's to rounding. */
 #ifndef EC_PATH_CHANNELS_H
 #define EC_PATH_CHANNELS_H
 
@@ -30,8 +30,8 @@ EC_API const struct ec_path_view *ec_path_channels_view(const ec_path_channels *
 
 /* Pair c goes from tx_at[k * ld + c] to rx_at[k * ld + c], k = 0 to 2, ld = ec_lane_ld(n). sum:
  * [2 n_frequencies + 3][ld], rows real and imaginary part of h for each frequency, then how many
- * paths there are, how many of them are grazing at the lowest frequency ((ka/2)^(1/3) cos i below 1),
- * and how many sequences were not resolved. All memory is the backend's. */
+ * paths there are, how many of them are grazing at the lowest frequency ((ka/2)^(1/3) cos i below
+ * 1), and how many sequences were not resolved. All memory is the backend's. */
 EC_API int ec_path_channels_run(ec_path_channels *channels, const ec_antenna *tx,
                                 const ec_antenna *rx, const double *tx_at, const double *rx_at,
                                 size_t n, void *workspace, double *sum);

@@ -1,10 +1,10 @@
 /* path_check.h: whether the points of a path are where its parts are.
  *
  * One rule for points on borders, so that no path is missed and none found twice: a point within
- * the tolerance of a facet's outline is on the facet, unless a facet in the same plane that faces the
- * same way and has a lower index holds it as well; the end of a wedge likewise, between wedges on one
- * line. Of paths through the edge of two mirrors, where two points of a path coincide, the one with
- * the lower step first stands for both.
+ * the tolerance of a facet's outline is on the facet, unless a facet in the same plane that faces
+ * the same way and has a lower index holds it as well; the end of a wedge likewise, between wedges
+ * on one line. Of paths through the edge of two mirrors, where two points of a path coincide, the
+ * one with the lower step first stands for both.
  *
  * Shared by C17 and CUDA. */
 #ifndef EC_PATH_CHECK_H

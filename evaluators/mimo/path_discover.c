@@ -2,10 +2,10 @@
  *
  * Rays from places in the box of each antenna are followed through reflections. Each leaves the
  * sequences of parts that it met, and, for each part met next, the wedges of that part and of its
- * neighbours: sequences that end at a wedge. A diffracted path is one from the transmitter to a wedge and one from the receiver to
- * the same wedge, turned round; for two diffractions rays from the wedges that the transmitter reached
- * join them. All sequences are gathered in sets and sorted, so that nothing depends on the order of
- * rays. */
+ * neighbours: sequences that end at a wedge. A diffracted path is one from the transmitter to a
+ * wedge and one from the receiver to the same wedge, turned round; for two diffractions rays from
+ * the wedges that the transmitter reached join them. All sequences are gathered in sets and
+ * sorted, so that nothing depends on the order of rays. */
 #include "path_internal.h"
 
 #include "../../core/sampling.h"
@@ -215,8 +215,8 @@ static int compare_index(const void *a, const void *b)
     return *(const int32_t *)a - *(const int32_t *)b;
 }
 
-/* first[f] .. first[f + 1]: places in `of` for the wedges that are faces' own (near NULL) or those of
- * the facets on their other sides, too (near: the own lists). */
+/* first[f] .. first[f + 1]: places in `of` for the wedges that are faces' own (near NULL) or
+ * those of the facets on their other sides, too (near: the own lists). */
 static int fill_lists(const ec_path_plan *plan, const int32_t *near_first, const int32_t *near_of,
                       int32_t **first_of, int32_t **of_out)
 {

@@ -94,7 +94,8 @@ static bool in_planes(const level *l, int32_t n, const double (*p)[3], double sl
     return true;
 }
 
-/* Half spaces through the edges of a facet that hold all rays from the mirrored source through it. */
+/* Half spaces through the edges of a facet that hold all rays from the mirrored source through
+ * it. */
 static void add_planes(const ec_path_plan *plan, const ec_path_element *e, const ec_facet *f,
                        level *l)
 {

@@ -1,5 +1,5 @@
-/* path_field.h: the channel of a path that was found: what is at its points, for the field arithmetic
- * of ray_field.h.
+/* path_field.h: the channel of a path that was found: what is at its points, for the field
+ * arithmetic of ray_field.h.
  *
  * Shared by C17 and CUDA, but for what is declared as plain functions. */
 #ifndef EC_PATH_FIELD_H

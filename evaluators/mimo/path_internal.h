@@ -1,7 +1,7 @@
 /* path_internal.h: a plan of paths, and occlusion.
  *
- * The corners of an element (a part or wedge) span a convex body that holds it: the hull of a facet's
- * outline, the ends of a wedge, a box around a surface. */
+ * The corners of an element (a part or wedge) span a convex body that holds it: the hull of a
+ * facet's outline, the ends of a wedge, a box around a surface. */
 #ifndef EC_PATH_INTERNAL_H
 #define EC_PATH_INTERNAL_H
 

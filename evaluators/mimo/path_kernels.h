@@ -1,9 +1,9 @@
 /* path_kernels.h: channels of many pairs of antennas, a lane a pair.
  *
- * A pair's sequences are cut into slices, one a task, so that few pairs with many sequences keep a GPU
- * busy; slices depend on the number of sequences alone and are added in their order. A sequence
- * takes some hundred operations where it has no path, which most have not; a path a ray through the
- * hierarchy for each segment and the field arithmetic for each frequency. */
+ * A pair's sequences are cut into slices, one a task, so that few pairs with many sequences keep
+ * a GPU busy; slices depend on the number of sequences alone and are added in their order. A
+ * sequence takes some hundred operations where it has no path, which most have not; a path a ray
+ * through the hierarchy for each segment and the field arithmetic for each frequency. */
 #ifndef EC_PATH_KERNELS_H
 #define EC_PATH_KERNELS_H
 

@@ -1,14 +1,15 @@
-/* path_mesh.h: reflection at a curved surface that is known by triangles with a normal and a curvature
- * at each vertex.
+/* path_mesh.h: reflection at a curved surface that is known by triangles with a normal and a
+ * curvature at each vertex.
  *
  * Flat triangles would reflect into a fan of stripes with gaps between, whatever their size. So the
  * surface is interpolated: normals linearly (as B. T. Phong, Commun. ACM 18, 1975), places by a
  * quadratic in the weights whose edges stand across the vertices' normals in the mean (as T.
- * Nagata, Comput. Aided Geom. Des. 22, 2005, without his tangential part): a circle's arc of angle h
- * is met to h^4 / 128 of its radius. A specular point is where the sum of the unit vectors to both
- * neighbours is along the normal, two equations in two weights: where a linear interpolation of the
- * mismatch has its zero inside a triangle or near, Newton's method refines it. Points a hundredth outside of a triangle count, so none is lost between two; two closer
- * than a twentieth of an edge are one.
+ * Nagata, Comput. Aided Geom. Des. 22, 2005, without his tangential part): a circle's arc of angle
+ * h is met to h^4 / 128 of its radius. A specular point is where the sum of the unit vectors to
+ * both neighbours is along the normal, two equations in two weights: where a linear interpolation
+ * of the mismatch has its zero inside a triangle or near, Newton's method refines it. Points a
+ * hundredth outside of a triangle count, so none is lost between two; two closer than a twentieth
+ * of an edge are one.
  *
  * Shared by C17 and CUDA. */
 #ifndef EC_PATH_MESH_H

@@ -2,13 +2,13 @@
  * its length is stationary (Fermat), a and b being the neighbours as seen through flat mirrors.
  *
  * Straight edge: unfolding the two half planes (a, edge) and (edge, b) into one makes the path a
- * straight line, so it meets the edge under equal angles (Keller, J. Opt. Soc. Am. 52, 1962): closed
- * form. Cylinder and sphere: Alhazen's problem of a circle, in the cross-section or in the plane
- * through the centre. The difference of the two angles of incidence grows monotonically with the
- * place on the arc between the directions of a and b, by at least 2 rad a rad, so a bracketed
+ * straight line, so it meets the edge under equal angles (Keller, J. Opt. Soc. Am. 52, 1962):
+ * closed form. Cylinder and sphere: Alhazen's problem of a circle, in the cross-section or in the
+ * plane through the centre. The difference of the two angles of incidence grows monotonically with
+ * the place on the arc between the directions of a and b, by at least 2 rad a rad, so a bracketed
  * Newton iteration has one answer. Cone: the point of each generator in closed form, the generator
- * by bisection. A convex body has one specular point or none (Fermat's length over a convex body
- * is a convex problem), so there is nothing to choose and no start to depend on.
+ * by bisection. A convex body has one specular point or none (Fermat's length over a convex body is
+ * a convex problem), so there is nothing to choose and no start to depend on.
  *
  * Shared by C17 and CUDA; square roots only. */
 #ifndef EC_PATH_NODE_H
@@ -36,8 +36,8 @@ EC_FN bool ec_path_line_point(const double origin[3], const double unit[3], cons
     return ra + rb > 0;
 }
 
-/* Unit (nx, ny) towards the specular point of the circle about 0, outside of which a and b lie; false
- * where there is none that both see. */
+/* Unit (nx, ny) towards the specular point of the circle about 0, outside of which a and b lie;
+ * false where there is none that both see. */
 EC_FN bool ec_path_circle_outside(double ax, double ay, double bx, double by, double radius,
                                   double *nx, double *ny)
 {

@@ -1,9 +1,9 @@
 /* path_occlusion.h: whether a segment of a path is clear, and through which slabs it goes.
  *
  * A segment meets every triangle between its ends except those of the parts that it begins and ends
- * at, and except what touches it within `near` of an end (a neighbour of such a part, at their common
- * edge). Between the ends it is clear or not as a ray of the hierarchy says (float32, watertight);
- * where a hit is, as against the ends, is decided in double precision.
+ * at, and except what touches it within `near` of an end (a neighbour of such a part, at their
+ * common edge). Between the ends it is clear or not as a ray of the hierarchy says (float32,
+ * watertight); where a hit is, as against the ends, is decided in double precision.
  *
  * Shared by C17 and CUDA. */
 #ifndef EC_PATH_OCCLUSION_H
@@ -77,8 +77,8 @@ EC_FN int32_t ec_path_parts_of(const ec_scene *s, uint32_t step, int32_t part[2]
     return w->facet[1] < 0 ? 1 : 2;
 }
 
-/* Whether an end of a segment is so near to the plane of a triangle of an interpolated surface that a
- * hit there only says that triangles are not quite the surface that the end lies on. */
+/* Whether an end of a segment is so near to the plane of a triangle of an interpolated surface
+ * that a hit there only says that triangles are not quite the surface that the end lies on. */
 EC_FN bool ec_path_is_near_patch(const ec_scene *s, int32_t triangle, const double from[3],
                                  const double to[3])
 {
@@ -167,8 +167,8 @@ EC_FN bool ec_path_pass(const ec_scene *s, int32_t part, double t, double near,
 
 enum { EC_PATH_HITS_MAX = 256 };
 
-/* Whether a segment runs against its largest component: it is then traced from its other end, so that
- * what merely touches an edge blocks both ways or neither. */
+/* Whether a segment runs against its largest component: it is then traced from its other end, so
+ * that what merely touches an edge blocks both ways or neither. */
 EC_FN bool ec_path_runs_back(const double from[3], const double to[3])
 {
     double d[3];
@@ -217,7 +217,8 @@ EC_FN bool ec_path_clear_by_ray(const ec_path_view *w, const double from[3], con
     return false;
 }
 
-/* ... by testing every triangle (Moller and Trumbore, J. Graphics Tools 2, 1997), edges included. */
+/* ... by testing every triangle, edges included (Moller and Trumbore, J. Graphics Tools 2, 1997).
+ */
 EC_FN bool ec_path_clear_by_all(const ec_path_view *w, const double from[3], const double to[3],
                                 const int32_t *skip, int32_t n_skip, ec_path_slabs *slabs)
 {
@@ -233,8 +234,8 @@ EC_FN bool ec_path_clear_by_all(const ec_path_view *w, const double from[3], con
     return true;
 }
 
-/* Whether a segment of a path is clear but for at most slabs->limit slabs, which are put there. skip:
- * parts at its ends, at most 4. */
+/* Whether a segment of a path is clear but for at most slabs->limit slabs, which are put there.
+ * skip: parts at its ends, at most 4. */
 EC_FN bool ec_path_clear(const ec_path_view *w, const double a[3], const double b[3],
                          const int32_t *skip, int32_t n_skip, ec_path_slabs *slabs)
 {

@@ -1,5 +1,5 @@
-/* path_plan.c: what of a scene does not depend on antennas: convex bodies around its parts, and which
- * of them can see each other. */
+/* path_plan.c: what of a scene does not depend on antennas: convex bodies around its parts, and
+ * which of them can see each other. */
 #include "path_internal.h"
 
 #include <stdlib.h>

@@ -262,8 +262,8 @@ EC_FN bool ec_path_chain_newton(const ec_path_chain *c, double (*node)[3], doubl
     return false;
 }
 
-/* Whether two nodes have met, at a corner that they share (where turns get them slowly): there is no
- * path over both. */
+/* Whether two nodes have met, at a corner that they share (where turns get them slowly): there is
+ * no path over both. */
 EC_FN bool ec_path_chain_met(const ec_path_chain *c, double (*node)[3], double share)
 {
     for (int32_t k = 1; k < c->n; k++) {
@@ -331,7 +331,8 @@ EC_FN int ec_path_chain_solve(const ec_path_chain *c, double (*node)[3], ec_path
 
 /* Points, directions and length of the path from a to b along step[0 .. depth). branch: -1 for
  * edges and the outside of shapes; for a sequence whose one node is a shape that is hit from within
- * or an interpolated surface, which of its up to EC_PATH_BRANCHES_MAX points. tolerance: m, below which two points are one. */
+ * or an interpolated surface, which of its up to EC_PATH_BRANCHES_MAX points. tolerance: m, below
+ * which two points are one. */
 EC_FN int ec_path_points(const ec_scene *scene, int32_t depth, const uint32_t *step,
                          const double a[3], const double b[3], int32_t branch, double tolerance,
                          ec_path_trace *t)

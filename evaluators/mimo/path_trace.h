@@ -1,5 +1,5 @@
-/* path_trace.h: one sequence of interactions, two antennas: is there a path, and which. Exact points,
- * checks, occlusion, and the slabs on the way put in.
+/* path_trace.h: one sequence of interactions, two antennas: is there a path, and which. Exact
+ * points, checks, occlusion, and the slabs on the way put in.
  *
  * Shared by C17 and CUDA. */
 #ifndef EC_PATH_TRACE_H
@@ -19,9 +19,9 @@ typedef struct ec_path_course {
     ec_path_place place;
 } ec_path_course;
 
-/* Which sides of the curved surfaces of a sequence are to be tried: bit 0 the outside of shapes (branch
- * -1), bit 1 their inside, or the several points of an interpolated surface (branches from 0). 0: both
- * are asked for, which is no convex problem and not resolved. */
+/* Which sides of the curved surfaces of a sequence are to be tried: bit 0 the outside of shapes
+ * (branch -1), bit 1 their inside, or the several points of an interpolated surface (branches
+ * from 0). 0: both are asked for, which is no convex problem and not resolved. */
 EC_FN int ec_path_sides(const ec_scene *s, int32_t depth, const uint32_t *step)
 {
     int sides = 3;

@@ -1,6 +1,6 @@
-/* test_path_field.c: channels of whole scenes, from meshes and shapes to the complex gain: two rays over
- * a ground, cylinders and spheres of any tessellation against geometrical optics of the true ones, the
- * line of sight and plate of the seed's scene, exchange of the antennas. */
+/* test_path_field.c: channels of whole scenes, from meshes and shapes to the complex gain: two
+ * rays over a ground, cylinders and spheres of any tessellation against geometrical optics of the
+ * true ones, the line of sight and plate of the seed's scene, exchange of the antennas. */
 #include "path.h"
 #include "path_field.h"
 #include "random.h"

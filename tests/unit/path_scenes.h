@@ -1,5 +1,5 @@
-/* path_scenes.h: small scenes for tests of paths, taken apart by hand: polygons become facets, their
- * common and free edges wedges. */
+/* path_scenes.h: small scenes for tests of paths, taken apart by hand: polygons become facets,
+ * their common and free edges wedges. */
 #ifndef EC_TEST_PATH_SCENES_H
 #define EC_TEST_PATH_SCENES_H
 

@@ -1,7 +1,8 @@
 /* test_paths.c: paths against an oracle that tries every sequence, canyons and corners with known
  * images, specular points of curved surfaces against minimisation, invariances, limits.
  *
- * ECITON_FULL_PATHS=1 compares 1,000 pairs of antennas in each scene, as ECITON_FULL_PATHS=n does n. */
+ * ECITON_FULL_PATHS=1 compares 1,000 pairs of antennas in each scene, as ECITON_FULL_PATHS=n does
+ * n. */
 #include "path.h"
 
 #include "path_check.h"
@@ -384,7 +385,8 @@ static void assert_same(const ec_path_list *a, const ec_path_list *b, double tol
         assert_memory_equal(a->point[i], b->point[i], sizeof a->point[i]);
 }
 
-/* Reflected and diffracted as the laws say: directions of the same slope to facets, edges, shapes. */
+/* Reflected and diffracted as the laws say: directions of the same slope to facets, edges,
+ * shapes. */
 static void assert_lawful(const test_scene *t, const ec_path_list *l, double tolerance)
 {
     for (size_t i = 0; i < l->n; i++)
@@ -724,7 +726,8 @@ static void test_more_triangles(void **state)
 
 /* ---- discovery ---- */
 
-/* Rays find next to all paths, and only those that there are; the same with any number of threads. */
+/* Rays find next to all paths, and only those that there are; the same with any number of
+ * threads. */
 static void test_discovery(void **state)
 {
     test_scene *t = *state;
@@ -889,8 +892,8 @@ static void test_wrong_options(void **state)
 
 /* ---- curved surfaces ---- */
 
-/* The shortest way from a over the shape's outside to b by brute force: a grid of angles and heights
- * about the shape, refined. */
+/* The shortest way from a over the shape's outside to b by brute force: a grid of angles and
+ * heights about the shape, refined. */
 static double shortest_over(const ec_surface *c, const double a[3], const double b[3], double p[3])
 {
     double u[3], v[3], low[2] = {-EC_PI, 0}, high[2] = {EC_PI, 0}, best = INFINITY, at[2] = {0, 0};
@@ -985,7 +988,8 @@ static void test_specular_points(void **state)
     ec_path_list_free(&list);
 }
 
-/* Two and three bodies in a row, mirrors and edges between: the laws hold, backwards it is the same. */
+/* Two and three bodies in a row, mirrors and edges between: the laws hold, backwards it is the
+ * same. */
 static void test_curved_sequences(void **state)
 {
     test_scene *t = *state;
