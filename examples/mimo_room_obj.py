@@ -11,7 +11,7 @@ import os
 SIZE = (8.0, 6.0, 3.0)
 COLOURS = {
     "concrete": (0.7, 0.7, 0.7), "plasterboard": (0.9, 0.9, 0.85), "ceiling_board": (1, 1, 1),
-    "floorboard": (0.6, 0.4, 0.25), "glass": (0.6, 0.8, 0.9), "wood": (0.7, 0.5, 0.3),
+    "glass": (0.6, 0.8, 0.9), "wood": (0.7, 0.5, 0.3),
     "chipboard": (0.75, 0.6, 0.4), "metal": (0.5, 0.5, 0.55),
 }
 lines = []
@@ -77,7 +77,7 @@ def pillar(name, material, x, y, radius, height, sides):
 
 def room():
     X, Y, Z = SIZE
-    cells("floor", "floorboard", lambda a, b: (a, b, 0), (0, X), (0, Y))
+    cells("floor", "wood", lambda a, b: (a, b, 0), (0, X), (0, Y))
     cells("ceiling", "ceiling_board", lambda a, b: (b, a, Z), (0, Y), (0, X))
     window, door = (2, 6.5, 1, 2.5), (0.5, 1.5, 0, 2)
     north, east = (lambda a, b: (a, Y, b)), (lambda a, b: (X, b, a))
