@@ -10,7 +10,7 @@
 #include "lua_scene.h"
 #include "lua_values.h"
 
-/* ---- keys -------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 typedef struct mimo_keys {
     int scene, tx, rx, paths;
@@ -137,7 +137,7 @@ const ec_noun ec_noun_places = {
     "Places a step apart in a box, x first: lists x, y, z and their number n.",
     EC_KEYS(place_table)};
 
-/* ---- a link ------------------------------------------------------------------------------------ */
+/* ---- a link ---------------------------------------------------------------------------------- */
 
 typedef struct ec_lua_mimo {
     ec_call *call;
@@ -191,8 +191,8 @@ bool ec_lua_mimo_is_places(lua_State *L, int index)
     return is;
 }
 
-/* n elements of which every one is one of `from`, each `repeat` times, and an offset: a coordinate of
- * the antennas of places. */
+/* n elements of which every one is one of `from`, each `repeat` times, and an offset: a coordinate
+ * of the antennas of places. */
 static ec_expr repeated(lua_State *L, const char *what, ec_expr from, int32_t places,
                         int32_t repeat, const double *offset)
 {
@@ -418,7 +418,7 @@ static int mimo_new(lua_State *L)
     return 1;
 }
 
-/* ---- methods ----------------------------------------------------------------------------------- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 static ec_lua_mimo *link_at(lua_State *L, const char *what)
 {
@@ -494,8 +494,8 @@ static int link_report(lua_State *L)
     return 1;
 }
 
-/* A function of a matrix (upvalue 1) of H; upvalue 2: its name, upvalue 3: it needs an SNR, which the
- * link budget gives where H is not normalised. */
+/* A function of a matrix (upvalue 1) of H; upvalue 2: its name, upvalue 3: it needs an SNR, which
+ * the link budget gives where H is not normalised. */
 static int link_function(lua_State *L)
 {
     const char *name = lua_tostring(L, lua_upvalueindex(2));
@@ -570,7 +570,7 @@ static int link_index(lua_State *L)
     ec_lua_fail(L, "a link has no method '%s'; it has %s", name, lua_tostring(L, -1));
 }
 
-/* ---- ec.grid ----------------------------------------------------------------------------------- */
+/* ---- ec.grid --------------------------------------------------------------------------------- */
 
 static int grid_new(lua_State *L)
 {
@@ -611,7 +611,7 @@ static int grid_new(lua_State *L)
     return 1;
 }
 
-/* ---- module ------------------------------------------------------------------------------------ */
+/* ---- module ---------------------------------------------------------------------------------- */
 
 void ec_lua_mimo_open(lua_State *L)
 {

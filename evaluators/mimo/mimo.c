@@ -1,4 +1,4 @@
-/* mimo.c: settles which sequences of interactions there can be, plans and runs channels of pairs. */
+/* mimo.c: settles which sequences there can be, plans and runs channels of pairs. */
 #include "mimo.h"
 
 #include "mimo_kernels.h"
@@ -51,7 +51,7 @@ typedef struct evaluator {
     void *work;
 } evaluator;
 
-/* ---- calls ------------------------------------------------------------------------------------ */
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 void ec_mimo_config_default(ec_mimo_config *config)
 {
@@ -340,7 +340,7 @@ double ec_mimo_least_spacing(const ec_call *call)
     return fmin(s->tx.spacing, s->rx.spacing);
 }
 
-/* ---- outputs ---------------------------------------------------------------------------------- */
+/* ---- outputs -------------------------------------------------------------------------------- */
 
 typedef struct spec {
     ec_mimo_output output;
@@ -382,7 +382,7 @@ ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output output)
     return ec_graph_call_output(graph, call, &o);
 }
 
-/* ---- plans and runs --------------------------------------------------------------------------- */
+/* ---- plans and runs ------------------------------------------------------------------------- */
 
 static size_t rows_of(const setup *s)
 {
@@ -401,8 +401,8 @@ static size_t pairs_of(const setup *s)
     return (size_t)s->tx.count * (size_t)s->rx.count;
 }
 
-/* Pairs of all candidates that are traced at once: enough to keep the backend busy, in a share of its
- * memory. At least one pair of each candidate. */
+/* Pairs of all candidates that are traced at once: enough to keep the backend busy, in a share of
+ * its memory. At least one pair of each candidate. */
 static size_t lanes_of(const setup *s, const ec_plan_info *info)
 {
     const size_t share = info->backend->is_cuda ? (size_t)1 << 30 : (size_t)1 << 26;

@@ -1,13 +1,14 @@
 /* mimo.h: channels between antennas in a scene, as expressions: positions in, the matrix H out.
  *
- * H has the shape [frequency][receiver][n_rx][n_tx] without those of the first two that are 1;
- * h = (wavelength / 4 pi r) g_t . g_r e^(-jkr) for the free path, |h|^2 = path gain. Paths are line of
+ * H has the shape [frequency][receiver][n_rx][n_tx] without those of the first two that are 1; h =
+ * (wavelength / 4 pi r) g_t . g_r e^(-jkr) for the free path, |h|^2 = path gain. Paths are line of
  * sight, reflections, diffractions and transmissions (path.h).
  *
- * What sequences of interactions there can be is settled when the call is made, for all places within the
- * box of each end: the ranges of the positions, unless given. So a design's channels depend on the
- * call and its positions alone. A candidate fails with an antenna outside of its box, inside a solid, on
- * a surface, or a receiver at a transmitter; fixed antennas of this kind are errors of the call. */
+ * What sequences of interactions there can be is settled when the call is made, for all places
+ * within the box of each end: the ranges of the positions, unless given. So a design's channels
+ * depend on the call and its positions alone. A candidate fails with an antenna outside of its
+ * box, inside a solid, on a surface, or a receiver at a transmitter; fixed antennas of this kind
+ * are errors of the call. */
 #ifndef EC_MIMO_H
 #define EC_MIMO_H
 
@@ -49,9 +50,9 @@ typedef struct ec_mimo_config {
 } ec_mimo_config;
 
 typedef enum ec_mimo_output {
-    EC_MIMO_CHANNEL, /* H */
-    EC_MIMO_PATHS,   /* how many, [receiver][n_rx][n_tx] */
-    EC_MIMO_GRAZING, /* of them such as geometrical optics is inexact for, at the lowest frequency */
+    EC_MIMO_CHANNEL,   /* H */
+    EC_MIMO_PATHS,     /* how many, [receiver][n_rx][n_tx] */
+    EC_MIMO_GRAZING,   /* of them inexact ones, at the lowest frequency (path.h) */
     EC_MIMO_UNRESOLVED /* sequences that no method was there for (path.h) */
 } ec_mimo_output;
 

@@ -118,8 +118,9 @@ EC_FN bool ec_mimo_from_behind(const ec_scene *s, int32_t triangle, const double
     return ec_path_dot(n, d) > 0;
 }
 
-/* Whether a point is inside a solid (or outside of a room): whichever way one looks, what one sees, if
- * anything, is seen from behind. The directions are askew so that they do not run along walls. */
+/* Whether a point is inside a solid (or outside of a room): whichever way one looks, what one
+ * sees, if anything, is seen from behind. The directions are askew so that they do not run along
+ * walls. */
 EC_FN bool ec_mimo_is_inside(const ec_path_view *w, const double p[3])
 {
     const double direction[3][3] = {

@@ -1,5 +1,5 @@
-/* Channels as expressions: a receiver has the same bits alone and among others, a design alone and in a
- * batch; reciprocity; designs that fail. */
+/* Channels as expressions: a receiver has the same bits alone and among others, a design alone and
+ * in a batch; reciprocity; designs that fail. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,8 +126,8 @@ static void users(double (*at)[3])
     }
 }
 
-/* The bits of H for one user whose sequences were settled for a box around it alone, and for one of a
- * hundred; their order does not matter either. */
+/* The bits of H for one user whose sequences were settled for a box around it alone, and for one
+ * of a hundred; their order does not matter either. */
 static void test_alone_or_among_others(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void test_alone_or_in_a_batch(void **state)
         for (size_t e = 0; e < 4; e++)
             assert_memory_equal(&alone[e], &all[e * out->ld + i], sizeof *alone);
     }
-    /* those with an antenna in the box, x from 3.8 to 4.2 and y from 1.5 on, are none; at y = 1.4 no */
+    /* the cabinet begins at y = 1.5: no antenna is in it */
     assert_int_equal(failed, 0);
     ec_executor_destroy(&executor);
     ec_array_release(cpu, &X);
