@@ -20,7 +20,7 @@ local where = job:choice{ name = "mount", from = mounts.n, count = 4, distinct =
 local function at(list)
     return ec.gather(ec.constant(list), where)
 end
-local link = ec.mimo{ scene = room, frequency = 3.5e9, depth = ec.arg("depth", 2), rays = 30000,
+local link = ec.mimo{ scene = room, frequency = 3.5e9, depth = ec.arg("depth", 2), rays = ec.quick and 10000 or 30000,
     bandwidth = 100e6, noise_figure_db = 7,
     tx = { x = at(mounts.x), y = at(mounts.y), z = mounts.z[1], antenna = "halfwave", power_dbm = 0 },
     rx = { at = users, count = 2, spacing = 0.08, antenna = "halfwave" } }
@@ -29,6 +29,6 @@ print(link:report())
 local capacity = link:capacity{ normalize = "none" }
 job:maximize("p10_capacity", capacity:percentile(10))
 job:record("mean_capacity", capacity:mean())
-local best = job:solve{ evaluations = ec.arg("evaluations", 300) }
+local best = job:solve{ evaluations = ec.arg("evaluations", ec.quick and 40 or 300) }
 print(("10th percentile %.2f bit/s/Hz, mean %.2f"):format(best.objectives.p10_capacity,
     best.recorded.mean_capacity))

@@ -46,7 +46,7 @@ print(link:report())
 local capacity = link:capacity{ normalize = "none" }
 job:maximize("mean_capacity", capacity:mean())
 job:record("p10_capacity", capacity:percentile(10))
-local best = job:solve{ method = "rand1bin", population = 10, evaluations = ec.arg("evaluations", 100) }
+local best = job:solve{ method = "rand1bin", population = 10, evaluations = ec.arg("evaluations", ec.quick and 30 or 100) }
 
 -- coverage along the middle of the street from the place that was found
 local line = ec.grid{ from = {-70, 0, 1.5}, to = {70, 0, 1.5}, step = 10 }
