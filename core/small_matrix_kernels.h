@@ -147,7 +147,8 @@ EC_FN void ec_small_matrix_blame(const ec_small_matrix_work *w, size_t lane0, in
         }
 }
 
-/* Reciprocals and roots: on the GPU in float32 from the fast units, refined where it counts. */
+/* Reciprocals and roots: on the GPU in float32 from the fast units, refined where it counts. The
+ * rough ones want normal numbers: the units take a subnormal one for 0. */
 EC_FN float ec_small_matrix_rough_rcp_f32(float x)
 {
 #ifdef __CUDA_ARCH__
@@ -169,8 +170,8 @@ EC_FN float ec_small_matrix_rcp_f32(float x)
 #endif
 }
 
-/* x > 0 and normal */
-EC_FN float ec_small_matrix_sqrt_f32(float x)
+/* x > 0 and normal: of a subnormal one it would be infinite */
+EC_FN float ec_small_matrix_rough_sqrt_f32(float x)
 {
 #ifdef __CUDA_ARCH__
     float r;
@@ -186,15 +187,16 @@ EC_FN double ec_small_matrix_rcp_f64(double x)
     return 1.0 / x;
 }
 
-#define EC_REAL         float
-#define EC_SM(name)     ec_f32_##name
-#define EC_SM_FMA       ec_fmaf
-#define EC_SM_EPS       5.9604645e-8f
-#define EC_SM_TINY      1.17549435e-38f
-#define EC_SM_SQRT      ec_small_matrix_sqrt_f32
-#define EC_SM_RCP       ec_small_matrix_rcp_f32
-#define EC_SM_ROUGH_RCP ec_small_matrix_rough_rcp_f32
-#define EC_SM_BITS      27
+#define EC_REAL          float
+#define EC_SM(name)      ec_f32_##name
+#define EC_SM_FMA        ec_fmaf
+#define EC_SM_EPS        5.9604645e-8f
+#define EC_SM_TINY       1.17549435e-38f
+#define EC_SM_SQRT       sqrtf
+#define EC_SM_ROUGH_SQRT ec_small_matrix_rough_sqrt_f32
+#define EC_SM_RCP        ec_small_matrix_rcp_f32
+#define EC_SM_ROUGH_RCP  ec_small_matrix_rough_rcp_f32
+#define EC_SM_BITS       27
 #ifdef __CUDACC__
 #define EC_SM_LANES 1
 #else
@@ -207,20 +209,22 @@ EC_FN double ec_small_matrix_rcp_f64(double x)
 #undef EC_SM_EPS
 #undef EC_SM_TINY
 #undef EC_SM_SQRT
+#undef EC_SM_ROUGH_SQRT
 #undef EC_SM_RCP
 #undef EC_SM_ROUGH_RCP
 #undef EC_SM_BITS
 #undef EC_SM_LANES
 
-#define EC_REAL         double
-#define EC_SM(name)     ec_f64_##name
-#define EC_SM_FMA       ec_fma
-#define EC_SM_EPS       1.1102230246251565e-16
-#define EC_SM_TINY      2.2250738585072014e-308
-#define EC_SM_SQRT      sqrt
-#define EC_SM_RCP       ec_small_matrix_rcp_f64
-#define EC_SM_ROUGH_RCP ec_small_matrix_rcp_f64
-#define EC_SM_BITS      56
+#define EC_REAL          double
+#define EC_SM(name)      ec_f64_##name
+#define EC_SM_FMA        ec_fma
+#define EC_SM_EPS        1.1102230246251565e-16
+#define EC_SM_TINY       2.2250738585072014e-308
+#define EC_SM_SQRT       sqrt
+#define EC_SM_ROUGH_SQRT sqrt
+#define EC_SM_RCP        ec_small_matrix_rcp_f64
+#define EC_SM_ROUGH_RCP  ec_small_matrix_rcp_f64
+#define EC_SM_BITS       56
 #ifdef __CUDACC__
 #define EC_SM_LANES 1
 #else
@@ -233,6 +237,7 @@ EC_FN double ec_small_matrix_rcp_f64(double x)
 #undef EC_SM_EPS
 #undef EC_SM_TINY
 #undef EC_SM_SQRT
+#undef EC_SM_ROUGH_SQRT
 #undef EC_SM_RCP
 #undef EC_SM_ROUGH_RCP
 #undef EC_SM_BITS

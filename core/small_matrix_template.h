@@ -1,8 +1,9 @@
 /* small_matrix_template.h: the arithmetic of small_matrix.h for one real type, C17 and CUDA.
  *
  * Included twice by small_matrix_kernels.h, with EC_REAL, EC_SM(name) and EC_SM_LANES defined, and
- * EC_SM_FMA, EC_SM_EPS (2^-24 or 2^-53), EC_SM_TINY (smallest normal number), EC_SM_SQRT, EC_SM_RCP,
- * EC_SM_ROUGH_RCP, EC_SM_BITS.
+ * EC_SM_FMA, EC_SM_EPS (2^-24 or 2^-53), EC_SM_TINY (smallest normal number), EC_SM_SQRT (rounded
+ * correctly, of any number >= 0), EC_SM_ROUGH_SQRT (of normal numbers), EC_SM_RCP, EC_SM_ROUGH_RCP,
+ * EC_SM_BITS.
  *
  * EC_SM_LANES matrices are worked on together (SIMD lanes on the CPU, 1 on the GPU); number e of a
  * vector or matrix of lane l lies at p[e * stride + l]. A matrix is held as X with m rows and
@@ -37,7 +38,7 @@ EC_FN EC_SM(turn) EC_SM(find_turn)(EC_REAL a, EC_REAL b, EC_REAL dx, EC_REAL dy,
     EC_REAL g2 = dx * dy * EC_SM_FMA(gr, gr, gi * gi), ab = a * b, h = b - a;
     EC_REAL square = EC_SM_FMA(h, h, (EC_REAL)4 * g2);
     EC_REAL size =
-        (h < (EC_REAL)0 ? -h : h) + EC_SM_SQRT(square > EC_SM_TINY ? square : EC_SM_TINY);
+        (h < (EC_REAL)0 ? -h : h) + EC_SM_ROUGH_SQRT(square > EC_SM_TINY ? square : EC_SM_TINY);
     EC_REAL part = (h < (EC_REAL)0 ? (EC_REAL)-2 : (EC_REAL)2) * EC_SM_ROUGH_RCP(size);
 
     part = g2 * live > skip * skip * ab ? part : (EC_REAL)0;
