@@ -246,10 +246,14 @@ EC_FN void EC_SM(jacobi)(EC_REAL *x, int32_t m, int32_t n, size_t stride, EC_REA
 /* ---- singular values by bisection ------------------------------------------------------------ */
 
 /* Reflects so that the vector v (count numbers `step` apart) becomes a multiple of its first one:
- * v is replaced by u, and *factor is 1 / (|v|^2 + |v_0| |v|), 0 where there is nothing to do. */
+ * v is replaced by u, and *factor is 1 / (|v|^2 + |v_0| |v|), 0 where there is nothing to do. A
+ * vector of which the squares lose bits below the normal numbers would turn everything beside it by
+ * a matrix that is not unitary, in the end by infinity times 0: next to the largest part of X, which
+ * is 1 or more, it is nothing, and is taken for 0; so is a first number with such a square. */
 EC_FN void EC_SM(reflector)(EC_REAL *v, int32_t count, size_t step, size_t stride, bool conjugate,
                             EC_REAL *factor, EC_REAL *norm)
 {
+    const EC_REAL least = EC_SM_TINY / EC_SM_EPS; /* in float32 a norm of 4e-16 */
     EC_REAL sum[EC_SM_LANES];
 
     EC_SM_EACH(l) sum[l] = 0;
@@ -263,15 +267,15 @@ EC_FN void EC_SM(reflector)(EC_REAL *v, int32_t count, size_t step, size_t strid
         }
     EC_SM_EACH(l)
     {
-        EC_REAL *at = v + (size_t)l, root = sum[l] > (EC_REAL)0 ? EC_SM_SQRT(sum[l]) : (EC_REAL)0;
+        EC_REAL *at = v + (size_t)l, root = sum[l] >= least ? EC_SM_SQRT(sum[l]) : (EC_REAL)0;
         EC_REAL first = EC_SM_FMA(at[0], at[0], at[stride] * at[stride]);
-        first = first > (EC_REAL)0 ? EC_SM_SQRT(first) : (EC_REAL)0;
+        first = first >= EC_SM_TINY ? EC_SM_SQRT(first) : (EC_REAL)0;
         bool none = !(root > (EC_REAL)0);
         EC_REAL add = first > (EC_REAL)0 ? root / first : (EC_REAL)0;
         norm[l] = root;
         factor[l] = none ? (EC_REAL)0 : (EC_REAL)1 / (root * (root + first));
         at[0] = first > (EC_REAL)0 ? at[0] * ((EC_REAL)1 + add) : root;
-        at[stride] = at[stride] * ((EC_REAL)1 + add);
+        at[stride] = first > (EC_REAL)0 ? at[stride] * ((EC_REAL)1 + add) : (EC_REAL)0;
     }
 }
 

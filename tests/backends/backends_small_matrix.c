@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GAUSSIAN, EQUAL, SPREAD, HALF_RANK, ZERO, RANK_ONE, TINY, HUGE_ONE, CLOSE, KINDS };
+/* GRADED: columns from 1e-21 of the last up, of which float32 has no normal squares */
+enum { GAUSSIAN, EQUAL, SPREAD, HALF_RANK, ZERO, RANK_ONE, TINY, HUGE_ONE, CLOSE, GRADED, KINDS };
 enum { LANES = 45, FEW_LANES = 7, COUNT = 2 }; /* more than a strip, matrices of a lane */
 
 typedef long double complex ldc;
@@ -76,10 +77,13 @@ static void make_matrix(int kind, int rows, int cols, uint64_t seed, double comp
     static double complex u[EC_SMALL_MATRIX_MAX * EC_SMALL_MATRIX_MAX],
         v[EC_SMALL_MATRIX_MAX * EC_SMALL_MATRIX_MAX];
 
-    if (kind == GAUSSIAN || kind == TINY || kind == HUGE_ONE || kind == ZERO) {
+    if (kind == GAUSSIAN || kind == TINY || kind == HUGE_ONE || kind == ZERO || kind == GRADED) {
         double scale = kind == TINY ? 1e-30 : kind == HUGE_ONE ? 1e30 : kind == ZERO ? 0 : 1;
-        for (int i = 0; i < rows * cols; i++)
-            h[i] = scale * (normal(&state) + I * normal(&state));
+        for (int i = 0; i < rows * cols; i++) {
+            double column =
+                kind == GRADED && cols > 1 ? pow(10, 21.0 * (i % cols) / (cols - 1) - 21) : 1;
+            h[i] = scale * column * (normal(&state) + I * normal(&state));
+        }
         return;
     }
     orthonormal(&state, rows, n, u);
