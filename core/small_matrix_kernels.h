@@ -202,7 +202,7 @@ EC_FN double ec_small_matrix_rcp_f64(double x)
 #else
 #define EC_SM_LANES 16
 #endif
-#include "small_matrix_template.h"
+#include "small_matrix_template_internal.h"
 #undef EC_REAL
 #undef EC_SM
 #undef EC_SM_FMA
@@ -230,7 +230,7 @@ EC_FN double ec_small_matrix_rcp_f64(double x)
 #else
 #define EC_SM_LANES 8
 #endif
-#include "small_matrix_template.h"
+#include "small_matrix_template_internal.h"
 #undef EC_REAL
 #undef EC_SM
 #undef EC_SM_FMA

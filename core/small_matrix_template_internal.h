@@ -1,4 +1,4 @@
-/* small_matrix_template.h: the arithmetic of small_matrix.h for one real type, C17 and CUDA.
+/* small_matrix_template_internal.h: the arithmetic of small_matrix.h for one real type, C17 and CUDA.
  *
  * Included twice by small_matrix_kernels.h, with EC_REAL, EC_SM(name) and EC_SM_LANES defined, and
  * EC_SM_FMA, EC_SM_EPS (2^-24 or 2^-53), EC_SM_TINY (smallest normal number), EC_SM_SQRT (rounded
