@@ -642,6 +642,7 @@ static void measure_program(const ec_executor *x, ec_graph_args *g)
     for (int32_t i = e->first_operand; i < e->first_operand + e->n_operands; i++) {
         const ec_operand *o = &x->operand[i];
         e->lean = e->lean && o->dtype == EC_F64 && o->lane != EC_LANE_GATHER &&
+                  o->sample_stride == 0 && /* not so with one sample either */
                   (o->region == EC_REGION_X || o->region == EC_REGION_CHUNK ||
                    o->region == EC_REGION_POPULATION);
     }

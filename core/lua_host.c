@@ -177,6 +177,19 @@ const char *ec_lua_nearest(const char *word, const char *const *names, int n)
     return nearest;
 }
 
+const char *ec_lua_push_names(lua_State *L, const char *const *names, int n)
+{
+    luaL_Buffer b;
+
+    luaL_buffinit(L, &b);
+    for (int i = 0; i < n; i++) {
+        luaL_addstring(&b, i ? ", " : "");
+        luaL_addstring(&b, names[i]);
+    }
+    luaL_pushresult(&b);
+    return lua_tostring(L, -1);
+}
+
 /* ---- the state ------------------------------------------------------------------------------- */
 
 static void open_core(lua_State *L)

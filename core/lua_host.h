@@ -140,6 +140,8 @@ void ec_lua_check_open(lua_State *L, const char *what);
 /* `name` nearest to `word` among n candidates when it is near enough for a typing mistake, else
  * NULL. */
 const char *ec_lua_nearest(const char *word, const char *const *names, int n);
+/* Pushes the names with commas between; returns the text, the stack's. */
+const char *ec_lua_push_names(lua_State *L, const char *const *names, int n);
 
 void ec_lua_sandbox_open(lua_State *L);
 /* Loads a text chunk (never bytecode) from a file; leaves the function or a message, as

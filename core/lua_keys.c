@@ -374,14 +374,8 @@ static void unknown_key(lua_State *L, const ec_noun *noun, const ec_key_extra *e
     const char *near = ec_lua_nearest(name, names, n);
     if (near)
         ec_lua_fail(L, "%s: unknown key '%s' (did you mean '%s'?)", noun->name, name, near);
-    luaL_Buffer b;
-    luaL_buffinit(L, &b);
-    for (int i = 0; i < n; i++) {
-        luaL_addstring(&b, i ? ", " : "");
-        luaL_addstring(&b, names[i]);
-    }
-    luaL_pushresult(&b);
-    ec_lua_fail(L, "%s: unknown key '%s', allowed are %s", noun->name, name, lua_tostring(L, -1));
+    ec_lua_fail(L, "%s: unknown key '%s', allowed are %s", noun->name, name,
+                ec_lua_push_names(L, names, n));
 }
 
 uint64_t ec_lua_keys_parse(lua_State *L, int index, const ec_noun *noun, void *to,

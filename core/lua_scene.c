@@ -578,16 +578,9 @@ static int scene_surface(lua_State *L)
     }
     if (!known) {
         const char *near = ec_lua_nearest(name, names, n);
-        luaL_Buffer b;
-        luaL_buffinit(L, &b);
-        for (int i = 0; i < n; i++) {
-            luaL_addstring(&b, i ? ", " : "");
-            luaL_addstring(&b, names[i]);
-        }
-        luaL_pushresult(&b);
         ec_lua_fail(L, "scene:surface: the scene has no object '%s'%s%s%s; it has %s", name,
                     near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-                    lua_tostring(L, -1));
+                    ec_lua_push_names(L, names, n));
     }
     lua_newuserdatauv(L, 1, 2);
     luaL_setmetatable(L, EC_LUA_SCENE_SURFACE);

@@ -203,17 +203,6 @@ EC_FN double ec_small_matrix_rcp_f64(double x)
 #define EC_SM_LANES 16
 #endif
 #include "small_matrix_template_internal.h"
-#undef EC_REAL
-#undef EC_SM
-#undef EC_SM_FMA
-#undef EC_SM_EPS
-#undef EC_SM_TINY
-#undef EC_SM_SQRT
-#undef EC_SM_ROUGH_SQRT
-#undef EC_SM_RCP
-#undef EC_SM_ROUGH_RCP
-#undef EC_SM_BITS
-#undef EC_SM_LANES
 
 #define EC_REAL          double
 #define EC_SM(name)      ec_f64_##name
@@ -231,17 +220,6 @@ EC_FN double ec_small_matrix_rcp_f64(double x)
 #define EC_SM_LANES 8
 #endif
 #include "small_matrix_template_internal.h"
-#undef EC_REAL
-#undef EC_SM
-#undef EC_SM_FMA
-#undef EC_SM_EPS
-#undef EC_SM_TINY
-#undef EC_SM_SQRT
-#undef EC_SM_ROUGH_SQRT
-#undef EC_SM_RCP
-#undef EC_SM_ROUGH_RCP
-#undef EC_SM_BITS
-#undef EC_SM_LANES
 
 /* Numbers of scratch memory a matrix. */
 EC_FN size_t ec_small_matrix_numbers(int task, int32_t rows, int32_t cols)

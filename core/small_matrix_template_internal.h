@@ -3,7 +3,7 @@
  * Included twice by small_matrix_kernels.h, with EC_REAL, EC_SM(name) and EC_SM_LANES defined, and
  * EC_SM_FMA, EC_SM_EPS (2^-24 or 2^-53), EC_SM_TINY (smallest normal number), EC_SM_SQRT (rounded
  * correctly, of any number >= 0), EC_SM_ROUGH_SQRT (of normal numbers), EC_SM_RCP, EC_SM_ROUGH_RCP,
- * EC_SM_BITS.
+ * EC_SM_BITS. All of them are undefined at its end.
  *
  * EC_SM_LANES matrices are worked on together (SIMD lanes on the CPU, 1 on the GPU); number e of a
  * vector or matrix of lane l lies at p[e * stride + l]. A matrix is held as X with m rows and
@@ -733,3 +733,14 @@ EC_FN size_t EC_SM(adjoint_numbers)(int32_t rows, int32_t cols)
 }
 
 #undef EC_SM_EACH
+#undef EC_REAL
+#undef EC_SM
+#undef EC_SM_FMA
+#undef EC_SM_EPS
+#undef EC_SM_TINY
+#undef EC_SM_SQRT
+#undef EC_SM_ROUGH_SQRT
+#undef EC_SM_RCP
+#undef EC_SM_ROUGH_RCP
+#undef EC_SM_BITS
+#undef EC_SM_LANES

@@ -3,6 +3,7 @@
 #include "backends.h"
 #include "bvh_internal.h"
 #include "bvh_kernels.h"
+#include "bvh_oracle.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,29 +67,13 @@ static void make_rays(const double (*vertex)[3], double *ray[8], int32_t *skip[2
     ray[5][20] = INFINITY;
 }
 
-/* Every triangle by the arithmetic of bvh_trace.h. */
-static ec_bvh_hit every_triangle(const ec_bvh *bvh, const ec_bvh_batch *batch, size_t c)
+/* What candidate c's ray meets first. */
+static ec_bvh_hit expected(const ec_bvh *bvh, const ec_bvh_batch *batch, size_t c)
 {
-    ec_bvh_hit best = {INFINITY, 0, 0, -1};
+    ec_bvh_hit none = {INFINITY, 0, 0, -1};
     ec_bvh_ray ray;
 
-    if (!ec_bvh_batch_ray(batch, c, &ray))
-        return best;
-    ec_bvh_found found = ec_bvh_nothing(&ray);
-    for (int32_t k = 0; k < bvh->n_triangles; k++) {
-        float turned[3], x[3], y[3], z[3], t, u, v;
-        for (int i = 0; i < 3; i++) {
-            ec_bvh_turn(ray.axis, bvh->corner[k][i], turned);
-            ec_bvh_shear(&ray, turned, &x[i], &y[i], &z[i]);
-        }
-        if (!ec_bvh_meet(ray.extent, x, y, z, &t, &u, &v) ||
-            !ec_bvh_better(&ray, t, k, bvh->part[k], &found))
-            continue;
-        found.t = t;
-        found.index = k;
-        best = (ec_bvh_hit){t, u, v, k};
-    }
-    return best;
+    return ec_bvh_batch_ray(batch, c, &ray) ? every_triangle(bvh, &ray) : none;
 }
 
 typedef struct outputs {
@@ -188,7 +173,7 @@ static int run_layouts(ec_backend *backend)
     memcpy(batch.view.centre, bvh->centre, sizeof bvh->centre);
     size_t hits = 0;
     for (size_t r = 0; r < RAYS; r++) {
-        want[r] = every_triangle(bvh, &batch, r);
+        want[r] = expected(bvh, &batch, r);
         hits += want[r].triangle >= 0;
     }
     EC_CHECK(hits > RAYS / 4 && hits < RAYS, "%zu hits of %d", hits, RAYS);

@@ -3,8 +3,8 @@
  * Kouyoumjian and Pathak print them, the transition function by quadrature. */
 #include "backends.h"
 #include "backends_wavefront_kernels.h"
+#include "ray_numbers.h"
 
-#include <complex.h>
 #include <stdlib.h>
 
 EC_KERNEL_DECLARE(test_ray, ec_test_ray_args)
@@ -12,11 +12,6 @@ EC_KERNEL_DECLARE(test_ray, ec_test_ray_args)
 enum { LANES = 1500 };
 
 /* ---- the oracle ---- */
-
-static double complex of_c(ec_c128 z)
-{
-    return z.re + z.im * I;
-}
 
 /* F(x) = 2 j sqrt(x) e^(-j pi/4) times the integral of exp(-t^2 - 2 sqrt(x) t e^(j pi/4)) from 0 to
  * infinity: Gauss and Legendre's rule of eight points in 40 panels. */
@@ -180,25 +175,6 @@ static double complex channel(const ec_test_ray_args *a, const double *ray)
 }
 
 /* ---- rays ---- */
-
-static double next_unit(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static void random_unit(uint64_t *seed, double v[3])
-{
-    double length;
-
-    for (int i = 0; i < 3; i++)
-        v[i] = next_unit(seed) + next_unit(seed) + next_unit(seed) - 1.5;
-    length = length3(v);
-    for (int i = 0; i < 3; i++)
-        v[i] /= length;
-}
 
 static void make_ray(uint64_t *seed, double *ray, size_t ld)
 {

@@ -2,6 +2,7 @@
  * reflectors by images, the line-of-sight and plate cases of 4x4 antennas, and exchange of source
  * and receiver and rotation for paths over everything. */
 #include "evaluators/mimo/ray_field.h"
+#include "ray_numbers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,33 +11,10 @@
 
 #include <cmocka.h>
 
-#include <complex.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const ec_fresnel_face pec = {EC_FACE_PEC, {0, 0}, 0};
-
-static double complex of_c(ec_c128 z)
-{
-    return z.re + z.im * I;
-}
-
-static double next_unit(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static void random_unit(uint64_t *seed, double v[3])
-{
-    for (int i = 0; i < 3; i++)
-        v[i] = next_unit(seed) + next_unit(seed) + next_unit(seed) - 1.5;
-    double length = sqrt(ec_dot3(v, v));
-    for (int i = 0; i < 3; i++)
-        v[i] /= length;
-}
 
 static ec_antenna antenna_of(ec_element_kind kind, double x, double y, double z)
 {

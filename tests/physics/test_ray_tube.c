@@ -1,6 +1,7 @@
 /* test_ray_tube.c: the tubes of wavefront.h against rays traced one beside the other, the curvature
  * formulas of a sphere and a cylinder, caustics, and diffraction between curved surfaces. */
 #include "evaluators/mimo/wavefront.h"
+#include "ray_numbers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,23 +10,9 @@
 
 #include <cmocka.h>
 
-#include <complex.h>
 #include <string.h>
 
 static const ec_fresnel_face pec = {EC_FACE_PEC, {0, 0}, 0};
-
-static double complex of_c(ec_c128 z)
-{
-    return z.re + z.im * I;
-}
-
-static double next_unit(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
 
 static double make_unit(double v[3])
 {
@@ -34,13 +21,6 @@ static double make_unit(double v[3])
     for (int i = 0; i < 3; i++)
         v[i] /= length;
     return length;
-}
-
-static void random_unit(uint64_t *seed, double v[3])
-{
-    for (int i = 0; i < 3; i++)
-        v[i] = next_unit(seed) + next_unit(seed) + next_unit(seed) - 1.5;
-    make_unit(v);
 }
 
 /* ---- exact rays ---- */

@@ -2,6 +2,7 @@
  * eigenfunction series; Bowman, Senior, Uslenghi, "Electromagnetic and Acoustic Scattering by Simple
  * Shapes", 1969), against knife-edge theory, and its continuity across shadow boundaries. */
 #include "evaluators/mimo/wavefront.h"
+#include "ray_numbers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,25 +12,9 @@
 
 #include <cmocka.h>
 
-#include <complex.h>
-
 enum { SOFT, HARD };
 
 static const double degree = EC_PI / 180;
-
-static double complex of_c(ec_c128 z)
-{
-    return z.re + z.im * I;
-}
-
-/* Splitmix64: the seed is fixed, so a failure repeats. */
-static double next_unit(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
 
 /* ---- the transition function ---- */
 
@@ -364,12 +349,10 @@ static void add_field(const ec_wavefront *w, double wavelength, double complex s
         sum[i] += of_c(e[i]) * of_c(ec_c128_phasor(-w->length / wavelength));
 }
 
-static void diffracted(const bench *b, const double moment[3], const double s[3], const double p[3],
-                       double complex sum[3])
+/* The point of an edge's line on the shortest way between two points. */
+static void shortest(const bench *b, const double s[3], const double p[3], double q[3])
 {
-    double sz = 0, pz = 0, sr = 0, pr = 0, q[3], in[3], out[3], back_d[3];
-    const ec_c128 none[3] = {{0, 0}, {0, 0}, {0, 0}};
-    ec_wavefront w, back;
+    double sz = 0, pz = 0, sr = 0, pr = 0;
 
     for (int i = 0; i < 3; i++) {
         sz += (s[i] - b->at[i]) * b->z[i];
@@ -381,7 +364,18 @@ static void diffracted(const bench *b, const double moment[3], const double s[3]
     }
     sr = sqrt(sr);
     pr = sqrt(pr);
-    place(b, 0, 0, (sz * pr + pz * sr) / (sr + pr), q);
+    for (int i = 0; i < 3; i++)
+        q[i] = b->at[i] + (sz * pr + pz * sr) / (sr + pr) * b->z[i];
+}
+
+static void diffracted(const bench *b, const double moment[3], const double s[3], const double p[3],
+                       double complex sum[3])
+{
+    const ec_c128 none[3] = {{0, 0}, {0, 0}, {0, 0}};
+    double q[3], in[3], out[3], back_d[3];
+    ec_wavefront w, back;
+
+    shortest(b, s, p, q);
     double s1 = towards(s, q, in), s2 = towards(q, p, out);
     towards(p, q, back_d);
     launch(moment, in, &w);
@@ -692,25 +686,6 @@ static double complex over_edges(const bench *b, int count, const double moment[
     for (int i = 0; i < 3; i++)
         g[i] = ec_c128_of(to[i], 0);
     return of_c(ec_wavefront_receive(w, g, b[0].wavelength));
-}
-
-/* The point of an edge's line on the shortest way between two points. */
-static void shortest(const bench *b, const double s[3], const double p[3], double q[3])
-{
-    double sz = 0, pz = 0, sr = 0, pr = 0;
-
-    for (int i = 0; i < 3; i++) {
-        sz += (s[i] - b->at[i]) * b->z[i];
-        pz += (p[i] - b->at[i]) * b->z[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        sr += pow(s[i] - b->at[i] - sz * b->z[i], 2);
-        pr += pow(p[i] - b->at[i] - pz * b->z[i], 2);
-    }
-    sr = sqrt(sr);
-    pr = sqrt(pr);
-    for (int i = 0; i < 3; i++)
-        q[i] = b->at[i] + (sz * pr + pz * sr) / (sr + pr) * b->z[i];
 }
 
 /* Source and receiver exchanged: conducting and lossy wedges, sheets, one edge and two skew ones. */

@@ -1,5 +1,6 @@
 /* test_antenna.c: antennas of rays: gains, polarisation, orientation, reciprocity in free space. */
 #include "evaluators/mimo/antenna.h"
+#include "ray_numbers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,34 +10,7 @@
 
 #include <cmocka.h>
 
-#include <complex.h>
-
 enum { KINDS = EC_ELEMENT_KIND_TABLE };
-
-static double complex of_c(ec_c128 z)
-{
-    return z.re + z.im * I;
-}
-
-static double next_unit(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
-
-static void random_unit(uint64_t *seed, double v[3])
-{
-    double length = 0;
-
-    for (int i = 0; i < 3; i++) {
-        v[i] = next_unit(seed) + next_unit(seed) + next_unit(seed) - 1.5;
-        length += v[i] * v[i];
-    }
-    for (int i = 0; i < 3; i++)
-        v[i] /= sqrt(length);
-}
 
 static double power(const ec_c128 g[3])
 {

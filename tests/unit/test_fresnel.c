@@ -1,5 +1,6 @@
 /* test_fresnel.c: fresnel.h against impedances, a transfer matrix, energy, and boundary conditions. */
 #include "evaluators/mimo/fresnel.h"
+#include "ray_numbers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,21 +8,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-
-#include <complex.h>
-
-static double complex of_c(ec_c128 z)
-{
-    return z.re + z.im * I;
-}
-
-static double next_unit(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
-}
 
 static ec_fresnel_face face_of(int32_t kind, double re, double im, double thickness)
 {
