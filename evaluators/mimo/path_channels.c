@@ -131,8 +131,7 @@ int ec_path_channels_create(const ec_path_plan *plan, const ec_path_sequences *s
         status = upload(c, sequences->step, sequences->first[sequences->n] * sizeof(uint32_t),
                         &c->batch.step);
     if (status >= 0 && plan->bvh)
-        status = ec_bvh_lay_out(plan->bvh, backend, backend->is_cuda ? EC_BVH_AUTO : EC_BVH_4,
-                                &c->layout);
+        status = ec_bvh_lay_out(plan->bvh, backend, EC_BVH_AUTO, &c->layout);
     if (status < 0) {
         ec_path_channels_destroy(&c);
         return status;

@@ -389,7 +389,7 @@ static int make_hierarchy(ec_path_plan *plan)
     if (status == EC_OK)
         status = ec_bvh_build(&info, &plan->bvh);
     if (status == EC_OK)
-        status = ec_bvh_lay_out(plan->bvh, plan->backend, EC_BVH_4, &plan->layout);
+        status = ec_bvh_lay_out(plan->bvh, plan->backend, EC_BVH_AUTO, &plan->layout);
     return status;
 }
 

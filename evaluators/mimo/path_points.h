@@ -295,6 +295,17 @@ EC_FN bool ec_path_chain_astray(const ec_path_chain *c, double (*node)[3])
     return false;
 }
 
+/* Whether a shape follows itself: what leaves a convex body from its outside does not meet it again
+ * without a mirror, an edge or another body between, and turns would look for the place in vain. */
+EC_FN bool ec_path_chain_repeats(const ec_path_chain *c)
+{
+    for (int32_t k = 1; k < c->n; k++)
+        if (c->at[k] == c->at[k - 1] + 1 && c->step[c->at[k]] == c->step[c->at[k - 1]] &&
+            ec_path_kind(c->step[c->at[k]]) == EC_PATH_CURVED)
+            return true;
+    return false;
+}
+
 enum { EC_PATH_TURNS_MAX = 64, EC_PATH_NEWTON_MAX = 12 };
 
 /* node: a start on the way in (any point in the bodies and on the edges will do). */
@@ -302,6 +313,8 @@ EC_FN int ec_path_chain_solve(const ec_path_chain *c, double (*node)[3], ec_path
 {
     if (c->n > 1 && c->branch >= 0)
         return EC_PATH_UNRESOLVED; /* several points: not a convex problem */
+    if (ec_path_chain_repeats(c))
+        return EC_PATH_NONE;
     bool lit = ec_path_chain_turn(c, node, place);
     if (c->n == 1)
         return lit ? EC_PATH_FOUND : EC_PATH_NONE;
