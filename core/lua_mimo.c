@@ -63,7 +63,12 @@ const ec_noun ec_noun_mimo = {
     "condition_db, effective_rank, degrees_of_freedom, sinr, sum_rate take the keys of ec.capacity "
     "and others; link:path_gain_db() is 20 log10 |h|; link:paths(), link:grazing() and "
     "link:unresolved() count the paths of each pair, those too near to grazing for geometrical "
-    "optics to be exact, and sequences that could not be solved; link:snr_db() is the transmitted "
+    "optics to be exact, and sequences that could not be solved; link:k_factor_db() is the power "
+    "of "
+    "each pair's strongest path over all others, link:mean_delay() and link:delay_spread() are in "
+    "s, "
+    "link:angular_spread_deg{ ... } is that of departure or arrival; link:snr_db() is the "
+    "transmitted "
     "power over a receiver's noise; link:report() says what was searched.",
     EC_KEYS(mimo_table)};
 
@@ -429,6 +434,11 @@ static ec_lua_mimo *link_at(lua_State *L, const char *what)
     return link;
 }
 
+ec_call *ec_lua_mimo_call(lua_State *L, const char *what)
+{
+    return link_at(L, what)->call;
+}
+
 static int push_output(lua_State *L, const char *what, ec_mimo_output output)
 {
     ec_lua_mimo *link = link_at(L, what);
@@ -525,6 +535,10 @@ static const luaL_Reg methods[] = {{"h", link_h},
                                    {"grazing", link_grazing},
                                    {"unresolved", link_unresolved},
                                    {"path_gain_db", link_path_gain},
+                                   {"k_factor_db", ec_lua_link_k_factor_db},
+                                   {"mean_delay", ec_lua_link_mean_delay},
+                                   {"delay_spread", ec_lua_link_delay_spread},
+                                   {"angular_spread_deg", ec_lua_link_angular_spread_deg},
                                    {"snr_db", link_snr},
                                    {"report", link_report},
                                    {NULL, NULL}};

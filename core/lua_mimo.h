@@ -10,6 +10,15 @@
 /* Whether the value at a stack index is a table of places, with x, y and z. */
 bool ec_lua_mimo_is_places(lua_State *L, int index);
 
-extern const ec_noun ec_noun_mimo, ec_noun_mimo_end, ec_noun_places;
+/* The call of the link that a method (what) has as its first argument; an error for anything else. */
+struct ec_call *ec_lua_mimo_call(lua_State *L, const char *what);
+
+/* Methods: metrics of paths (lua_mimo_metrics.c). */
+int ec_lua_link_k_factor_db(lua_State *L);
+int ec_lua_link_mean_delay(lua_State *L);
+int ec_lua_link_delay_spread(lua_State *L);
+int ec_lua_link_angular_spread_deg(lua_State *L);
+
+extern const ec_noun ec_noun_mimo, ec_noun_mimo_end, ec_noun_places, ec_noun_angular_spread;
 
 #endif

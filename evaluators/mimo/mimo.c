@@ -1,7 +1,7 @@
 /* mimo.c: settles which sequences there can be, plans and runs channels of pairs. */
 #include "mimo.h"
 
-#include "mimo_kernels.h"
+#include "mimo_metrics_kernels.h"
 #include "path_channels.h"
 #include "path_internal.h"
 
@@ -12,6 +12,7 @@
 EC_KERNEL_DECLARE(mimo_gather, ec_mimo_batch)
 EC_KERNEL_DECLARE(mimo_scatter, ec_mimo_batch)
 EC_KERNEL_DECLARE(mimo_check, ec_mimo_check)
+EC_KERNEL_DECLARE(mimo_metrics, ec_mimo_metrics)
 
 enum {
     INPUTS = 6,
@@ -44,8 +45,9 @@ typedef struct evaluator {
     ec_evaluator head;
     const setup *setup;
     ec_path_channels *channels;
-    int32_t wanted[4]; /* the call's output of each kind, -1: not wanted */
-    size_t lanes;      /* of a batch at most */
+    int32_t wanted[EC_MIMO_OUTPUTS]; /* the call's output of each kind, -1: not wanted */
+    uint32_t moments;                /* that these need */
+    size_t lanes;                    /* of a batch at most */
     void *memory;
     double *tx_at, *rx_at, *sum;
     void *work;
@@ -360,15 +362,31 @@ static ec_expr find_output(const ec_graph *graph, const ec_call *call, ec_mimo_o
 
 ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output output)
 {
-    static const char *const names[] = {"h", "paths", "grazing paths", "unresolved sequences"};
+    static const struct {
+        const char *name;
+        double low, high;
+    } kinds[EC_MIMO_OUTPUTS] = {
+        {"h", -INFINITY, INFINITY},
+        {"paths", 0, INFINITY},
+        {"grazing paths", 0, INFINITY},
+        {"unresolved sequences", 0, INFINITY},
+        {"K factor", -150, 150},
+        {"mean delay", 0, INFINITY},
+        {"delay spread", 0, INFINITY},
+        {"azimuth spread at tx", 0, EC_MOMENT_SPREAD_MAX},
+        {"elevation spread at tx", 0, EC_MOMENT_SPREAD_MAX},
+        {"azimuth spread at rx", 0, EC_MOMENT_SPREAD_MAX},
+        {"elevation spread at rx", 0, EC_MOMENT_SPREAD_MAX},
+    };
     const setup *s = call->config;
-    ec_call_output o = {.name = names[output],
+    ec_call_output o = {.name = kinds[output].name,
                         .dtype = output == EC_MIMO_CHANNEL ? EC_C128 : EC_F64,
-                        .range = {output == EC_MIMO_CHANNEL ? -INFINITY : 0, INFINITY}};
+                        .range = {kinds[output].low, kinds[output].high}};
+    bool counts = output >= EC_MIMO_PATHS && output < EC_MIMO_PATHS + EC_MIMO_COUNTS;
     ec_expr found = find_output(graph, call, output);
     if (found >= 0)
         return found;
-    if (output == EC_MIMO_CHANNEL && s->n_frequencies > 1)
+    if (!counts && s->n_frequencies > 1)
         o.shape[o.rank++] = s->n_frequencies;
     if (s->receivers > 1)
         o.shape[o.rank++] = s->receivers;
@@ -384,16 +402,31 @@ ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output output)
 
 /* ---- plans and runs ------------------------------------------------------------------------- */
 
-static size_t rows_of(const setup *s)
+static size_t rows_of(const setup *s, uint32_t moments)
 {
-    return 2 * (size_t)s->n_frequencies + EC_MIMO_COUNTS;
+    return (2 + ec_moments_count(moments)) * (size_t)s->n_frequencies + EC_MIMO_COUNTS;
 }
 
 /* Bytes of a batch of so many lanes. */
-static size_t batch_bytes(const setup *s, size_t lanes)
+static size_t batch_bytes(const setup *s, uint32_t moments, size_t lanes)
 {
-    return ec_path_channels_bytes(s->sequences, s->n_frequencies, lanes) +
-           (6 + rows_of(s)) * ec_lane_ld(lanes) * sizeof(double);
+    return ec_path_channels_bytes(s->sequences, s->n_frequencies, moments, lanes) +
+           (6 + rows_of(s, moments)) * ec_lane_ld(lanes) * sizeof(double);
+}
+
+static ec_mimo_output kind_of(const ec_call *call, int32_t output)
+{
+    return ((const spec *)call->out[output].spec)->output;
+}
+
+/* The moments of paths that the wanted outputs come from. */
+static uint32_t moments_of(const ec_plan_info *info)
+{
+    uint32_t moments = 0;
+    for (int32_t i = 0; i < info->call->n_out; i++)
+        if (info->wanted[i] && kind_of(info->call, i) >= EC_MIMO_K_FACTOR_DB)
+            moments |= ec_mimo_metric_needs((int)kind_of(info->call, i) - EC_MIMO_K_FACTOR_DB);
+    return moments;
 }
 
 static size_t pairs_of(const setup *s)
@@ -410,7 +443,7 @@ static size_t lanes_of(const setup *s, const ec_plan_info *info)
     size_t most = info->memory_budget > 0 && info->memory_budget / 2 < share
                       ? info->memory_budget / 2
                       : share;
-    size_t pairs = most / batch_bytes(s, EC_LANE_PAD) * EC_LANE_PAD / n;
+    size_t pairs = most / batch_bytes(s, moments_of(info), EC_LANE_PAD) * EC_LANE_PAD / n;
     return n * (pairs < 1 ? 1 : pairs > all ? all : pairs);
 }
 
@@ -436,26 +469,28 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
     ev->head.def = &ec_evaluator_mimo;
     ev->head.backend = backend;
     ev->setup = s;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < EC_MIMO_OUTPUTS; i++)
         ev->wanted[i] = -1;
     for (int32_t i = 0; i < call->n_out; i++)
         if (info->wanted[i])
-            ev->wanted[((const spec *)call->out[i].spec)->output] = i;
+            ev->wanted[kind_of(call, i)] = i;
+    ev->moments = moments_of(info);
     ev->lanes = lanes_of(s, info);
     int status = ec_path_channels_create(s->plan, s->sequences, s->n_frequencies, s->frequency,
                                          backend, &ev->channels);
     if (status >= 0)
-        status = backend->ops->alloc(backend, batch_bytes(s, ev->lanes), &ev->memory);
+        status = backend->ops->alloc(backend, batch_bytes(s, ev->moments, ev->lanes), &ev->memory);
     if (status < 0) {
         ec_evaluator *handle = &ev->head;
         destroy(&handle);
         return status;
     }
+    ec_path_channels_want(ev->channels, ev->moments);
     size_t ld = ec_lane_ld(ev->lanes);
     ev->tx_at = ev->memory;
     ev->rx_at = ev->tx_at + 3 * ld;
     ev->sum = ev->rx_at + 3 * ld;
-    ev->work = ev->sum + rows_of(s) * ld;
+    ev->work = ev->sum + rows_of(s, ev->moments) * ld;
     ec_log_write(info->log, EC_LOG_INFO, "mimo: %s", s->path);
     *made = &ev->head;
     return EC_OK;
@@ -466,11 +501,12 @@ static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t
     const setup *s = info->call->config;
     const ec_scene *scene = s->scene;
     ec_plan_info one = *info;
+    uint32_t moments = moments_of(info);
 
     one.max_candidates = 1;
-    *per_candidate = batch_bytes(s, EC_LANE_PAD) / EC_LANE_PAD;
+    *per_candidate = batch_bytes(s, moments, EC_LANE_PAD) / EC_LANE_PAD;
     /* vertices with normals and curvatures, triangles with their part and their share of nodes */
-    *fixed = batch_bytes(s, lanes_of(s, &one)) + (size_t)scene->n_vertices * 72 +
+    *fixed = batch_bytes(s, moments, lanes_of(s, &one)) + (size_t)scene->n_vertices * 72 +
              (size_t)scene->n_triangles * 160 + s->sequences->n * sizeof(size_t) +
              s->sequences->first[s->sequences->n] * sizeof(uint32_t);
 }
@@ -522,7 +558,18 @@ static int check(const evaluator *ev, const ec_mimo_batch *b, size_t samples, ui
     return backend->ops->launch(backend, &ec_kernel_mimo_check, &a, b->n, 1);
 }
 
-static int run_batch(const evaluator *ev, const ec_mimo_batch *b)
+static int run_metrics(const evaluator *ev, const ec_mimo_batch *b, ec_array *const *out)
+{
+    ec_backend *backend = ev->head.backend;
+    ec_mimo_metrics a = {.batch = *b, .moments = ev->moments, .size = ev->setup->plan->size};
+
+    for (int m = 0; m < EC_MIMO_METRICS; m++)
+        a.result[m] = bind_result(ev, out, (ec_mimo_output)(EC_MIMO_K_FACTOR_DB + m));
+    return backend->ops->launch(backend, &ec_kernel_mimo_metrics, &a, b->pairs * b->n,
+                                (size_t)b->n_frequencies);
+}
+
+static int run_batch(const evaluator *ev, const ec_mimo_batch *b, ec_array *const *out)
 {
     const setup *s = ev->setup;
     ec_backend *backend = ev->head.backend;
@@ -535,6 +582,8 @@ static int run_batch(const evaluator *ev, const ec_mimo_batch *b)
     if (status >= 0)
         status = backend->ops->launch(backend, &ec_kernel_mimo_scatter, b, lanes,
                                       (size_t)b->n_frequencies + EC_MIMO_COUNTS);
+    if (status >= 0 && ev->moments)
+        status = run_metrics(ev, b, out);
     return status;
 }
 
@@ -569,7 +618,7 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
                 return EC_STOPPED;
             b.pairs = pairs < all - b.first ? pairs : all - b.first;
             b.ld = ec_lane_ld(b.pairs * n);
-            rc = run_batch(ev, &b);
+            rc = run_batch(ev, &b, out);
         }
     return rc;
 }
@@ -594,7 +643,7 @@ static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
 {
     const setup *s = call->config;
     const ec_scene *scene = s->scene;
-    int32_t words[] = {(int32_t)((const spec *)call->out[output].spec)->output,
+    int32_t words[] = {(int32_t)kind_of(call, output),
                        s->receivers,
                        s->n_frequencies,
                        s->options.depth,

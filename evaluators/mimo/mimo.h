@@ -50,10 +50,20 @@ typedef struct ec_mimo_config {
 } ec_mimo_config;
 
 typedef enum ec_mimo_output {
-    EC_MIMO_CHANNEL,   /* H */
-    EC_MIMO_PATHS,     /* how many, [receiver][n_rx][n_tx] */
-    EC_MIMO_GRAZING,   /* of them inexact ones, at the lowest frequency (path.h) */
-    EC_MIMO_UNRESOLVED /* sequences that no method was there for (path.h) */
+    EC_MIMO_CHANNEL,    /* H */
+    EC_MIMO_PATHS,      /* how many, [receiver][n_rx][n_tx] */
+    EC_MIMO_GRAZING,    /* of them inexact ones, at the lowest frequency (path.h) */
+    EC_MIMO_UNRESOLVED, /* sequences that no method was there for (path.h) */
+    /* Of the paths of each pair, [frequency][receiver][n_rx][n_tx]; their definitions and how right
+     * they are: path_moments.h. Without paths K is -150 dB and the others are 0. */
+    EC_MIMO_K_FACTOR_DB,       /* strongest path over all others, at most 150 */
+    EC_MIMO_MEAN_DELAY,        /* s, from the transmitter */
+    EC_MIMO_DELAY_SPREAD,      /* s, RMS */
+    EC_MIMO_TX_AZIMUTH_SPREAD, /* rad, RMS, circular */
+    EC_MIMO_TX_ELEVATION_SPREAD,
+    EC_MIMO_RX_AZIMUTH_SPREAD,
+    EC_MIMO_RX_ELEVATION_SPREAD,
+    EC_MIMO_OUTPUTS
 } ec_mimo_output;
 
 /* Isotropic antennas along z, one receiver, depth 3, no diffraction, 100,000 rays; no positions. */

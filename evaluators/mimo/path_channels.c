@@ -8,6 +8,8 @@
 
 EC_KERNEL_DECLARE(path_pairs, ec_path_batch)
 EC_KERNEL_DECLARE(path_sum, ec_path_batch)
+EC_KERNEL_DECLARE(path_pairs_moments, ec_path_batch)
+EC_KERNEL_DECLARE(path_sum_moments, ec_path_batch)
 
 /* A slice has at least as many sequences, and there are at most so many slices. */
 enum { SLICE_MIN = 32, SLICES_MAX = 64, BLOCKS_MAX = 20 };
@@ -121,6 +123,7 @@ int ec_path_channels_create(const ec_path_plan *plan, const ec_path_sequences *s
     c->batch.n_sequences = sequences->n;
     c->batch.n_frequencies = n_frequencies;
     c->batch.slices = slices_of(sequences);
+    c->batch.size = plan->size;
     int status = upload_scene(c);
     if (status >= 0)
         status = upload_faces(c, plan->scene, frequency);
@@ -153,21 +156,22 @@ void ec_path_channels_destroy(ec_path_channels **channels)
     *channels = NULL;
 }
 
-/* Rows of the sums of slices. */
-static size_t rows_of(int32_t n_frequencies)
+void ec_path_channels_want(ec_path_channels *channels, uint32_t moments)
 {
-    return 2 * EC_PATH_BINS * (size_t)n_frequencies + EC_PATH_ROWS;
+    channels->batch.moments = moments;
 }
 
 size_t ec_path_channels_workspace(const ec_path_channels *channels, size_t n)
 {
     const ec_path_batch *b = &channels->batch;
-    return b->slices * rows_of(b->n_frequencies) * ec_lane_ld(n) * sizeof(double);
+    return b->slices * ec_path_part_rows(b) * ec_lane_ld(n) * sizeof(double);
 }
 
-size_t ec_path_channels_bytes(const ec_path_sequences *sequences, int32_t n_frequencies, size_t n)
+size_t ec_path_channels_bytes(const ec_path_sequences *sequences, int32_t n_frequencies,
+                              uint32_t moments, size_t n)
 {
-    return slices_of(sequences) * rows_of(n_frequencies) * ec_lane_ld(n) * sizeof(double);
+    const ec_path_batch b = {.n_frequencies = n_frequencies, .moments = moments};
+    return slices_of(sequences) * ec_path_part_rows(&b) * ec_lane_ld(n) * sizeof(double);
 }
 
 const ec_path_view *ec_path_channels_view(const ec_path_channels *channels)
@@ -192,9 +196,14 @@ int ec_path_channels_run(ec_path_channels *channels, const ec_antenna *tx, const
     batch.rx_at = rx_at;
     batch.part = workspace;
     batch.sum = sum;
-    int status = backend->ops->launch(backend, &ec_kernel_path_pairs, &batch, n, batch.slices);
+    size_t frequencies = (size_t)batch.n_frequencies, moments = ec_moments_count(batch.moments);
+    const ec_kernel *pairs = moments ? &ec_kernel_path_pairs_moments : &ec_kernel_path_pairs;
+    int status = backend->ops->launch(backend, pairs, &batch, n, batch.slices);
     if (status >= 0)
         status = backend->ops->launch(backend, &ec_kernel_path_sum, &batch, n,
-                                      2 * (size_t)batch.n_frequencies + EC_PATH_ROWS);
+                                      2 * frequencies + EC_PATH_ROWS);
+    if (status >= 0 && moments > 0)
+        status = backend->ops->launch(backend, &ec_kernel_path_sum_moments, &batch, n,
+                                      frequencies * moments);
     return status;
 }

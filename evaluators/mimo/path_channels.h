@@ -21,17 +21,21 @@ EC_API int ec_path_channels_create(const ec_path_plan *plan, const ec_path_seque
                                    ec_backend *backend, ec_path_channels **channels);
 EC_API void ec_path_channels_destroy(ec_path_channels **channels);
 
+/* Which moments of the paths (path_moments.h) the next runs give too, a bit each; none at first. */
+EC_API void ec_path_channels_want(ec_path_channels *channels, uint32_t moments);
+
 /* Bytes of workspace for n pairs; the same before there are channels. */
 EC_API size_t ec_path_channels_workspace(const ec_path_channels *channels, size_t n);
 EC_API size_t ec_path_channels_bytes(const ec_path_sequences *sequences, int32_t n_frequencies,
-                                     size_t n);
+                                     uint32_t moments, size_t n);
 /* What tracing reads, on the backend (path_occlusion.h). */
 EC_API const struct ec_path_view *ec_path_channels_view(const ec_path_channels *channels);
 
 /* Pair c goes from tx_at[k * ld + c] to rx_at[k * ld + c], k = 0 to 2, ld = ec_lane_ld(n). sum:
  * [2 n_frequencies + 3][ld], rows real and imaginary part of h for each frequency, then how many
  * paths there are, how many of them are grazing at the lowest frequency ((ka/2)^(1/3) cos i below
- * 1), and how many sequences were not resolved. All memory is the backend's. */
+ * 1), and how many sequences were not resolved; then the wanted moments, [n_frequencies][their
+ * number][ld] in their order. All memory is the backend's. */
 EC_API int ec_path_channels_run(ec_path_channels *channels, const ec_antenna *tx,
                                 const ec_antenna *rx, const double *tx_at, const double *rx_at,
                                 size_t n, void *workspace, double *sum);

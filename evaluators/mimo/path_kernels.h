@@ -9,6 +9,7 @@
 
 #include "../../core/kernel.h"
 #include "path_field.h"
+#include "path_moments.h"
 #include "path_trace.h"
 
 /* Rows of results: real and imaginary part for each frequency, then these. */
@@ -43,16 +44,56 @@ typedef struct ec_path_batch {
     ec_antenna tx, rx;
     size_t n, ld, slices;
     const double *tx_at, *rx_at; /* [3][ld] m */
-    double *part;                /* [slices][2 EC_PATH_BINS n_frequencies + EC_PATH_ROWS][ld] */
-    double *sum;                 /* [2 n_frequencies + EC_PATH_ROWS][ld] */
+    uint32_t moments;            /* which are wanted (path_moments.h) */
+    double size;                 /* of the scene, m: their unit of length */
+    double *part;                /* [slices][ec_path_part_rows][ld] */
+    double *sum;                 /* [2 n_frequencies + EC_PATH_ROWS][ld], then the moments,
+                                    [n_frequencies][their number][ld] */
 } ec_path_batch;
 
+/* Rows of a slice before its moments; of the moments of a frequency: sums in bins, the peak in one;
+ * and all. */
+EC_FN size_t ec_path_channel_rows(const ec_path_batch *b)
+{
+    return 2 * EC_PATH_BINS * (size_t)b->n_frequencies + EC_PATH_ROWS;
+}
+
+EC_FN size_t ec_path_moment_rows(uint32_t moments)
+{
+    size_t peak = moments >> EC_MOMENT_PEAK & 1;
+    return EC_PATH_BINS * (ec_moments_count(moments) - peak) + peak;
+}
+
+EC_FN size_t ec_path_part_rows(const ec_path_batch *b)
+{
+    return ec_path_channel_rows(b) + (size_t)b->n_frequencies * ec_path_moment_rows(b->moments);
+}
+
+/* Adds a path of power p to the moments of a frequency. */
+EC_FN void ec_path_add_moments(const ec_path_batch *b, const double weight[EC_MOMENT_SUMS],
+                               double p, double *row)
+{
+    for (int m = 0; m < EC_MOMENT_SUMS; m++) {
+        if (!(b->moments >> m & 1))
+            continue;
+        ec_path_add_binned(p * weight[m], row, b->ld);
+        row += EC_PATH_BINS * b->ld;
+    }
+    if (b->moments >> EC_MOMENT_PEAK & 1)
+        *row = p > *row ? p : *row;
+}
+
 /* Adds a path to the rows of its pair. */
-EC_FN void ec_path_add(const ec_path_batch *b, const ec_path_course *c, const double tx[3],
-                       const double rx[3], double *row)
+EC_FN void ec_path_add(const ec_path_batch *b, bool moments, const ec_path_course *c,
+                       const double tx[3], const double rx[3], double *row)
 {
     ec_ray_event event[EC_PATH_DEPTH_MAX];
     double *count = row + 2 * EC_PATH_BINS * (size_t)b->n_frequencies * b->ld;
+    double weight[EC_MOMENT_SUMS];
+
+    if (moments)
+        ec_moment_weights((c->length - ec_path_distance(tx, rx)) / b->size, c->direction[0],
+                          c->direction[c->depth], weight);
 
     for (int32_t f = 0; f < b->n_frequencies; f++) {
         ec_path_events(&b->view.scene, b->face + (size_t)f * (size_t)b->view.scene.n_materials,
@@ -62,14 +103,19 @@ EC_FN void ec_path_add(const ec_path_batch *b, const ec_path_course *c, const do
         double *bins = row + 2 * EC_PATH_BINS * (size_t)f * b->ld;
         ec_path_add_binned(h.re, bins, b->ld);
         ec_path_add_binned(h.im, bins + EC_PATH_BINS * b->ld, b->ld);
+        if (moments) {
+            size_t before = ec_path_channel_rows(b) + (size_t)f * ec_path_moment_rows(b->moments);
+            ec_path_add_moments(b, weight, h.re * h.re + h.im * h.im, row + before * b->ld);
+        }
     }
     count[EC_PATH_ROW_PATHS * b->ld] += 1;
     count[EC_PATH_ROW_GRAZING * b->ld] += 2 * EC_PI * c->smooth < b->longest ? 1 : 0;
 }
 
-EC_FN void ec_path_pair(const ec_path_batch *b, size_t c, size_t y)
+/* moments: constant where this is used, so that kernels without them have nothing of them. */
+EC_FN void ec_path_pair(const ec_path_batch *b, bool moments, size_t c, size_t y)
 {
-    size_t bins = 2 * EC_PATH_BINS * (size_t)b->n_frequencies, rows = bins + EC_PATH_ROWS;
+    size_t bins = 2 * EC_PATH_BINS * (size_t)b->n_frequencies, rows = ec_path_part_rows(b);
     double *row = b->part + y * rows * b->ld + c;
     double tx[3], rx[3], unresolved = 0;
 
@@ -91,7 +137,7 @@ EC_FN void ec_path_pair(const ec_path_batch *b, size_t c, size_t y)
             int found = ec_path_follow(&b->view, depth, step, tx, rx, branch, &course);
             lost = lost || found == EC_PATH_UNRESOLVED;
             if (found == EC_PATH_FOUND)
-                ec_path_add(b, &course, tx, rx, row);
+                ec_path_add(b, moments, &course, tx, rx, row);
         }
         unresolved += lost ? 1 : 0;
     }
@@ -102,12 +148,19 @@ EC_FN void ec_path_pairs_body(const ec_path_batch *b, size_t lane0, size_t y)
 {
     for (int l = 0; l < EC_LANES; l++)
         if (lane0 + (size_t)l < b->n)
-            ec_path_pair(b, lane0 + (size_t)l, y);
+            ec_path_pair(b, false, lane0 + (size_t)l, y);
+}
+
+EC_FN void ec_path_pairs_moments_body(const ec_path_batch *b, size_t lane0, size_t y)
+{
+    for (int l = 0; l < EC_LANES; l++)
+        if (lane0 + (size_t)l < b->n)
+            ec_path_pair(b, true, lane0 + (size_t)l, y);
 }
 
 EC_FN double ec_path_sum_row(const ec_path_batch *b, size_t row, size_t c)
 {
-    size_t rows = 2 * EC_PATH_BINS * (size_t)b->n_frequencies + EC_PATH_ROWS;
+    size_t rows = ec_path_part_rows(b);
     double sum = 0;
 
     for (size_t k = 0; k < b->slices; k++)
@@ -127,6 +180,33 @@ EC_FN void ec_path_sum_body(const ec_path_batch *b, size_t lane0, size_t y)
         for (size_t k = EC_PATH_BINS; y < parts && k-- > 0;)
             sum += ec_path_sum_row(b, y * EC_PATH_BINS + k, c);
         b->sum[y * b->ld + c] = sum;
+    }
+}
+
+EC_FN double ec_path_peak_row(const ec_path_batch *b, size_t row, size_t c)
+{
+    double peak = 0;
+
+    for (size_t k = 0; k < b->slices; k++) {
+        double p = b->part[(k * ec_path_part_rows(b) + row) * b->ld + c];
+        peak = p > peak ? p : peak;
+    }
+    return peak;
+}
+
+/* y: a moment of a frequency, of all slices. */
+EC_FN void ec_path_sum_moments_body(const ec_path_batch *b, size_t lane0, size_t y)
+{
+    size_t n = ec_moments_count(b->moments), f = y / n, m = y % n;
+    bool peak = (b->moments >> EC_MOMENT_PEAK & 1) && m == n - 1;
+    size_t first = ec_path_channel_rows(b) + f * ec_path_moment_rows(b->moments) + m * EC_PATH_BINS;
+    size_t to = 2 * (size_t)b->n_frequencies + EC_PATH_ROWS + y;
+
+    for (size_t c = lane0; c < lane0 + EC_LANES && c < b->n; c++) {
+        double sum = peak ? ec_path_peak_row(b, first, c) : 0;
+        for (size_t k = EC_PATH_BINS; !peak && k-- > 0;)
+            sum += ec_path_sum_row(b, first + k, c);
+        b->sum[to * b->ld + c] = sum;
     }
 }
 

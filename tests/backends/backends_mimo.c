@@ -51,6 +51,54 @@ static double height_of(size_t design, size_t antenna)
     return design % 11 == 10 ? -0.3 : 0.5 + 0.137 * (double)((design * 31 + antenna * 17) % 67);
 }
 
+enum { K, MEAN, SPREAD, ANGLE, METRICS };
+static const ec_mimo_output metric[METRICS] = {EC_MIMO_K_FACTOR_DB, EC_MIMO_MEAN_DELAY,
+                                               EC_MIMO_DELAY_SPREAD, EC_MIMO_RX_ELEVATION_SPREAD};
+/* K to 1e-9 dB, lengths of the mean delay to 1e-11 m; spreads to 3e-8 of the excess, at most 15 m, and
+ * 3e-8 rad (path_moments.h) */
+static const double near[METRICS] = {1e-9, 1e-11, 5e-7, 3e-8};
+
+/* The same of the paths: gains go as 1 / r^2. Delays as lengths. */
+static void two_ray_metrics(double tx, double rx, double want[METRICS])
+{
+    double r[2], p[2], x = 0, y = 0;
+
+    for (int i = 0; i < 2; i++) {
+        double rise = rx - (i ? -tx : tx);
+        r[i] = hypot(distance, rise);
+        p[i] = 1 / (r[i] * r[i]);
+        x += p[i] * distance / r[i];
+        y += p[i] * rise / r[i];
+    }
+    want[K] = 10 * log10(p[0] / p[1]);
+    want[MEAN] = (p[0] * r[0] + p[1] * r[1]) / (p[0] + p[1]);
+    want[SPREAD] = sqrt(p[0] * p[1]) / (p[0] + p[1]) * (r[1] - r[0]);
+    want[ANGLE] = sqrt(-2 * log(fmin(1, hypot(x, y) / (p[0] + p[1]))));
+}
+
+/* Of a design and a sample, at every frequency. */
+static int check_metrics(ec_backend *backend, ec_executor *executor)
+{
+    for (int m = 0; m < METRICS; m++) {
+        const ec_array *a = ec_executor_output(executor, 2 + m);
+        double *got = malloc(ec_array_bytes(a)),
+               scale = m == MEAN || m == SPREAD ? EC_LIGHT_SPEED : 1;
+        EC_CHECK(got, "out of memory");
+        EC_CHECK_CALL(backend->ops->download(backend, got, a->data, ec_array_bytes(a)));
+        for (size_t i = 0; i < N; i++)
+            for (size_t s = 0; s < SAMPLES && height_of(i, 0) >= 0; s++)
+                for (size_t e = 0; e < FREQUENCIES * RX * TX; e++) {
+                    double want[METRICS];
+                    double mine = scale * got[s * a->sample_stride + e * a->ld + i];
+                    two_ray_metrics(height_of(i, e % TX), heights[s][e / TX % RX], want);
+                    EC_CHECK(fabs(mine - want[m]) <= near[m],
+                             "metric %d of design %zu is %.17g, not %.17g", m, i, mine, want[m]);
+                }
+        free(got);
+    }
+    return 0;
+}
+
 static int links(ec_backend *backend, ec_graph *g, const ec_scene *scene)
 {
     const double low[TX] = {-0.5, -0.5}, high[TX] = {10, 10};
@@ -79,8 +127,10 @@ static int links(ec_backend *backend, ec_graph *g, const ec_scene *scene)
     memcpy(c.tx.antenna.axis, (double[]){0, 1, 0}, sizeof c.tx.antenna.axis);
     memcpy(c.rx.antenna.axis, (double[]){0, 1, 0}, sizeof c.rx.antenna.axis);
     EC_CHECK_CALL(ec_mimo_call(g, &c, &call));
-    ec_expr out[2] = {ec_mimo_value(g, call, EC_MIMO_CHANNEL),
-                      ec_mimo_value(g, call, EC_MIMO_PATHS)};
+    ec_expr out[2 + METRICS] = {ec_mimo_value(g, call, EC_MIMO_CHANNEL),
+                                ec_mimo_value(g, call, EC_MIMO_PATHS)};
+    for (int m = 0; m < METRICS; m++)
+        out[2 + m] = ec_mimo_value(g, call, metric[m]);
     EC_CHECK(out[0] >= 0 && out[1] >= 0, "%s", ec_error_text());
     EC_CHECK_CALL(ec_array_create(backend, &X, EC_F64, EC_AXIS_CANDIDATE, 1, &genes, N, 1));
     EC_CHECK_CALL(backend->ops->alloc(backend, ec_lane_ld(N), &status));
@@ -88,7 +138,7 @@ static int links(ec_backend *backend, ec_graph *g, const ec_scene *scene)
         for (size_t t = 0; t < TX; t++)
             x[t * X.ld + i] = height_of(i, t);
     EC_CHECK_CALL(backend->ops->upload(backend, X.data, x, TX * X.ld * sizeof *x));
-    ec_executor_info info = {.n_outputs = 2, .outputs = out, .max_candidates = N};
+    ec_executor_info info = {.n_outputs = 2 + METRICS, .outputs = out, .max_candidates = N};
     EC_CHECK_CALL(ec_executor_create(g, backend, &info, &executor));
     EC_CHECK_CALL(ec_executor_run(executor, &X, NULL, NULL, status, N, 0));
     EC_CHECK_CALL(backend->ops->download(backend, flags, status, N));
@@ -119,6 +169,7 @@ static int links(ec_backend *backend, ec_graph *g, const ec_scene *scene)
             bad |= ec_compare_f64("channels", mine, want, 2 * elements, 1e-10);
         }
     }
+    bad |= check_metrics(backend, executor);
     free(got);
     free(count);
     ec_executor_destroy(&executor);
