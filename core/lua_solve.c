@@ -58,15 +58,16 @@ static const ec_key solve_table[] = {
      "stop when every variable's spread is below this share of its range",
      offsetof(solve_keys, spread)},
     {"polish", EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
-     "refine the best designs afterwards: real variables with gradients, the others by local "
+     "refine the best designs afterwards: real variables along slopes, the others by local "
      "search",
      offsetof(solve_keys, polish)},
     {"polish_designs", EC_KEY_INTEGER, 0, 0, 1, EC_POLISH_DESIGNS_MAX, NULL, NULL,
      "how many designs are polished (default 8)", offsetof(solve_keys, polish_designs)},
     {"polish_evaluations", EC_KEY_INTEGER, 0, 0, 1, INT32_MAX, NULL, NULL,
-     "evaluations of each polished design, at most (default: 1500 with gradients; a local search "
-     "gets "
-     "half as many as the search used, for all designs together)",
+     "evaluations of each polished design, at most (default: 1500 along gradients, and those of "
+     "300 "
+     "slopes by differences; a local search gets half as many as the search used, for all designs "
+     "together)",
      offsetof(solve_keys, polish_evaluations)},
     {"polish_seconds", EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 0, INFINITY, "s", NULL,
      "wall time of the polish, at most (default: as long as the search took, or 10 s when that is "

@@ -33,8 +33,9 @@ typedef struct ec_polish_info {
 
 /* genes [n_designs][n_genes] (and group genes) in and out, host memory: replaced where a better
  * design was found (key order at final fidelity, never worse). *evaluations gets the number of
- * evaluations. Designs that cannot be polished (no gradient: the log says which node; no real
- * genes) are left as they are; so are the rest after an error, which goes to the log as well. */
+ * evaluations. Slopes are gradients of the graph; differences where it has none, and where genes are
+ * a group's: a polished design has a group of its own. Designs that cannot be polished (more than 256
+ * genes without a gradient: the log says which node; no real genes) are left as they are; so are the rest after an error, which goes to the log as well. */
 EC_API int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double *genes,
                      double *group_genes, uint64_t *evaluations);
 

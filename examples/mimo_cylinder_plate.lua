@@ -39,7 +39,7 @@ job:maximize("capacity", moved:capacity{ snr_db = 20 })
 job:record("grazing", ec.sum(moved:grazing()))
 job:record("paths", ec.sum(moved:paths()))
 local best = job:solve{ method = "rand1bin", population = ec.quick and 50 or 1000,
-    groups = 10, generations = 50, F = 0.7, CR = 0.4 }
+    groups = 10, generations = ec.arg("generations", 50), F = 0.7, CR = 0.4, polish = true }
 print(("capacity %.3f bit/s/Hz"):format(best.objectives.capacity))
 
 local printed = link({ 7.0, 12.6, 18.0, 20.9 }, { 7.08, 12.9, 17.1, 22.0 })

@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 enum {
-    EVALUATIONS_DEFAULT = 1500,
+    EVALUATIONS_DEFAULT = 1500, /* and, where slopes are differences, those of so many slopes: */
+    SLOPES_DEFAULT = 300,
     ROUND_EVALUATIONS = 200,
     ROUNDS_MAX = 24,
     STEP_ROUNDS_MAX = 200,
@@ -39,6 +40,7 @@ typedef struct polish_progress {
     int32_t n, done; /* designs; those that are finished */
     double best, violation;
     double start, told;
+    bool differences; /* the log says so */
     atomic_ullong evaluations;
 } polish_progress;
 
@@ -63,9 +65,10 @@ static void tell(polish_progress *p)
 typedef struct judge {
     ec_backend *backend;
     ec_executor *executor;
-    ec_array X;
+    ec_array X, XG;
+    int32_t *group_map; /* NULL without groups */
     uint8_t *status;
-    int32_t n_outputs, n_genes;
+    int32_t n_outputs, n_genes, n_group_genes;
     size_t n;
 } judge;
 
@@ -75,6 +78,8 @@ static void judge_release(judge *j)
         return;
     ec_executor_destroy(&j->executor);
     ec_array_release(j->backend, &j->X);
+    ec_array_release(j->backend, &j->XG);
+    j->backend->ops->release(j->backend, j->group_map);
     j->backend->ops->release(j->backend, j->status);
     ec_backend_destroy(&j->backend);
 }
@@ -87,6 +92,7 @@ static int judge_create(judge *j, ec_job *job, ec_log *log, int32_t n, int threa
     memset(j, 0, sizeof *j);
     j->n = (size_t)n;
     j->n_genes = job->n_genes;
+    j->n_group_genes = job->n_group_genes;
     j->n_outputs = job->n_constraints > 0 ? 2 : 1;
     outputs[0] = ec_job_cost(job, 0);
     outputs[1] = job->n_constraints > 0 ? ec_job_violation(job) : 0;
@@ -100,9 +106,12 @@ static int judge_create(judge *j, ec_job *job, ec_log *log, int32_t n, int threa
         .outputs = outputs,
         .n_outputs = j->n_outputs,
         .max_candidates = j->n,
+        .max_groups = j->n_group_genes > 0 ? j->n : 0,
         .fidelity = EC_REFINE,
     };
     status = ec_executor_create(job->graph, j->backend, &executor, &j->executor);
+    if (status == EC_OK && j->n_group_genes > 0)
+        status = ec_polish_groups(j->backend, j->n_group_genes, j->n, &j->XG, &j->group_map);
     if (status == EC_OK)
         status =
             ec_array_create(j->backend, &j->X, EC_F64, EC_AXIS_CANDIDATE, 1, &j->n_genes, j->n, 1);
@@ -114,18 +123,23 @@ static int judge_create(judge *j, ec_job *job, ec_log *log, int32_t n, int threa
 /* Genes of design i; of the lanes behind the last one as well. */
 static void fill_judge(judge *j, size_t i, const double *genes)
 {
-    double *X = (double *)j->X.data;
+    double *X = (double *)j->X.data, *XG = (double *)j->XG.data;
     size_t end = i + 1 < j->n ? i + 1 : j->X.ld;
 
     for (int32_t g = 0; g < j->n_genes; g++)
         for (size_t c = i; c < end; c++)
             X[(size_t)g * j->X.ld + c] = genes[g];
+    for (int32_t g = 0; g < j->n_group_genes; g++)
+        for (size_t c = i; c < end; c++)
+            XG[(size_t)g * j->XG.ld + c] = genes[j->n_genes + g];
 }
 
 /* Scores all designs in one batch. */
 static int judge_run(judge *j, double *cost, double *violation, uint8_t *status_bytes)
 {
-    int status = ec_executor_run(j->executor, &j->X, NULL, NULL, j->status, j->n, 0);
+    bool grouped = j->n_group_genes > 0;
+    int status = ec_executor_run(j->executor, &j->X, grouped ? &j->XG : NULL, j->group_map,
+                                 j->status, j->n, grouped ? j->n : 0);
 
     if (status < 0)
         return status;
@@ -154,6 +168,12 @@ typedef struct polished {
     ec_polish_problem *problem;
 } polished;
 
+/* Genes of a design, its group's behind its own. */
+static size_t width_of(const ec_job *job)
+{
+    return (size_t)job->n_genes + (size_t)job->n_group_genes;
+}
+
 static int class_of(double cost, double violation, uint8_t status)
 {
     if (status || !isfinite(cost) || !isfinite(violation))
@@ -174,9 +194,9 @@ static void sort_spaced(const ec_job *job, double *genes)
 {
     for (int32_t v = 0; v < job->n_variables; v++) {
         const ec_variable *variable = &job->variables[v]->variable;
-        if (variable->kind == EC_VARIABLE_SPACED && !variable->group && variable->n_genes > 1)
-            qsort(genes + variable->first_gene, (size_t)variable->n_genes, sizeof *genes,
-                  compare_doubles);
+        double *first = genes + (variable->group ? job->n_genes : 0) + variable->first_gene;
+        if (variable->kind == EC_VARIABLE_SPACED && variable->n_genes > 1)
+            qsort(first, (size_t)variable->n_genes, sizeof *genes, compare_doubles);
     }
 }
 
@@ -359,10 +379,10 @@ static void solve_round(const ec_job *job, polished *design, const ec_polish_inf
         design->radius = s.radius;
         if (s.has_best) {
             ec_polish_round_decode(&s, s.best);
-            memcpy(design->trial, s.genes, sizeof(double) * (size_t)s.problem->n_genes);
+            memcpy(design->trial, s.genes, width_of(job) * sizeof(double));
             design->has_trial = true;
         }
-        design->evaluations += s.evaluations;
+        design->evaluations += s.evaluations + (int32_t)design->problem->evaluations;
     }
     ec_polish_round_release(&s);
 }
@@ -370,7 +390,7 @@ static void solve_round(const ec_job *job, polished *design, const ec_polish_inf
 /* ---- verdicts ---- */
 
 /* Takes the trial where it is better, and sets the next round's region. */
-static void judge_trial(polished *d, double cost, double violation, uint8_t status, int32_t n_genes,
+static void judge_trial(polished *d, double cost, double violation, uint8_t status, size_t width,
                         int32_t max_evaluations)
 {
     int old_class = class_of(d->cost, d->violation, d->status);
@@ -385,7 +405,7 @@ static void judge_trial(polished *d, double cost, double violation, uint8_t stat
 
     bool gained = gain > (d->by_steps ? least_steps_gain : least_gain) * d->unit;
     if (d->has_trial && better) {
-        memcpy(d->genes, d->trial, sizeof(double) * (size_t)n_genes);
+        memcpy(d->genes, d->trial, sizeof(double) * width);
         d->cost = cost;
         d->violation = violation;
         d->status = status;
@@ -416,23 +436,27 @@ static void polished_release(polished *d)
     free(d->trial);
 }
 
-static int polished_create(polished *d, ec_job *job, const double *genes, ec_log *log)
+static int polished_create(polished *d, ec_job *job, const double *genes, const double *group_genes,
+                           ec_log *log)
 {
+    size_t n_genes = (size_t)job->n_genes, n_group_genes = (size_t)job->n_group_genes;
     ec_backend_info backend = {.name = "cpu", .threads = 1, .log = log};
 
-    d->genes = (double *)malloc(sizeof(double) * (size_t)job->n_genes);
-    d->trial = (double *)malloc(sizeof(double) * (size_t)job->n_genes);
+    d->genes = (double *)malloc(sizeof(double) * width_of(job));
+    d->trial = (double *)malloc(sizeof(double) * width_of(job));
     if (!d->genes || !d->trial)
         return ec_fail(EC_ERR_MEMORY, "polish: no memory");
-    memcpy(d->genes, genes, sizeof(double) * (size_t)job->n_genes);
+    memcpy(d->genes, genes, sizeof(double) * n_genes);
+    if (n_group_genes > 0)
+        memcpy(d->genes + n_genes, group_genes, sizeof(double) * n_group_genes);
     sort_spaced(job, d->genes);
     d->region = first_region;
     d->margin = first_margin;
     d->radius = first_radius;
     d->active = true;
     int status = ec_backend_create(&backend, &d->backend);
-    return status < 0 || job->n_genes <= SLSQP_MAX ? status
-                                                   : judge_create(&d->judge, job, log, 1, 1);
+    return status < 0 || width_of(job) <= SLSQP_MAX ? status
+                                                    : judge_create(&d->judge, job, log, 1, 1);
 }
 
 /* The next round's problems. One after another: each adds to the graph. Those that come after the
@@ -452,6 +476,11 @@ static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_no
             ec_polish_problem_create(job, d->backend, d->genes, d->margin, notes, &d->problem);
         if (status < 0)
             return status;
+        if (!d->problem->gradients && !progress->differences)
+            ec_log_write(progress->log, EC_LOG_INFO,
+                         "polish: slopes by differences of %d evaluations",
+                         (int)(2 * (d->problem->n_free + d->problem->n_cuts)));
+        progress->differences = !d->problem->gradients;
         ++*n_active;
     }
     return EC_OK;
@@ -527,6 +556,12 @@ static int score(judge *j, const polished *designs, int32_t n, double *cost, dou
     return judge_run(j, cost, violation, status);
 }
 
+/* Evaluations that a design's slopes may take without a number of the user's. */
+static int32_t slopes_default(const ec_polish_problem *p)
+{
+    return p->gradients ? 0 : SLOPES_DEFAULT * 2 * (p->n_free + p->n_cuts);
+}
+
 static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *designs, int32_t n,
                          judge *j, int threads, double deadline)
 {
@@ -553,7 +588,7 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
         designs[i].status = bytes[i];
         designs[i].active = class_of(cost[i], violation[i], bytes[i]) < 2;
     }
-    int rounds = job->n_genes > SLSQP_MAX ? STEP_ROUNDS_MAX : ROUNDS_MAX;
+    int rounds = width_of(job) > SLSQP_MAX ? STEP_ROUNDS_MAX : ROUNDS_MAX;
     for (int round = 0; round < rounds && status == EC_OK; round++) {
         count_progress(job, designs, n, &progress);
         if (info->interrupt && *info->interrupt)
@@ -573,7 +608,8 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
             polished *d = &designs[i];
             if (!d->problem)
                 continue;
-            judge_trial(d, cost[i], violation[i], bytes[i], job->n_genes, most);
+            judge_trial(d, cost[i], violation[i], bytes[i], width_of(job),
+                        most + (info->max_evaluations > 0 ? 0 : slopes_default(d->problem)));
             ec_log_write(info->log, EC_LOG_DEBUG,
                          "polish: round %d, design %d: %.10g (trial %.10g), %d pieces, %d "
                          "evaluations, region %.2g",
@@ -597,10 +633,10 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
     double deadline = info->seconds > 0 ? ec_wall_seconds() + info->seconds : INFINITY;
     polished *designs =
         (polished *)calloc((size_t)(n_designs > 0 ? n_designs : 1), sizeof *designs);
+    size_t n_genes = (size_t)job->n_genes, n_group_genes = (size_t)job->n_group_genes;
     int threads = info->threads;
     judge j;
 
-    (void)group_genes;
     if (evaluations)
         *evaluations = 0;
     if (info->out_of_time)
@@ -613,22 +649,23 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
         threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
     threads = threads < 1 ? 1 : threads;
     memset(&j, 0, sizeof j);
-    int status = n_designs < 1 || job->n_objectives != 1 || job->n_genes == 0
+    int status = n_designs < 1 || job->n_objectives != 1 || width_of(job) == 0
                      ? ec_fail(EC_ERR_UNSUPPORTED, "polish: one objective and a design are needed")
                      : EC_OK;
     for (int32_t i = 0; i < n_designs && status == EC_OK; i++)
-        status =
-            polished_create(&designs[i], job, genes + (size_t)i * (size_t)job->n_genes, info->log);
-    if (status == EC_OK && job->n_group_genes > 0)
-        status = ec_fail(EC_ERR_UNSUPPORTED, "variables are shared by groups");
+        status = polished_create(&designs[i], job, genes + (size_t)i * n_genes,
+                                 n_group_genes > 0 ? group_genes + (size_t)i * n_group_genes : NULL,
+                                 info->log);
     if (status == EC_OK)
         status = judge_create(&j, job, info->log, n_designs, threads);
     if (status == EC_OK)
         status = polish_rounds(job, info, designs, n_designs, &j, threads, deadline);
     /* What was reached before an error is good as well. */
     for (int32_t i = 0; i < n_designs && designs[i].genes; i++) {
-        memcpy(genes + (size_t)i * (size_t)job->n_genes, designs[i].genes,
-               sizeof *genes * (size_t)job->n_genes);
+        memcpy(genes + (size_t)i * n_genes, designs[i].genes, sizeof *genes * n_genes);
+        if (n_group_genes > 0)
+            memcpy(group_genes + (size_t)i * n_group_genes, designs[i].genes + n_genes,
+                   sizeof *genes * n_group_genes);
         if (evaluations)
             *evaluations += (uint64_t)designs[i].evaluations;
     }

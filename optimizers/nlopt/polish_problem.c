@@ -71,8 +71,8 @@ static void find_cuts(const ec_graph *graph, const ec_polish_notes *notes, ec_ex
 typedef struct design {
     ec_graph *graph;
     ec_backend *backend;
-    const double *genes;
-    size_t n_genes;
+    const double *genes; /* and those of the group */
+    size_t n_genes, n_group_genes;
 } design;
 
 static int32_t node_values(const ec_graph *graph, ec_expr expr)
@@ -95,7 +95,8 @@ static int values_at(const design *at, int32_t n, const ec_expr *exprs, double *
             return ec_fail(EC_ERR_MEMORY, "polish: no memory");
     }
     return ec_evaluate_once(at->graph, at->backend, EC_REFINE, n, exprs, at->genes, at->n_genes,
-                            NULL, 0, values, NULL, NULL);
+                            at->n_group_genes > 0 ? at->genes + at->n_genes : NULL,
+                            at->n_group_genes, values, NULL, NULL);
 }
 
 /* The evaluator's pieces of an output near the design. */
@@ -396,16 +397,16 @@ static ec_expr seeded_sum(ec_polish_problem *p, ec_graph *graph)
     return total;
 }
 
-/* Genes that move: of real and spaced variables of the candidates. */
+/* Genes that move: of real and spaced variables. */
 static bool variable_moves(const ec_variable *variable)
 {
-    return !variable->group && variable->n_genes > 0 &&
+    return variable->n_genes > 0 &&
            (variable->kind == EC_VARIABLE_REAL || variable->kind == EC_VARIABLE_SPACED);
 }
 
 static int list_free_genes(ec_polish_problem *p, const ec_job *job)
 {
-    size_t n = (size_t)p->n_genes + 1;
+    size_t n = (size_t)(p->n_genes + p->n_group_genes) + 1;
 
     p->free_gene = (int32_t *)malloc(sizeof(int32_t) * n);
     p->grad_first = (int32_t *)malloc(sizeof(int32_t) * n);
@@ -422,7 +423,8 @@ static int list_free_genes(ec_polish_problem *p, const ec_job *job)
         for (int32_t i = 0; i < entry->variable.n_genes; i++) {
             if (!(entry->min[i] < entry->max[i]))
                 continue;
-            p->free_gene[p->n_free] = entry->variable.first_gene + i;
+            p->free_gene[p->n_free] =
+                (entry->variable.group ? p->n_genes : 0) + entry->variable.first_gene + i;
             p->grad_first[p->n_free] = p->n_grads;
             p->grad_element[p->n_free] = i;
             p->low[p->n_free] = entry->min[i];
@@ -435,40 +437,71 @@ static int list_free_genes(ec_polish_problem *p, const ec_job *job)
     return EC_OK;
 }
 
-static int make_executors(ec_polish_problem *p, const ec_job *job)
+/* Candidates of a batch of differences: one to each side of every gene and t. */
+static size_t differences_of(const ec_polish_problem *p)
 {
-    ec_graph *graph = job->graph;
+    return 2 * (size_t)(p->n_free + p->n_cuts);
+}
+
+static int make_gradients(ec_polish_problem *p, const ec_job *job)
+{
     int32_t n_with = p->n_grads + (p->n_cuts > 0 ? 1 : 0), at = 0;
-    int32_t n = p->n_rows > n_with ? p->n_rows : n_with;
     ec_expr *with = (ec_expr *)malloc(sizeof *with * (size_t)n_with);
-    ec_expr *outputs = (ec_expr *)malloc(sizeof *outputs * (size_t)n);
-    if (!with || !outputs) {
-        free(with);
-        free(outputs);
-        return ec_fail(EC_ERR_MEMORY, "polish: no memory");
-    }
-    ec_expr total = seeded_sum(p, graph);
-    int status = total < 0 ? total : EC_OK;
-    ec_executor_info info = {.outputs = outputs, .fidelity = EC_REFINE};
-    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++)
-        outputs[r] = p->rows[r].expr;
-    info.n_outputs = p->n_rows;
-    info.max_candidates = 1;
-    if (status == EC_OK)
-        status = ec_executor_create(graph, p->backend, &info, &p->values);
-    for (int32_t v = 0; v < job->n_variables; v++)
+    ec_expr *outputs = (ec_expr *)malloc(sizeof *outputs * (size_t)n_with);
+    ec_executor_info info = {.outputs = outputs,
+                             .n_outputs = n_with,
+                             .max_candidates = (size_t)p->n_elements,
+                             .fidelity = EC_REFINE};
+    int status = with && outputs ? EC_OK : ec_fail(EC_ERR_MEMORY, "polish: no memory");
+    ec_expr total = status == EC_OK ? seeded_sum(p, job->graph) : status;
+
+    status = total < 0 ? total : EC_OK;
+    for (int32_t v = 0; v < job->n_variables && status == EC_OK; v++)
         if (variable_moves(&job->variables[v]->variable))
             with[at++] = job->variables[v]->variable.genes;
-    if (p->n_cuts > 0)
+    if (p->n_cuts > 0 && status == EC_OK)
         with[at] = p->t;
+    if (status == EC_OK && p->n_group_genes > 0)
+        status = ec_fail(EC_ERR_NO_GRADIENT, "polish: groups");
     if (status == EC_OK)
-        status = ec_graph_gradient(graph, total, n_with, with, outputs);
-    info.n_outputs = n_with;
+        status = ec_graph_gradient(job->graph, total, n_with, with, outputs);
     info.max_candidates = (size_t)p->n_elements;
     if (status == EC_OK)
-        status = ec_executor_create(graph, p->backend, &info, &p->gradients);
+        status = ec_executor_create(job->graph, p->backend, &info, &p->gradients);
     free(with);
     free(outputs);
+    return status;
+}
+
+static int make_executors(ec_polish_problem *p, const ec_job *job)
+{
+    ec_expr outputs[EC_POLISH_ROWS_MAX];
+    int status = make_gradients(p, job);
+    bool differences = status == EC_ERR_NO_GRADIENT;
+
+    if (differences && p->n_free + p->n_cuts <= EC_POLISH_DIFFERENCES_MAX)
+        status = EC_OK; /* otherwise the sentence says which node has none */
+    ec_executor_info info = {.outputs = outputs,
+                             .n_outputs = p->n_rows,
+                             .max_candidates = differences ? differences_of(p) : 1,
+                             .max_groups =
+                                 p->n_group_genes > 0 ? (differences ? differences_of(p) : 1) : 0,
+                             .fidelity = EC_REFINE};
+    for (int32_t r = 0; r < p->n_rows; r++)
+        outputs[r] = p->rows[r].expr;
+    return status < 0 ? status : ec_executor_create(job->graph, p->backend, &info, &p->values);
+}
+
+int ec_polish_groups(ec_backend *backend, int32_t n_group_genes, size_t n, ec_array *XG,
+                     int32_t **group_map)
+{
+    size_t ld = ec_lane_ld(n);
+    int status = ec_array_create(backend, XG, EC_F64, EC_AXIS_GROUP, 1, &n_group_genes, n, 1);
+
+    if (status == EC_OK)
+        status = backend->ops->alloc(backend, ld * sizeof **group_map, (void **)group_map);
+    for (size_t c = 0; c < ld && status == EC_OK; c++)
+        (*group_map)[c] = (int32_t)(c < n ? c : n - 1);
     return status;
 }
 
@@ -477,10 +510,13 @@ static int make_batch(ec_polish_problem *p)
     ec_backend *backend = p->backend;
     int32_t rows = p->n_genes + p->n_cuts + p->n_elements;
     size_t n = (size_t)p->n_elements, columns = (size_t)(p->n_free + p->n_cuts);
+    size_t lanes = p->gradients ? n : differences_of(p);
 
-    int status = ec_array_create(backend, &p->X, EC_F64, EC_AXIS_CANDIDATE, 1, &rows, n, 1);
+    int status = ec_array_create(backend, &p->X, EC_F64, EC_AXIS_CANDIDATE, 1, &rows, lanes, 1);
     if (status == EC_OK)
-        status = backend->ops->alloc(backend, ec_lane_ld(n), (void **)&p->status);
+        status = backend->ops->alloc(backend, ec_lane_ld(lanes), (void **)&p->status);
+    if (status == EC_OK && p->n_group_genes > 0)
+        status = ec_polish_groups(backend, p->n_group_genes, lanes, &p->XG, &p->group_map);
     p->value = (double *)calloc(n, sizeof(double));
     p->jacobian = (double *)calloc(n * columns, sizeof(double));
     if (status == EC_OK && (!p->value || !p->jacobian))
@@ -489,33 +525,98 @@ static int make_batch(ec_polish_problem *p)
         return status;
     double *X = (double *)p->X.data;
     memset(X, 0, ec_array_bytes(&p->X));
-    for (int32_t k = 0; k < p->n_elements; k++)
+    for (int32_t k = 0; k < p->n_elements && p->gradients; k++)
         X[(size_t)(p->n_genes + p->n_cuts + k) * p->X.ld + (size_t)k] = 1;
     return EC_OK;
+}
+
+/* The row of gene or t i, of n_free + n_cuts. */
+static double *unknown_row(const ec_polish_problem *p, int32_t i)
+{
+    int32_t gene = i < p->n_free ? p->free_gene[i] : p->n_genes + i - p->n_free;
+    if (i < p->n_free && gene >= p->n_genes)
+        return (double *)p->XG.data + (size_t)(gene - p->n_genes) * p->XG.ld;
+    return (double *)p->X.data + (size_t)gene * p->X.ld;
+}
+
+static void fill_row(double *row, size_t ld, double value)
+{
+    for (size_t c = 0; c < ld; c++)
+        row[c] = value;
 }
 
 /* Genes and t in every lane. */
 static void fill_lanes(ec_polish_problem *p, const double *genes, const double *t)
 {
-    double *X = (double *)p->X.data;
-    size_t ld = p->X.ld;
+    double *X = (double *)p->X.data, *XG = (double *)p->XG.data;
 
-    for (int32_t g = 0; g < p->n_genes + p->n_cuts; g++) {
-        double value = g < p->n_genes ? genes[g] : t[g - p->n_genes];
-        for (size_t c = 0; c < ld; c++)
-            X[(size_t)g * ld + c] = value;
-    }
+    for (int32_t g = 0; g < p->n_genes + p->n_cuts; g++)
+        fill_row(X + (size_t)g * p->X.ld, p->X.ld, g < p->n_genes ? genes[g] : t[g - p->n_genes]);
+    for (int32_t g = 0; g < p->n_group_genes; g++)
+        fill_row(XG + (size_t)g * p->XG.ld, p->XG.ld, genes[p->n_genes + g]);
+}
+
+/* Values of the rows for the first n lanes. */
+static int run_values(ec_polish_problem *p, size_t n)
+{
+    bool grouped = p->n_group_genes > 0;
+    ec_array X = ec_array_lanes(&p->X, 0, n), XG;
+
+    if (grouped)
+        XG = ec_array_lanes(&p->XG, 0, n);
+    return ec_executor_run(p->values, &X, grouped ? &XG : NULL, p->group_map, p->status, n,
+                           grouped ? n : 0);
+}
+
+/* Of an element of a row. */
+static double value_of(const ec_polish_problem *p, int32_t row, int32_t element, size_t lane)
+{
+    const ec_array *out = ec_executor_output(p->values, row);
+    bool each = (out->axes & EC_AXIS_CANDIDATE) != 0; /* otherwise one value for all */
+    return ((const double *)out->data)[(size_t)element * out->ld + (each ? lane : 0)];
 }
 
 int ec_polish_problem_values(ec_polish_problem *p, const double *genes, const double *t)
 {
     fill_lanes(p, genes, t);
-    ec_array one = ec_array_lanes(&p->X, 0, 1);
-    int status = ec_executor_run(p->values, &one, NULL, NULL, p->status, 1, 0);
-    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++) {
-        const ec_array *out = ec_executor_output(p->values, r);
+    int status = run_values(p, 1);
+    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++)
         for (int32_t e = 0; e < p->rows[r].elements; e++)
-            p->value[p->rows[r].first + e] = ((const double *)out->data)[(size_t)e * out->ld];
+            p->value[p->rows[r].first + e] = value_of(p, r, e, 0);
+    return status;
+}
+
+/* A gene's step is so much of its range, t's of its size: what is cut off of the series is the square
+ * of the step's phase, what rounding leaves its inverse. */
+static int differences(ec_polish_problem *p, const double *genes, const double *t)
+{
+    const double share = 2e-5;
+    size_t columns = (size_t)(p->n_free + p->n_cuts), n = differences_of(p);
+
+    fill_lanes(p, genes, t);
+    for (int32_t i = 0; i < p->n_free + p->n_cuts; i++) {
+        double *row = unknown_row(p, i), x = row[0];
+        double step = share * (i < p->n_free ? p->range[i] : 1 + fabs(x));
+        double low = i < p->n_free ? p->low[i] : -INFINITY;
+        double high = i < p->n_free ? p->low[i] + p->range[i] : INFINITY;
+        row[2 * i] = fmax(x - step, fmin(low, x));
+        row[2 * i + 1] = fmin(x + step, fmax(high, x));
+    }
+    int status = run_values(p, n);
+    p->evaluations += (int64_t)n;
+    for (int32_t i = 0; i < p->n_free + p->n_cuts && status == EC_OK; i++) {
+        const double *row = unknown_row(p, i);
+        double step = row[2 * i + 1] - row[2 * i];
+        bool failed = p->status[2 * i] || p->status[2 * i + 1];
+        for (int32_t r = 0; r < p->n_rows; r++)
+            for (int32_t e = 0; e < p->rows[r].elements; e++) {
+                double rise =
+                    value_of(p, r, e, 2 * (size_t)i + 1) - value_of(p, r, e, 2 * (size_t)i);
+                p->jacobian[(size_t)(p->rows[r].first + e) * columns + (size_t)i] =
+                    failed     ? (double)NAN
+                    : step > 0 ? rise / step
+                               : 0;
+            }
     }
     return status;
 }
@@ -524,6 +625,8 @@ int ec_polish_problem_jacobian(ec_polish_problem *p, const double *genes, const 
 {
     size_t n = (size_t)p->n_elements, columns = (size_t)(p->n_free + p->n_cuts);
 
+    if (!p->gradients)
+        return differences(p, genes, t);
     fill_lanes(p, genes, t);
     int status = ec_executor_run(p->gradients, &p->X, NULL, NULL, p->status, n, 0);
     for (int32_t i = 0; i < p->n_free + p->n_cuts && status == EC_OK; i++) {
@@ -572,6 +675,8 @@ void ec_polish_problem_destroy(ec_polish_problem **handle)
     ec_executor_destroy(&p->values);
     ec_executor_destroy(&p->gradients);
     ec_array_release(p->backend, &p->X);
+    ec_array_release(p->backend, &p->XG);
+    p->backend->ops->release(p->backend, p->group_map);
     p->backend->ops->release(p->backend, p->status);
     free(p->free_gene);
     free(p->grad_first);
@@ -594,7 +699,8 @@ static int try_create(ec_job *job, ec_backend *backend, const double *genes, dou
         return ec_fail(EC_ERR_MEMORY, "polish: no memory");
     p->backend = backend;
     p->n_genes = job->n_genes;
-    design at = {job->graph, backend, genes, (size_t)job->n_genes};
+    p->n_group_genes = job->n_group_genes;
+    design at = {job->graph, backend, genes, (size_t)job->n_genes, (size_t)job->n_group_genes};
     int status = list_free_genes(p, job);
     if (status == EC_OK)
         status = make_rows(p, job, &at, notes, margin);
@@ -618,8 +724,6 @@ static int try_create(ec_job *job, ec_backend *backend, const double *genes, dou
 int ec_polish_problem_create(ec_job *job, ec_backend *backend, const double *genes, double margin,
                              ec_polish_notes *notes, ec_polish_problem **problem)
 {
-    if (job->n_group_genes > 0)
-        return ec_fail(EC_ERR_UNSUPPORTED, "variables are shared by groups");
     for (int i = 0; i <= EC_POLISH_CUTS_MAX; i++) {
         int32_t wrong = -1;
         int status = try_create(job, backend, genes, margin, notes, problem, &wrong);

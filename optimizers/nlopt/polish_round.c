@@ -17,9 +17,9 @@ static int32_t list_order(const ec_job *job, const ec_polish_problem *p, int32_t
         bool same = p->grad_first[i] == p->grad_first[i + 1];
         for (int32_t v = 0; same && v < job->n_variables; v++) {
             const ec_variable *variable = &job->variables[v]->variable;
-            int32_t gene = p->free_gene[i] - variable->first_gene;
-            if (!variable->group && variable->kind == EC_VARIABLE_SPACED && gene >= 0 &&
-                gene < variable->n_genes)
+            int32_t gene =
+                p->free_gene[i] - (variable->group ? p->n_genes : 0) - variable->first_gene;
+            if (variable->kind == EC_VARIABLE_SPACED && gene >= 0 && gene < variable->n_genes)
                 order[n++] = i;
         }
     }
@@ -146,7 +146,7 @@ int ec_polish_round_create(ec_polish_round *s, const ec_job *job, ec_polish_prob
     s->n = p->n_free + p->n_cuts;
     s->unit = set_units(p);
     size_t n = (size_t)s->n;
-    s->genes = (double *)malloc(sizeof(double) * (size_t)p->n_genes);
+    s->genes = (double *)malloc(sizeof(double) * (size_t)(p->n_genes + p->n_group_genes));
     s->t = (double *)malloc(sizeof(double) * ((size_t)p->n_cuts + 1));
     s->order = (int32_t *)malloc(sizeof(int32_t) * (size_t)p->n_free);
     s->y = (double *)malloc(sizeof(double) * 5 * n);
@@ -156,7 +156,7 @@ int ec_polish_round_create(ec_polish_round *s, const ec_job *job, ec_polish_prob
     s->high = s->low + n;
     s->at = s->high + n;
     s->best = s->at + n;
-    memcpy(s->genes, genes, sizeof(double) * (size_t)p->n_genes);
+    memcpy(s->genes, genes, sizeof(double) * (size_t)(p->n_genes + p->n_group_genes));
     s->n_order = list_order(job, p, s->order);
     for (int32_t r = 1; r < p->n_rows; r++)
         *(p->rows[r].equality ? &s->n_equalities : &s->n_inequalities) += p->rows[r].elements;

@@ -1,5 +1,6 @@
 /* A C function as a model: columns, failures, constants, whole batches that fail, errors. */
 #include "callback.h"
+#include "polish.h"
 #include "solve.h"
 
 #include <setjmp.h>
@@ -98,6 +99,25 @@ static void test_columns(void **state)
     destroy(&p);
 }
 
+/* A model without a gradient is polished by differences: to -2 at (0, -2), the corner of the limit and the box. */
+static void test_polish(void **state)
+{
+    problem p;
+    seen s = {0};
+    double x[2] = {0.3, -1.5};
+    ec_callback callback = {.name = "model", .run = score, .user = &s, .n_outputs = 2};
+    ec_polish_info info = {.threads = 1};
+    uint64_t evaluations = 0;
+
+    (void)state;
+    create(&p);
+    assert_int_equal(ec_job_add_callback(p.job, &callback, 1, true), EC_OK);
+    assert_int_equal(ec_polish(p.job, &info, 1, x, NULL, &evaluations), EC_OK);
+    assert_true(fabs(x[0]) < 1e-6 && fabs(x[1] + 2) < 1e-6 && x[0] * x[1] <= 0);
+    assert_true(evaluations > 0);
+    destroy(&p);
+}
+
 static int search(problem *p, seen *s, ec_result **result)
 {
     ec_callback callback = {.name = "model", .run = score, .user = s, .n_outputs = 2};
@@ -175,9 +195,8 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_search),
-        cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_columns), cmocka_unit_test(test_polish),
+        cmocka_unit_test(test_search),  cmocka_unit_test(test_failing),
         cmocka_unit_test(test_refused),
     };
 

@@ -261,6 +261,42 @@ static void test_left_alone(void **state)
     destroy(&p);
 }
 
+/* Genes of a group move with those of the design, by differences: the nearest point of
+ * x0 + x1 + 2 g <= 1 to (1, 2, 3) lies along the limit's normal. Each design has a group. */
+static void test_groups(void **state)
+{
+    problem p;
+    double genes[4] = {0.1, -0.4, -1, 0.6}, group_genes[2] = {0.2, -0.8}, min = -5, max = 5;
+    const double two = 2, three = 3, goal[3] = {1 - 8.0 / 6, 2 - 8.0 / 6, 3 - 2 * 8.0 / 6};
+    ec_polish_info info = {.threads = 1};
+    uint64_t evaluations = 0;
+
+    (void)state;
+    create(&p, 2, -5, 5);
+    ec_variable_info shared = {
+        .name = "g", .kind = EC_VARIABLE_REAL, .min = &min, .max = &max, .group = true};
+    assert_int_equal(ec_job_add_variable(p.job, &shared), 1);
+    ec_expr g = ec_job_variable(p.job, 1)->value;
+    ec_expr f = add(&p, square(&p, sub(&p, p.x0, number(&p, 1))),
+                    add(&p, square(&p, sub(&p, p.x1, number(&p, two))),
+                        square(&p, sub(&p, g, number(&p, three)))));
+    ec_constraint limit = {.expr = add(&p, add(&p, p.x0, p.x1), mul(&p, number(&p, 2), g)),
+                           .min = -INFINITY,
+                           .max = 1,
+                           .scale = 1};
+    assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
+    assert_int_equal(ec_job_add_constraint(p.job, "limit", &limit), EC_OK);
+    assert_int_equal(ec_polish(p.job, &info, 2, genes, group_genes, &evaluations), EC_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_true(fabs(genes[2 * i] - goal[0]) < 1e-4);
+        assert_true(fabs(genes[2 * i + 1] - goal[1]) < 1e-4);
+        assert_true(fabs(group_genes[i] - goal[2]) < 1e-4);
+        assert_true(genes[2 * i] + genes[2 * i + 1] + 2 * group_genes[i] <= 1);
+    }
+    assert_true(evaluations > 24); /* those of differences count */
+    destroy(&p);
+}
+
 /* The Jacobian of the problem against differences, through a maximum, a product and a sort. */
 static void test_jacobian(void **state)
 {
@@ -494,6 +530,7 @@ int main(void)
         cmocka_unit_test(test_minimum_as_constraint),
         cmocka_unit_test(test_spaced),
         cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_groups),
         cmocka_unit_test(test_program),
         cmocka_unit_test(test_many_genes),
         cmocka_unit_test(test_many_genes_smooth),
