@@ -7,6 +7,7 @@
 #include "evaluators/mimo/mimo.h"
 #include "lua_array.h"
 #include "lua_expr.h"
+#include "lua_mimo_antennas.h"
 #include "lua_scene.h"
 #include "lua_values.h"
 
@@ -74,10 +75,11 @@ const ec_noun ec_noun_mimo = {
 
 typedef struct end_keys {
     ec_expr x, y, z, along;
-    int at, antenna;
-    ec_lua_list point, direction, axis, from, to;
+    int at;
+    ec_lua_antenna_keys antennas;
+    ec_lua_list point, direction, from, to;
     int64_t count;
-    double spacing, q, power_dbm;
+    double spacing, power_dbm;
 } end_keys;
 
 #define ROW(key, kind, flags, initial, min, max, unit, words, help, field)                         \
@@ -103,13 +105,7 @@ static const ec_key end_table[] = {
     ROW("count", EC_KEY_INTEGER, 0, 1, 1, 64, NULL, NULL, "antennas of each place", count),
     ROW("spacing", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, INFINITY, "m", NULL,
         "between the antennas of a place, which is their middle", spacing),
-    ROW("antenna", EC_KEY_WORD, 0, 0, 0, 0, NULL, "isotropic|halfwave|short|cosq|hemispheric",
-        "isotropic: unit gain, polarized along axis; dipoles along axis, half a wavelength or "
-        "short; cosq: field cos^q about axis",
-        antenna),
-    ROW("axis", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
-        "{x, y, z} of the antenna; default {0, 0, 1}", axis),
-    ROW("q", EC_KEY_NUMBER, 0, 1, 0, 1000, NULL, NULL, "of cosq", q),
+    EC_LUA_ANTENNA_ROWS(end_keys, antennas),
     ROW("power_dbm", EC_KEY_NUMBER, 0, NAN, -300, 300, "dBm", NULL,
         "of all transmitting antennas together, for normalize = \"none\"", power_dbm),
     ROW("from", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, "m", NULL,
@@ -281,9 +277,6 @@ static void take_line(lua_State *L, const char *what, const end_keys *k, const d
 static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *end,
                         double *power_dbm)
 {
-    static const ec_element_kind kinds[] = {EC_ELEMENT_KIND_ISOTROPIC, EC_ELEMENT_KIND_HALF_WAVE,
-                                            EC_ELEMENT_KIND_SHORT_DIPOLE, EC_ELEMENT_KIND_COSQ,
-                                            EC_ELEMENT_KIND_HEMISPHERIC};
     end_keys k;
     double direction[3] = {1, 0, 0};
     int32_t places = 1;
@@ -316,9 +309,7 @@ static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *e
         end->at[1] = k.y >= 0 ? k.y : number(L, 0);
         end->at[2] = k.z >= 0 ? k.z : number(L, 0);
     }
-    end->antenna.kind = kinds[k.antenna];
-    end->antenna.q = k.q;
-    read_direction(L, what, "axis", &k.axis, memcpy(end->antenna.axis, (double[]){0, 0, 1}, 24));
+    ec_lua_mimo_antennas(L, what, &k.antennas, end->count / places, end);
     read_three(L, what, "from", &k.from, end->box[0]);
     read_three(L, what, "to", &k.to, end->box[1]);
     return places;

@@ -1,6 +1,7 @@
 /* mimo.c: settles which sequences there can be, plans and runs channels of pairs. */
 #include "mimo.h"
 
+#include "mimo_antennas.h"
 #include "mimo_metrics_kernels.h"
 #include "path_channels.h"
 #include "path_internal.h"
@@ -25,7 +26,7 @@ typedef struct end {
     int32_t count;
     bool fixed; /* checked when the call was made */
     double box[2][3];
-    ec_antenna antenna;
+    ec_mimo_antennas antennas;
     double spacing; /* m, least */
 } end;
 
@@ -48,8 +49,11 @@ typedef struct evaluator {
     int32_t wanted[EC_MIMO_OUTPUTS]; /* the call's output of each kind, -1: not wanted */
     uint32_t moments;                /* that these need */
     size_t lanes;                    /* of a batch at most */
+    ec_path_antennas tx, rx;
+    int32_t *which[2]; /* antennas of tx and rx that are not alike: the one of each; else NULL */
     void *memory;
     double *tx_at, *rx_at, *sum;
+    int32_t *of[2]; /* the same of each lane */
     void *work;
 } evaluator;
 
@@ -76,21 +80,10 @@ static void setup_destroy(void *config)
         return;
     ec_path_sequences_destroy(&s->sequences);
     ec_path_plan_destroy(&s->plan);
+    ec_mimo_antennas_free(&s->tx.antennas);
+    ec_mimo_antennas_free(&s->rx.antennas);
     free(s->frequency);
     free(s);
-}
-
-static int antenna_of(const ec_mimo_antenna *from, ec_antenna *antenna)
-{
-    bool looks = from->kind == EC_ELEMENT_KIND_COSQ || from->kind == EC_ELEMENT_KIND_HEMISPHERIC;
-    ec_element_frame frame;
-
-    if (from->kind == EC_ELEMENT_KIND_TABLE)
-        return ec_fail(EC_ERR_UNSUPPORTED, "antennas from a table are not supported here");
-    if (!looks)
-        return ec_antenna_init(from->kind, from->q, from->axis, NULL, antenna);
-    int status = ec_element_frame_of(from->axis, 0, &frame);
-    return status < 0 ? status : ec_antenna_init(from->kind, from->q, NULL, &frame, antenna);
 }
 
 /* The range of each antenna's coordinates, [3][count]; the caller frees it. */
@@ -174,7 +167,7 @@ static int make_end(const ec_graph *graph, const char *name, const ec_mimo_end *
                     end *e, ec_interval **each)
 {
     static const char axis[] = "xyz";
-    int status = antenna_of(&from->antenna, &e->antenna);
+    int status = ec_mimo_antennas_create(name, from, &e->antennas);
 
     if (status >= 0)
         status = ranges_of(graph, from, each);
@@ -407,11 +400,12 @@ static size_t rows_of(const setup *s, uint32_t moments)
     return (2 + ec_moments_count(moments)) * (size_t)s->n_frequencies + EC_MIMO_COUNTS;
 }
 
-/* Bytes of a batch of so many lanes. */
+/* Bytes of a batch of so many lanes: places, sums, which antennas, and the workspace. */
 static size_t batch_bytes(const setup *s, uint32_t moments, size_t lanes)
 {
     return ec_path_channels_bytes(s->sequences, s->n_frequencies, moments, lanes) +
-           (6 + rows_of(s, moments)) * ec_lane_ld(lanes) * sizeof(double);
+           (6 + rows_of(s, moments)) * ec_lane_ld(lanes) * sizeof(double) +
+           2 * ec_lane_ld(lanes) * sizeof(int32_t);
 }
 
 static ec_mimo_output kind_of(const ec_call *call, int32_t output)
@@ -452,10 +446,29 @@ static void destroy(ec_evaluator **handle)
     evaluator *ev = (evaluator *)*handle;
     if (!ev)
         return;
+    ec_backend *backend = ev->head.backend;
     ec_path_channels_destroy(&ev->channels);
-    ev->head.backend->ops->release(ev->head.backend, ev->memory);
+    ec_path_antennas_destroy(backend, &ev->tx);
+    ec_path_antennas_destroy(backend, &ev->rx);
+    backend->ops->release(backend, ev->which[0]);
+    backend->ops->release(backend, ev->which[1]);
+    backend->ops->release(backend, ev->memory);
     free(ev);
     *handle = NULL;
+}
+
+static int plan_antennas(ec_backend *backend, const end *e, ec_path_antennas *antennas,
+                         int32_t **which)
+{
+    const size_t bytes = (size_t)e->count * sizeof **which;
+    void *copy = NULL;
+    int status = ec_path_antennas_create(backend, e->antennas.n, e->antennas.antenna, antennas);
+
+    if (status < 0 || !e->antennas.which)
+        return status;
+    status = backend->ops->alloc(backend, bytes, &copy);
+    *which = copy;
+    return status < 0 ? status : backend->ops->upload(backend, copy, e->antennas.which, bytes);
 }
 
 static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **made)
@@ -479,6 +492,10 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
     int status = ec_path_channels_create(s->plan, s->sequences, s->n_frequencies, s->frequency,
                                          backend, &ev->channels);
     if (status >= 0)
+        status = plan_antennas(backend, &s->tx, &ev->tx, &ev->which[0]);
+    if (status >= 0)
+        status = plan_antennas(backend, &s->rx, &ev->rx, &ev->which[1]);
+    if (status >= 0)
         status = backend->ops->alloc(backend, batch_bytes(s, ev->moments, ev->lanes), &ev->memory);
     if (status < 0) {
         ec_evaluator *handle = &ev->head;
@@ -490,7 +507,12 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
     ev->tx_at = ev->memory;
     ev->rx_at = ev->tx_at + 3 * ld;
     ev->sum = ev->rx_at + 3 * ld;
-    ev->work = ev->sum + rows_of(s, ev->moments) * ld;
+    int32_t *of = (int32_t *)(ev->sum + rows_of(s, ev->moments) * ld);
+    ev->work = of + 2 * ld;
+    for (int i = 0; i < 2; i++)
+        ev->of[i] = ev->which[i] ? of + (size_t)i * ld : NULL;
+    ev->tx.of = ev->of[0];
+    ev->rx.of = ev->of[1];
     ec_log_write(info->log, EC_LOG_INFO, "mimo: %s", s->path);
     *made = &ev->head;
     return EC_OK;
@@ -571,14 +593,13 @@ static int run_metrics(const evaluator *ev, const ec_mimo_batch *b, ec_array *co
 
 static int run_batch(const evaluator *ev, const ec_mimo_batch *b, ec_array *const *out)
 {
-    const setup *s = ev->setup;
     ec_backend *backend = ev->head.backend;
     size_t lanes = b->pairs * b->n;
     int status = backend->ops->launch(backend, &ec_kernel_mimo_gather, b, lanes, 1);
 
     if (status >= 0)
-        status = ec_path_channels_run(ev->channels, &s->tx.antenna, &s->rx.antenna, b->tx_at,
-                                      b->rx_at, lanes, ev->work, ev->sum);
+        status = ec_path_channels_run(ev->channels, &ev->tx, &ev->rx, b->tx_at, b->rx_at, lanes,
+                                      ev->work, ev->sum);
     if (status >= 0)
         status = backend->ops->launch(backend, &ec_kernel_mimo_scatter, b, lanes,
                                       (size_t)b->n_frequencies + EC_MIMO_COUNTS);
@@ -599,6 +620,10 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
                        .n = n,
                        .tx_at = ev->tx_at,
                        .rx_at = ev->rx_at,
+                       .tx_which = ev->which[0],
+                       .rx_which = ev->which[1],
+                       .tx_of = ev->of[0],
+                       .rx_of = ev->of[1],
                        .sum = ev->sum,
                        .h = bind_result(ev, out, EC_MIMO_CHANNEL)};
 
@@ -629,14 +654,11 @@ static void add_array(ec_hash *hash, const void *data, size_t bytes)
         ec_hash_bytes(hash, data, bytes);
 }
 
-static void add_antenna(ec_hash *hash, const end *e)
+static void add_end(ec_hash *hash, const end *e)
 {
     ec_hash_bytes(hash, &e->count, sizeof e->count);
     ec_hash_bytes(hash, e->box, sizeof e->box);
-    ec_hash_bytes(hash, &e->antenna.pattern.kind, sizeof e->antenna.pattern.kind);
-    ec_hash_bytes(hash, &e->antenna.pattern.q, sizeof e->antenna.pattern.q);
-    ec_hash_bytes(hash, e->antenna.pattern.axis, sizeof e->antenna.pattern.axis);
-    ec_hash_bytes(hash, &e->antenna.frame, sizeof e->antenna.frame);
+    ec_mimo_antennas_hash(&e->antennas, e->count, hash);
 }
 
 static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
@@ -656,8 +678,8 @@ static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
 
     ec_hash_bytes(hash, words, sizeof words);
     ec_hash_bytes(hash, s->frequency, (size_t)s->n_frequencies * sizeof *s->frequency);
-    add_antenna(hash, &s->tx);
-    add_antenna(hash, &s->rx);
+    add_end(hash, &s->tx);
+    add_end(hash, &s->rx);
     add_array(hash, scene->vertex, (size_t)scene->n_vertices * sizeof *scene->vertex);
     add_array(hash, scene->triangle, (size_t)scene->n_triangles * sizeof *scene->triangle);
     add_array(hash, scene->part, (size_t)scene->n_triangles * sizeof *scene->part);

@@ -20,18 +20,23 @@ EC_C_BEGIN
 struct ec_scene;
 
 typedef struct ec_mimo_antenna {
-    ec_element_kind kind; /* no table */
-    double q;             /* of cos^q */
-    /* Dipoles: along it; isotropic: the polarization; cos^q and hemispheric: where it looks. Any
-     * length > 0. */
+    ec_element_kind kind;
+    const ec_element_pattern *table; /* of a table; its coefficients outlive all use of the call */
+    double q;                        /* of cos^q */
+    /* Dipoles: along it; isotropic: the polarization; others: where their own z points. Any length
+     * > 0. */
     double axis[3];
+    /* cos^q, hemispheric, table: where their own x points, as near as the axis allows; cos^q and
+     * hemispheric are polarised along it. 0: turned by the least rotation that takes z to the axis. */
+    double up[3];
 } ec_mimo_antenna;
 
 typedef struct ec_mimo_end {
-    ec_expr at[3];    /* x, y, z in m, one number or one for each antenna */
-    int32_t count;    /* antennas, of all receivers */
-    double box[2][3]; /* where they may be; NAN: by the range of the positions */
-    ec_mimo_antenna antenna;
+    ec_expr at[3];               /* x, y, z in m, one number or one for each antenna */
+    int32_t count;               /* antennas, of all receivers */
+    double box[2][3];            /* where they may be; NAN: by the range of the positions */
+    ec_mimo_antenna antenna;     /* of all, */
+    const ec_mimo_antenna *each; /* or [count], each its own: copied; else NULL */
     int32_t array; /* runs of so many are looked at for their spacing; 0: all, or a receiver's */
 } ec_mimo_end;
 

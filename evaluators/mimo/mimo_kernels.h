@@ -34,7 +34,11 @@ typedef struct ec_mimo_batch {
     size_t first, pairs;
     size_t ld;             /* of the lanes */
     double *tx_at, *rx_at; /* [3][ld] */
-    const double *sum;     /* [2 n_frequencies + EC_MIMO_COUNTS][ld] */
+    /* of ends whose antennas are not alike: which one each of them is, which one each lane has; else
+     * NULL */
+    const int32_t *tx_which, *rx_which;
+    int32_t *tx_of, *rx_of;
+    const double *sum; /* [2 n_frequencies + EC_MIMO_COUNTS][ld] */
     ec_mimo_result h, count[EC_MIMO_COUNTS];
 } ec_mimo_batch;
 
@@ -65,8 +69,13 @@ EC_FN void ec_mimo_gather_body(const ec_mimo_batch *b, size_t lane0, size_t y)
         double tx[3], rx[3];
         if (lane >= b->pairs * b->n)
             break;
-        ec_mimo_position(b->tx, pair % (size_t)b->n_tx, b->sample, c, tx);
-        ec_mimo_position(b->rx, pair / (size_t)b->n_tx, b->sample, c, rx);
+        size_t t = pair % (size_t)b->n_tx, r = pair / (size_t)b->n_tx;
+        ec_mimo_position(b->tx, t, b->sample, c, tx);
+        ec_mimo_position(b->rx, r, b->sample, c, rx);
+        if (b->tx_of)
+            b->tx_of[lane] = b->tx_which[t];
+        if (b->rx_of)
+            b->rx_of[lane] = b->rx_which[r];
         for (size_t k = 0; k < 3; k++) {
             b->tx_at[k * b->ld + lane] = tx[k];
             b->rx_at[k * b->ld + lane] = rx[k];

@@ -179,9 +179,9 @@ const ec_path_view *ec_path_channels_view(const ec_path_channels *channels)
     return &channels->batch.view;
 }
 
-int ec_path_channels_run(ec_path_channels *channels, const ec_antenna *tx, const ec_antenna *rx,
-                         const double *tx_at, const double *rx_at, size_t n, void *workspace,
-                         double *sum)
+int ec_path_channels_run(ec_path_channels *channels, const ec_path_antennas *tx,
+                         const ec_path_antennas *rx, const double *tx_at, const double *rx_at,
+                         size_t n, void *workspace, double *sum)
 {
     ec_path_batch batch = channels->batch;
     ec_backend *backend = channels->backend;

@@ -7,6 +7,7 @@
 #define EC_PATH_CHANNELS_H
 
 #include "../../core/backend.h"
+#include "path_antennas.h"
 #include "path_field.h"
 
 EC_C_BEGIN
@@ -36,9 +37,9 @@ EC_API const struct ec_path_view *ec_path_channels_view(const ec_path_channels *
  * paths there are, how many of them are grazing at the lowest frequency ((ka/2)^(1/3) cos i below
  * 1), and how many sequences were not resolved; then the wanted moments, [n_frequencies][their
  * number][ld] in their order. All memory is the backend's. */
-EC_API int ec_path_channels_run(ec_path_channels *channels, const ec_antenna *tx,
-                                const ec_antenna *rx, const double *tx_at, const double *rx_at,
-                                size_t n, void *workspace, double *sum);
+EC_API int ec_path_channels_run(ec_path_channels *channels, const ec_path_antennas *tx,
+                                const ec_path_antennas *rx, const double *tx_at,
+                                const double *rx_at, size_t n, void *workspace, double *sum);
 
 EC_C_END
 #endif

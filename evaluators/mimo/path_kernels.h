@@ -8,6 +8,7 @@
 #define EC_PATH_KERNELS_H
 
 #include "../../core/kernel.h"
+#include "path_antennas.h"
 #include "path_field.h"
 #include "path_moments.h"
 #include "path_trace.h"
@@ -41,7 +42,7 @@ typedef struct ec_path_batch {
     const double *wavelength;    /* [n_frequencies] m */
     const ec_fresnel_face *face; /* [n_frequencies][n_materials] */
     double longest;              /* wavelength */
-    ec_antenna tx, rx;
+    ec_path_antennas tx, rx;
     size_t n, ld, slices;
     const double *tx_at, *rx_at; /* [3][ld] m */
     uint32_t moments;            /* which are wanted (path_moments.h) */
@@ -84,11 +85,13 @@ EC_FN void ec_path_add_moments(const ec_path_batch *b, const double weight[EC_MO
 }
 
 /* Adds a path to the rows of its pair. */
-EC_FN void ec_path_add(const ec_path_batch *b, bool moments, const ec_path_course *c,
+EC_FN void ec_path_add(const ec_path_batch *b, bool moments, size_t lane, const ec_path_course *c,
                        const double tx[3], const double rx[3], double *row)
 {
     ec_ray_event event[EC_PATH_DEPTH_MAX];
     double *count = row + 2 * EC_PATH_BINS * (size_t)b->n_frequencies * b->ld;
+    const ec_antenna *leaves = ec_path_antenna(&b->tx, lane),
+                     *meets = ec_path_antenna(&b->rx, lane);
     double weight[EC_MOMENT_SUMS];
 
     if (moments)
@@ -99,7 +102,7 @@ EC_FN void ec_path_add(const ec_path_batch *b, bool moments, const ec_path_cours
         ec_path_events(&b->view.scene, b->face + (size_t)f * (size_t)b->view.scene.n_materials,
                        c->depth, c->step, c->point, c->direction, &c->place, 1e-9 * c->length,
                        event);
-        ec_c128 h = ec_ray_channel(&b->tx, tx, event, c->depth, &b->rx, rx, b->wavelength[f]);
+        ec_c128 h = ec_ray_channel(leaves, tx, event, c->depth, meets, rx, b->wavelength[f]);
         double *bins = row + 2 * EC_PATH_BINS * (size_t)f * b->ld;
         ec_path_add_binned(h.re, bins, b->ld);
         ec_path_add_binned(h.im, bins + EC_PATH_BINS * b->ld, b->ld);
@@ -137,7 +140,7 @@ EC_FN void ec_path_pair(const ec_path_batch *b, bool moments, size_t c, size_t y
             int found = ec_path_follow(&b->view, depth, step, tx, rx, branch, &course);
             lost = lost || found == EC_PATH_UNRESOLVED;
             if (found == EC_PATH_FOUND)
-                ec_path_add(b, moments, &course, tx, rx, row);
+                ec_path_add(b, moments, c, &course, tx, rx, row);
         }
         unresolved += lost ? 1 : 0;
     }

@@ -72,6 +72,7 @@ static int run_channels(ec_backend *backend)
     ec_path_sequences *sequences = NULL;
     ec_path_channels *channels = NULL;
     ec_antenna a, b;
+    ec_path_antennas sends = {0}, hears = {0};
     ec_guarded places = {0}, work = {0}, sum = {0};
     uint32_t state = 5;
     double paths = 0;
@@ -107,7 +108,9 @@ static int run_channels(ec_backend *backend)
     EC_CHECK_CALL(ec_guarded_create(backend, ec_path_channels_workspace(channels, PAIRS), &work));
     EC_CHECK_CALL(ec_guarded_create(backend, ROWS * ld * sizeof *got, &sum));
     EC_CHECK_CALL(backend->ops->upload(backend, places.data, at, 6 * ld * sizeof *at));
-    EC_CHECK_CALL(ec_path_channels_run(channels, &a, &b, places.data,
+    EC_CHECK_CALL(ec_path_antennas_create(backend, 1, &a, &sends));
+    EC_CHECK_CALL(ec_path_antennas_create(backend, 1, &b, &hears));
+    EC_CHECK_CALL(ec_path_channels_run(channels, &sends, &hears, places.data,
                                        (double *)places.data + 3 * ld, PAIRS, work.data, sum.data));
     EC_CHECK_CALL(backend->ops->download(backend, got, sum.data, ROWS * ld * sizeof *got));
     int bad = 0;
@@ -121,6 +124,8 @@ static int run_channels(ec_backend *backend)
     ec_guarded_release(backend, &places);
     ec_guarded_release(backend, &work);
     ec_guarded_release(backend, &sum);
+    ec_path_antennas_destroy(backend, &sends);
+    ec_path_antennas_destroy(backend, &hears);
     ec_path_channels_destroy(&channels);
     ec_path_sequences_destroy(&sequences);
     ec_path_plan_destroy(&plan);

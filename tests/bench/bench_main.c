@@ -1020,7 +1020,7 @@ static void cases_rays(bench *b)
 
 typedef struct path_case {
     ec_path_channels *channels;
-    ec_antenna antenna;
+    ec_path_antennas antennas;
     void *at, *work, *sum;
     size_t n;
 } path_case;
@@ -1030,8 +1030,8 @@ static void run_paths(bench *b, void *user)
     path_case *c = user;
     const double *at = c->at;
     (void)b;
-    check(ec_path_channels_run(c->channels, &c->antenna, &c->antenna, at, at + 3 * ec_lane_ld(c->n),
-                               c->n, c->work, c->sum),
+    check(ec_path_channels_run(c->channels, &c->antennas, &c->antennas, at,
+                               at + 3 * ec_lane_ld(c->n), c->n, c->work, c->sum),
           "paths");
 }
 
@@ -1089,6 +1089,7 @@ static void case_paths(bench *b, const char *name, bool room, int32_t depth, dou
     ec_path_sequences *sequences = NULL;
     ec_scene_options scene_options;
     ec_path_options options;
+    ec_antenna antenna;
     size_t ld = ec_lane_ld(n);
     double *at, *sum;
     char text[200];
@@ -1112,8 +1113,9 @@ static void case_paths(bench *b, const char *name, bool room, int32_t depth, dou
     check(ec_path_plan_create(scene, &options, &plan), "plan");
     check(ec_path_enumerate(plan, tx, rx, &sequences), "sequences");
     check(ec_path_channels_create(plan, sequences, 1, &frequency, b->be, &c.channels), "channels");
-    check(ec_antenna_init(EC_ELEMENT_KIND_HALF_WAVE, 0, (double[3]){0, 0, 1}, NULL, &c.antenna),
+    check(ec_antenna_init(EC_ELEMENT_KIND_HALF_WAVE, 0, (double[3]){0, 0, 1}, NULL, &antenna),
           "antenna");
+    check(ec_path_antennas_create(b->be, 1, &antenna, &c.antennas), "antennas");
     at = malloc(6 * ld * sizeof *at);
     sum = malloc(5 * ld * sizeof *sum);
     check(at && sum ? EC_OK : ec_fail(EC_ERR_MEMORY, "out of memory"), "pairs");
@@ -1135,6 +1137,7 @@ static void case_paths(bench *b, const char *name, bool room, int32_t depth, dou
     b->be->ops->release(b->be, c.sum);
     free(at);
     free(sum);
+    ec_path_antennas_destroy(b->be, &c.antennas);
     ec_path_channels_destroy(&c.channels);
     ec_path_sequences_destroy(&sequences);
     ec_path_plan_destroy(&plan);
