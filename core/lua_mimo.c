@@ -8,6 +8,7 @@
 #include "lua_array.h"
 #include "lua_expr.h"
 #include "lua_mimo_antennas.h"
+#include "lua_mimo_coupling.h"
 #include "lua_scene.h"
 #include "lua_values.h"
 
@@ -75,7 +76,7 @@ const ec_noun ec_noun_mimo = {
 
 typedef struct end_keys {
     ec_expr x, y, z, along;
-    int at;
+    int at, coupling;
     ec_lua_antenna_keys antennas;
     ec_lua_list point, direction, from, to;
     int64_t count;
@@ -106,6 +107,11 @@ static const ec_key end_table[] = {
     ROW("spacing", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, INFINITY, "m", NULL,
         "between the antennas of a place, which is their middle", spacing),
     EC_LUA_ANTENNA_ROWS(end_keys, antennas),
+    ROW("coupling", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+        "scattering matrix S of the antennas, or of those about a place, of ec.load_touchstone, or "
+        "a "
+        "list of rows of numbers or {re, im}: H becomes (I - S_rx) H (I - S_tx)",
+        coupling),
     ROW("power_dbm", EC_KEY_NUMBER, 0, NAN, -300, 300, "dBm", NULL,
         "of all transmitting antennas together, for normalize = \"none\"", power_dbm),
     ROW("from", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, "m", NULL,
@@ -310,6 +316,7 @@ static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *e
         end->at[2] = k.z >= 0 ? k.z : number(L, 0);
     }
     ec_lua_mimo_antennas(L, what, &k.antennas, end->count / places, end);
+    end->coupling = ec_lua_mimo_coupling(L, what, k.coupling, end->count / places, end->count);
     read_three(L, what, "from", &k.from, end->box[0]);
     read_three(L, what, "to", &k.to, end->box[1]);
     return places;
@@ -366,7 +373,7 @@ static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
         ec_log_write(log, EC_LOG_WARNING,
                      "ec.mimo: antennas of one end can be %.3g m apart, by the ranges of their "
                      "coordinates; below half a wavelength, %.3g m, they couple, which the "
-                     "channels leave out",
+                     "channels leave out without the key coupling",
                      least, half);
 }
 

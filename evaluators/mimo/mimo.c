@@ -2,6 +2,7 @@
 #include "mimo.h"
 
 #include "mimo_antennas.h"
+#include "mimo_coupling.h"
 #include "mimo_metrics_kernels.h"
 #include "path_channels.h"
 #include "path_internal.h"
@@ -27,7 +28,9 @@ typedef struct end {
     bool fixed; /* checked when the call was made */
     double box[2][3];
     ec_mimo_antennas antennas;
-    double spacing; /* m, least */
+    ec_c128 *coupling; /* I - S, [n_frequencies][n][n], n: of an array; NULL: not coupled */
+    int32_t ports;     /* n */
+    double spacing;    /* m, least; INFINITY where coupling is given */
 } end;
 
 /* A call's configuration. */
@@ -53,7 +56,8 @@ typedef struct evaluator {
     int32_t *which[2]; /* antennas of tx and rx that are not alike: the one of each; else NULL */
     void *memory;
     double *tx_at, *rx_at, *sum;
-    int32_t *of[2]; /* the same of each lane */
+    int32_t *of[2];       /* the same of each lane */
+    ec_c128 *coupling[2]; /* of tx and rx; NULL: not coupled */
     void *work;
 } evaluator;
 
@@ -82,6 +86,8 @@ static void setup_destroy(void *config)
     ec_path_plan_destroy(&s->plan);
     ec_mimo_antennas_free(&s->tx.antennas);
     ec_mimo_antennas_free(&s->rx.antennas);
+    free(s->tx.coupling);
+    free(s->rx.coupling);
     free(s->frequency);
     free(s);
 }
@@ -175,7 +181,10 @@ static int make_end(const ec_graph *graph, const char *name, const ec_mimo_end *
         return status;
     e->count = from->count;
     e->fixed = true;
-    e->spacing = least_spacing(*each, e->count, from->array > 0 ? from->array : group);
+    e->ports = group;
+    e->spacing = INFINITY;
+    if (!from->coupling)
+        e->spacing = least_spacing(*each, e->count, from->array > 0 ? from->array : group);
     for (int32_t k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
         for (int32_t i = 0; i < e->count; i++) {
@@ -278,6 +287,12 @@ static int make_setup(const ec_graph *graph, const ec_mimo_config *config, setup
     if (status >= 0)
         status =
             make_end(graph, "rx", &config->rx, config->rx.count / config->receivers, &s->rx, rx);
+    if (status >= 0 && config->tx.coupling)
+        status = ec_mimo_coupling_create("tx", config->tx.coupling, s->tx.ports, s->n_frequencies,
+                                         s->frequency, &s->tx.coupling);
+    if (status >= 0 && config->rx.coupling)
+        status = ec_mimo_coupling_create("rx", config->rx.coupling, s->rx.ports, s->n_frequencies,
+                                         s->frequency, &s->rx.coupling);
     if (status >= 0)
         status = ec_path_plan_create(s->scene, &s->options, &s->plan);
     if (status >= 0)
@@ -452,6 +467,8 @@ static void destroy(ec_evaluator **handle)
     ec_path_antennas_destroy(backend, &ev->rx);
     backend->ops->release(backend, ev->which[0]);
     backend->ops->release(backend, ev->which[1]);
+    backend->ops->release(backend, ev->coupling[0]);
+    backend->ops->release(backend, ev->coupling[1]);
     backend->ops->release(backend, ev->memory);
     free(ev);
     *handle = NULL;
@@ -469,6 +486,19 @@ static int plan_antennas(ec_backend *backend, const end *e, ec_path_antennas *an
     status = backend->ops->alloc(backend, bytes, &copy);
     *which = copy;
     return status < 0 ? status : backend->ops->upload(backend, copy, e->antennas.which, bytes);
+}
+
+static int plan_coupling(ec_backend *backend, const setup *s, const end *e, ec_c128 **coupling)
+{
+    const size_t ports = (size_t)e->ports;
+    const size_t bytes = (size_t)s->n_frequencies * ports * ports * sizeof **coupling;
+    void *copy = NULL;
+
+    if (!e->coupling)
+        return EC_OK;
+    int status = backend->ops->alloc(backend, bytes, &copy);
+    *coupling = copy;
+    return status < 0 ? status : backend->ops->upload(backend, copy, e->coupling, bytes);
 }
 
 static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **made)
@@ -496,6 +526,10 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
     if (status >= 0)
         status = plan_antennas(backend, &s->rx, &ev->rx, &ev->which[1]);
     if (status >= 0)
+        status = plan_coupling(backend, s, &s->tx, &ev->coupling[0]);
+    if (status >= 0)
+        status = plan_coupling(backend, s, &s->rx, &ev->coupling[1]);
+    if (status >= 0)
         status = backend->ops->alloc(backend, batch_bytes(s, ev->moments, ev->lanes), &ev->memory);
     if (status < 0) {
         ec_evaluator *handle = &ev->head;
@@ -518,6 +552,15 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
     return EC_OK;
 }
 
+/* What a plan keeps of an end. */
+static size_t end_bytes(const setup *s, const end *e)
+{
+    size_t ports = e->coupling ? (size_t)e->ports : 0;
+    return ec_path_antennas_bytes(e->antennas.n, e->antennas.antenna) +
+           (e->antennas.which ? (size_t)e->count * sizeof *e->antennas.which : 0) +
+           (size_t)s->n_frequencies * ports * ports * sizeof *e->coupling;
+}
+
 static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t *fixed)
 {
     const setup *s = info->call->config;
@@ -529,7 +572,8 @@ static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t
     *per_candidate = batch_bytes(s, moments, EC_LANE_PAD) / EC_LANE_PAD;
     /* vertices with normals and curvatures, triangles with their part and their share of nodes */
     *fixed = batch_bytes(s, moments, lanes_of(s, &one)) + (size_t)scene->n_vertices * 72 +
-             (size_t)scene->n_triangles * 160 + s->sequences->n * sizeof(size_t) +
+             (size_t)scene->n_triangles * 160 + end_bytes(s, &s->tx) + end_bytes(s, &s->rx) +
+             s->sequences->n * sizeof(size_t) +
              s->sequences->first[s->sequences->n] * sizeof(uint32_t);
 }
 
@@ -645,6 +689,10 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
             b.ld = ec_lane_ld(b.pairs * n);
             rc = run_batch(ev, &b, out);
         }
+    if (rc >= 0 && b.h.data && (ev->coupling[0] || ev->coupling[1]))
+        rc = ec_mimo_coupling_run(ev->head.backend, &b.h, ev->coupling[0], ev->coupling[1],
+                                  s->tx.ports, s->rx.ports, s->receivers, s->n_frequencies, samples,
+                                  n);
     return rc;
 }
 
@@ -654,11 +702,13 @@ static void add_array(ec_hash *hash, const void *data, size_t bytes)
         ec_hash_bytes(hash, data, bytes);
 }
 
-static void add_end(ec_hash *hash, const end *e)
+static void add_end(ec_hash *hash, const setup *s, const end *e)
 {
     ec_hash_bytes(hash, &e->count, sizeof e->count);
     ec_hash_bytes(hash, e->box, sizeof e->box);
     ec_mimo_antennas_hash(&e->antennas, e->count, hash);
+    add_array(hash, e->coupling,
+              (size_t)s->n_frequencies * (size_t)e->ports * (size_t)e->ports * sizeof *e->coupling);
 }
 
 static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
@@ -678,8 +728,8 @@ static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
 
     ec_hash_bytes(hash, words, sizeof words);
     ec_hash_bytes(hash, s->frequency, (size_t)s->n_frequencies * sizeof *s->frequency);
-    add_end(hash, &s->tx);
-    add_end(hash, &s->rx);
+    add_end(hash, s, &s->tx);
+    add_end(hash, s, &s->rx);
     add_array(hash, scene->vertex, (size_t)scene->n_vertices * sizeof *scene->vertex);
     add_array(hash, scene->triangle, (size_t)scene->n_triangles * sizeof *scene->triangle);
     add_array(hash, scene->part, (size_t)scene->n_triangles * sizeof *scene->part);

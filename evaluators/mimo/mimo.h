@@ -37,6 +37,10 @@ typedef struct ec_mimo_end {
     double box[2][3];            /* where they may be; NAN: by the range of the positions */
     ec_mimo_antenna antenna;     /* of all, */
     const ec_mimo_antenna *each; /* or [count], each its own: copied; else NULL */
+    /* Scattering matrix of the antennas (rx: of each receiver's), or of each run of as many as it has
+     * ports: H is coupled (mimo_coupling.h). One frequency of 0 Hz: the same at all. Copied; NULL: no
+     * coupling. */
+    const ec_touchstone *coupling;
     int32_t array; /* runs of so many are looked at for their spacing; 0: all, or a receiver's */
 } ec_mimo_end;
 
@@ -81,8 +85,8 @@ EC_API ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output outp
 EC_API void ec_mimo_describe(const ec_call *call, char *text, size_t size);
 /* Whether a limit cut sequences off: paths may be missing. */
 EC_API bool ec_mimo_is_cut(const ec_call *call);
-/* The least distance in m that two antennas of one array can have as far as the ranges of their
- * positions tell: 0 where these overlap; INFINITY for single antennas. */
+/* The least distance in m that two antennas of one array whose coupling is not given can have as far
+ * as the ranges of their positions tell: 0 where these overlap; INFINITY for single antennas. */
 EC_API double ec_mimo_least_spacing(const ec_call *call);
 
 EC_API extern const ec_evaluator_def ec_evaluator_mimo;

@@ -43,19 +43,25 @@ static int place(ec_backend *backend, int32_t n, const ec_antenna *from, char *b
     return status;
 }
 
-int ec_path_antennas_create(ec_backend *backend, int32_t n, const ec_antenna *antenna,
-                            ec_path_antennas *antennas)
+size_t ec_path_antennas_bytes(int32_t n, const ec_antenna *antenna)
 {
-    size_t own = (size_t)n * sizeof *antenna, bytes = ec_round_up(own, 64);
-    void *base = NULL;
+    size_t bytes = ec_round_up((size_t)n * sizeof *antenna, 64);
 
     for (int32_t i = 0; i < n; i++)
         if (antenna[i].pattern.kind == EC_ELEMENT_KIND_TABLE && first_with(antenna, i) == i)
             bytes += table_bytes(&antenna[i]);
+    return bytes;
+}
+
+int ec_path_antennas_create(ec_backend *backend, int32_t n, const ec_antenna *antenna,
+                            ec_path_antennas *antennas)
+{
+    size_t own = (size_t)n * sizeof *antenna;
+    void *base = NULL;
     ec_antenna *placed = malloc(own);
     int status = placed ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for %d antennas", (int)n);
     if (status >= 0)
-        status = backend->ops->alloc(backend, bytes, &base);
+        status = backend->ops->alloc(backend, ec_path_antennas_bytes(n, antenna), &base);
     if (status >= 0)
         status = place(backend, n, antenna, base, placed);
     if (status >= 0)

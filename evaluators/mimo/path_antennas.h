@@ -23,6 +23,8 @@ EC_C_BEGIN
  * ERR_MEMORY; errors of the backend. */
 EC_API int ec_path_antennas_create(ec_backend *backend, int32_t n, const ec_antenna *antenna,
                                    ec_path_antennas *antennas);
+/* Bytes of the copy. */
+EC_API size_t ec_path_antennas_bytes(int32_t n, const ec_antenna *antenna);
 /* Frees what create made, and clears it. */
 EC_API void ec_path_antennas_destroy(ec_backend *backend, ec_path_antennas *antennas);
 

@@ -1,4 +1,5 @@
-/* Links over a conducting ground, designs and samples at once, against two rays in closed form. */
+/* Links over a conducting ground, designs and samples at once, against two rays in closed form; links
+ * in free space with antennas of several kinds that are coupled. */
 #include "backends.h"
 
 #include "core/executor.h"
@@ -191,7 +192,201 @@ static int run_links(ec_backend *backend)
     return bad;
 }
 
+/* ---- antennas and their coupling ---------------------------------------------------------------- */
+
+enum { USERS = 2, PORTS = 2 };
+
+/* A dipole along z in a table of 2 degrees: right to 1e-7 of its largest field. */
+static int make_table(ec_element_pattern *table)
+{
+    enum { ROWS = 91, COLUMNS = 180 };
+    double theta[ROWS], phi[COLUMNS];
+    ec_c128 *e = calloc(ROWS * COLUMNS, sizeof *e);
+    ec_far_field *field = NULL;
+
+    EC_CHECK(e, "out of memory");
+    for (int k = 0; k < COLUMNS; k++)
+        phi[k] = 2 * EC_PI * k / COLUMNS;
+    for (int i = 0; i < ROWS; i++) {
+        theta[i] = EC_PI * i / (ROWS - 1);
+        double sine = sin(theta[i]);
+        for (int k = 0; k < COLUMNS && i > 0 && i < ROWS - 1; k++)
+            e[i * COLUMNS + k].re = cos(0.5 * EC_PI * cos(theta[i])) / sine;
+    }
+    EC_CHECK_CALL(ec_far_field_create(ROWS, theta, COLUMNS, phi, e, NULL, 0, &field));
+    EC_CHECK_CALL(ec_element_table_create(field, table));
+    ec_far_field_destroy(&field);
+    free(e);
+    return 0;
+}
+
+/* Of a half-wave or short dipole along a unit vector. */
+static void dipole_field(const double axis[3], bool half_wave, const double d[3], double g[3])
+{
+    double c = ec_dot3(axis, d), sine2 = 1 - c * c;
+    double f = half_wave ? sqrt(1.6409223769) * cos(0.5 * EC_PI * c) / sine2 : sqrt(1.5);
+
+    for (int k = 0; k < 3; k++)
+        g[k] = f * (c * d[k] - axis[k]);
+}
+
+static const double send_at[PORTS][3] = {{0, 0, 1}, {0, 0.06, 1.5}};
+static const double hear_at[USERS * PORTS][3] = {
+    {9, 2, 1.2}, {9, 2.1, 1.2}, {3, -7, 4}, {3.1, -7, 4}};
+/* the table's z points along the first, with up; the others are dipoles */
+static const double send_axis[PORTS][3] = {{0.6, 0, 0.8}, {0, 0, 1}};
+static const double hear_axis[USERS * PORTS][3] = {{0, 0, 1}, {0, 0.6, 0.8}, {0, 0, 1}, {1, 0, 0}};
+static const ec_c128 s_send[4] = {{0.1, -0.2}, {0.3, 0.1}, {0.3, 0.1}, {-0.1, 0.2}};
+static const ec_c128 s_hear[4] = {{-0.2, 0.1}, {0.1, 0.4}, {0.1, 0.4}, {0.3, 0}};
+
+static double moved(size_t design)
+{
+    return -4 + 0.11 * (double)(design % 71);
+}
+
+static ec_c128 alone(size_t design, size_t r, size_t t, double wavelength)
+{
+    double d[3], back[3], g[3], f[3], length = 0;
+
+    for (int k = 0; k < 3; k++) {
+        d[k] = hear_at[r][k] - (k == 0 ? moved(design) : send_at[t][k]);
+        length += d[k] * d[k];
+    }
+    length = sqrt(length);
+    for (int k = 0; k < 3; k++)
+        back[k] = -(d[k] /= length);
+    dipole_field(send_axis[t], true, d, g);
+    dipole_field(hear_axis[r], r % 2, back, f);
+    double turns = length / wavelength, phase = -2 * EC_PI * (turns - floor(turns));
+    double size = wavelength / (4 * EC_PI * length) * ec_dot3(g, f);
+    return ec_c128_of(size * cos(phase), size * sin(phase));
+}
+
+static ec_c128 passes(const ec_c128 s[4], size_t i, size_t j)
+{
+    return ec_c128_of((i == j ? 1 : 0) - s[2 * i + j].re, -s[2 * i + j].im);
+}
+
+/* Of one user and a frequency: (I - S) H (I - S). */
+static void coupled(size_t design, size_t user, double wavelength, double *want)
+{
+    for (size_t i = 0; i < PORTS; i++)
+        for (size_t j = 0; j < PORTS; j++) {
+            ec_c128 sum = {0, 0};
+            for (size_t a = 0; a < PORTS; a++)
+                for (size_t b = 0; b < PORTS; b++) {
+                    ec_c128 h = alone(design, user * PORTS + a, b, wavelength);
+                    h = ec_c128_multiply(ec_c128_multiply(passes(s_hear, i, a), h),
+                                         passes(s_send, b, j));
+                    sum = ec_c128_add(sum, h);
+                }
+            want[2 * (i * PORTS + j)] = sum.re;
+            want[2 * (i * PORTS + j) + 1] = sum.im;
+        }
+}
+
+static int antennas(ec_backend *backend, ec_graph *g, const ec_scene *scene,
+                    const ec_element_pattern *table)
+{
+    const double low = -5, high = 5, zero = 0;
+    const int32_t two = PORTS, four = USERS * PORTS, gene = 1;
+    const ec_touchstone send = {2, 1, (double *)(uintptr_t)&zero, (ec_c128 *)(uintptr_t)s_send,
+                                NULL};
+    const ec_touchstone hear = {2, 1, (double *)(uintptr_t)&zero, (ec_c128 *)(uintptr_t)s_hear,
+                                NULL};
+    ec_mimo_antenna tx[PORTS], rx[USERS * PORTS];
+    ec_mimo_config c;
+    ec_call *call = NULL;
+    ec_executor *executor = NULL;
+    ec_array X = {0};
+    void *status = NULL;
+    double x[96] = {0}, at[USERS * PORTS];
+    int bad = 0;
+
+    ec_mimo_config_default(&c);
+    c.scene = scene;
+    c.n_frequencies = FREQUENCIES;
+    c.frequency = frequency;
+    c.depth = 0;
+    c.tx.at[0] = ec_graph_variable(g, false, 0, 0, &low, &high);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < PORTS; i++)
+            at[i] = send_at[i][k];
+        if (k > 0)
+            c.tx.at[k] = ec_graph_constant(g, 1, &two, at);
+        for (int i = 0; i < USERS * PORTS; i++)
+            at[i] = hear_at[i][k];
+        c.rx.at[k] = ec_graph_constant(g, 1, &four, at);
+    }
+    for (int i = 0; i < PORTS; i++) {
+        tx[i] = (ec_mimo_antenna){.kind = i ? EC_ELEMENT_KIND_HALF_WAVE : EC_ELEMENT_KIND_TABLE,
+                                  .table = i ? NULL : table};
+        memcpy(tx[i].axis, send_axis[i], sizeof tx[i].axis);
+    }
+    tx[0].up[1] = 2;
+    for (int i = 0; i < USERS * PORTS; i++) {
+        rx[i] = (ec_mimo_antenna){.kind = i % 2 ? EC_ELEMENT_KIND_HALF_WAVE
+                                                : EC_ELEMENT_KIND_SHORT_DIPOLE};
+        memcpy(rx[i].axis, hear_axis[i], sizeof rx[i].axis);
+    }
+    c.tx.count = PORTS;
+    c.rx.count = USERS * PORTS;
+    c.receivers = USERS;
+    c.tx.each = tx;
+    c.rx.each = rx;
+    c.tx.coupling = &send;
+    c.rx.coupling = &hear;
+    EC_CHECK_CALL(ec_mimo_call(g, &c, &call));
+    ec_expr out = ec_mimo_value(g, call, EC_MIMO_CHANNEL);
+    EC_CHECK(out >= 0, "%s", ec_error_text());
+    EC_CHECK_CALL(ec_array_create(backend, &X, EC_F64, EC_AXIS_CANDIDATE, 1, &gene, N, 1));
+    EC_CHECK_CALL(backend->ops->alloc(backend, ec_lane_ld(N), &status));
+    for (size_t i = 0; i < N; i++)
+        x[i] = moved(i);
+    EC_CHECK_CALL(backend->ops->upload(backend, X.data, x, X.ld * sizeof *x));
+    ec_executor_info info = {.n_outputs = 1, .outputs = &out, .max_candidates = N};
+    EC_CHECK_CALL(ec_executor_create(g, backend, &info, &executor));
+    EC_CHECK_CALL(ec_executor_run(executor, &X, NULL, NULL, status, N, 0));
+    const ec_array *h = ec_executor_output(executor, 0);
+    ec_c128 *got = malloc(ec_array_bytes(h));
+    EC_CHECK(got, "out of memory");
+    EC_CHECK_CALL(backend->ops->download(backend, got, h->data, ec_array_bytes(h)));
+    for (size_t i = 0; i < N; i++) {
+        enum { EACH = PORTS * PORTS, ALL = FREQUENCIES * USERS * EACH };
+        double mine[2 * ALL], want[2 * ALL];
+        for (size_t e = 0; e < ALL; e++) {
+            mine[2 * e] = got[e * h->ld + i].re;
+            mine[2 * e + 1] = got[e * h->ld + i].im;
+        }
+        for (size_t b = 0; b < FREQUENCIES * USERS; b++)
+            coupled(i, b % USERS, EC_LIGHT_SPEED / frequency[b / USERS], want + 2 * EACH * b);
+        bad |= ec_compare_f64("coupled channels", mine, want, 2 * ALL, 1e-6);
+    }
+    free(got);
+    ec_executor_destroy(&executor);
+    ec_array_release(backend, &X);
+    backend->ops->release(backend, status);
+    return bad;
+}
+
+static int run_antennas(ec_backend *backend)
+{
+    ec_element_pattern table;
+    ec_scene *scene = NULL;
+    ec_graph *g = NULL;
+
+    if (make_ground(&scene) || make_table(&table))
+        return 1;
+    EC_CHECK_CALL(ec_graph_create(&g));
+    int bad = antennas(backend, g, scene, &table);
+    ec_graph_destroy(&g);
+    ec_element_table_destroy(&table);
+    ec_scene_destroy(&scene);
+    return bad;
+}
+
 const ec_case ec_cases_mimo[] = {
     {"mimo/links", run_links},
+    {"mimo/antennas", run_antennas},
     {NULL, NULL},
 };

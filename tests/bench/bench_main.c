@@ -19,6 +19,7 @@
 #include "evaluators/array_pattern/nufft.h"
 #include "evaluators/mimo/bvh_kernels.h"
 #include "evaluators/mimo/path_channels.h"
+#include "evaluators/mimo/path_moments.h"
 #include "evaluators/mimo/scene_build.h"
 
 #include <stdio.h>
@@ -1079,7 +1080,7 @@ static void add_shape(ec_scene_builder *builder, ec_shape_kind kind, double x, d
 /* Channels of pairs with one diffraction at most, traced and added up. The floor counts 200
  * operations a sequence without a path and the 570 of a free ray a path. */
 static void case_paths(bench *b, const char *name, bool room, int32_t depth, double wavelength,
-                       const ec_path_box *tx, const ec_path_box *rx, size_t n)
+                       const ec_path_box *tx, const ec_path_box *rx, uint32_t moments, size_t n)
 {
     path_case c = {.n = n};
     double s[REPEATS], frequency = EC_LIGHT_SPEED / wavelength, paths = 0;
@@ -1113,6 +1114,7 @@ static void case_paths(bench *b, const char *name, bool room, int32_t depth, dou
     check(ec_path_plan_create(scene, &options, &plan), "plan");
     check(ec_path_enumerate(plan, tx, rx, &sequences), "sequences");
     check(ec_path_channels_create(plan, sequences, 1, &frequency, b->be, &c.channels), "channels");
+    ec_path_channels_want(c.channels, moments);
     check(ec_antenna_init(EC_ELEMENT_KIND_HALF_WAVE, 0, (double[3]){0, 0, 1}, NULL, &antenna),
           "antenna");
     check(ec_path_antennas_create(b->be, 1, &antenna, &c.antennas), "antennas");
@@ -1123,7 +1125,7 @@ static void case_paths(bench *b, const char *name, bool room, int32_t depth, dou
     spread(rx, n, at + 3 * ld);
     c.at = on_backend(b, at, 6 * ld * sizeof *at);
     c.work = on_backend(b, NULL, ec_path_channels_workspace(c.channels, n));
-    c.sum = on_backend(b, NULL, 5 * ld * sizeof *sum);
+    c.sum = on_backend(b, NULL, (5 + EC_MOMENTS) * ld * sizeof *sum);
     timed(b, run_paths, &c, s);
     check(b->be->ops->download(b->be, sum, c.sum, 5 * ld * sizeof *sum), "pairs");
     for (size_t i = 0; i < n; i++)
@@ -1152,8 +1154,10 @@ static void cases_paths(bench *b)
     const ec_path_box users = {{0.5, 0.4, 1.2}, {5, 3.6, 1.3}};
     size_t n = b->be->is_cuda ? 65536 : 2048;
 
-    case_paths(b, "paths cylinder and plate", false, 3, 1, &tx, &rx, n);
-    case_paths(b, "paths room", true, 2, 0.0857, &ceiling, &users, n / 4);
+    case_paths(b, "paths cylinder and plate", false, 3, 1, &tx, &rx, 0, n);
+    case_paths(b, "paths room", true, 2, 0.0857, &ceiling, &users, 0, n / 4);
+    case_paths(b, "paths room, all metrics", true, 2, 0.0857, &ceiling, &users,
+               (1 << EC_MOMENTS) - 1, n / 4);
 }
 
 /* ---- small matrices ------------------------------------------------------------------------------ */
