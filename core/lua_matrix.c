@@ -59,17 +59,19 @@ const ec_noun ec_noun_singular_values = {
 
 static const ec_key sinr_keys[] = {
     SNR_ROW("signal over noise power of each transmitter (see normalize)"), NORMALIZE_ROW,
-    ROW("combining", EC_KEY_WORD, 0, NULL, "none|mmse",
+    ROW("combining", EC_KEY_WORD, 0, NULL, "none|mmse|zero_forcing",
         "none: row k of H is user k's own antenna, served by transmitter k; mmse: all rows are "
-        "antennas of one receiver, which separates the transmitters by linear combining",
+        "antennas of one receiver, which separates the transmitters by linear combining; "
+        "zero_forcing: so that nothing of the other transmitters is left",
         combining)};
 
 const ec_noun ec_noun_sinr = {
     "ec.sinr, ec.sum_rate: options", "ec.sum_rate(H, { snr_db = 20, normalize = \"mean\" })",
     "SINR of several transmitters, the columns of H, at equal power. combining = \"none\": as many "
     "users with an antenna each and no precoding, |h_kk|^2 / (sum |h_kj|^2 + 1 / SNR) over all j "
-    "but k. combining = \"mmse\": one receiver with all the rows, 1 / [(I + SNR H^H H)^-1]_kk - 1. "
-    "The "
+    "but k. combining = \"mmse\": one receiver with all the rows, 1 / [(I + SNR H^H H)^-1]_kk - 1, "
+    "or "
+    "\"zero_forcing\", SNR / [(H^H H)^-1]_kk, with at least as many rows as columns. The "
     "sum rate is the sum of log2(1 + SINR).",
     EC_KEYS(sinr_keys)};
 

@@ -342,18 +342,54 @@ static ec_expr sinr_alone(ec_graph *graph, const setup *s, ec_expr h, ec_expr sn
     return binary(graph, EC_OP_DIV, signal, noise);
 }
 
+/* Each matrix of [count][rows][users] without each of its columns, [count users][rows][users - 1];
+ * users > 1. */
+static ec_expr without_each(ec_graph *graph, const setup *s, ec_expr list)
+{
+    int32_t users = s->cols, each = s->rows * users, fewer = s->rows * (users - 1);
+    int32_t shape[3] = {s->count * users, s->rows, users - 1};
+    size_t size = (size_t)s->count * (size_t)users * (size_t)fewer, at = 0;
+
+    if (list < 0)
+        return list;
+    if (size > 1 << 28)
+        return ec_fail(EC_ERR_SHAPE,
+                       "SINR of %d matrices of %d x %d: leaving out each user makes %zu "
+                       "elements, up to %d are allowed",
+                       s->count, s->rows, users, size, 1 << 28);
+    int32_t *index = malloc(size * sizeof *index);
+    if (!index)
+        return ec_fail(EC_ERR_MEMORY, "no memory for users");
+    for (int32_t m = 0; m < s->count; m++)
+        for (int32_t k = 0; k < users; k++)
+            for (int32_t e = 0; e < each; e++)
+                if (e % users != k)
+                    index[at++] = m * each + e;
+    ec_expr others = ec_graph_gather(graph, list, 3, shape, index);
+    free(index);
+    return others;
+}
+
+/* A list of one for each matrix and user with the shape of results. */
+static ec_expr for_users(ec_graph *graph, const setup *s, ec_expr h, ec_expr list)
+{
+    const ec_node *n = ec_graph_node(graph, h);
+    int32_t shape[EC_RANK_MAX];
+
+    memcpy(shape, n->shape, sizeof shape);
+    shape[n->rank - 2] = s->cols;
+    return list < 0 ? list : ec_graph_reshape(graph, list, n->rank - 1, shape);
+}
+
 /* log2(1 + SINR_k) is what column k adds to log2 det(I + SNR H H^H): the chain rule of mutual
  * information, which a linear MMSE receiver reaches for each user while the others are noise. */
 static ec_expr sinr_mmse(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr)
 {
     const double ln2 = 0.69314718055994530942;
-    const ec_node *n = ec_graph_node(graph, h);
-    int32_t users = s->cols, each = s->rows * users, fewer = s->rows * (users - 1),
-            shape[EC_RANK_MAX];
+    int32_t users = s->cols, flat[3] = {s->count, s->rows, users};
     ec_matrix_config config;
     ec_matrix_config_default(&config);
     config.normalize = EC_MATRIX_NONE;
-    int32_t flat[3] = {s->count, s->rows, users};
     ec_expr list = ec_graph_reshape(graph, h, 3, flat);
     ec_expr all = ec_matrix_capacity(graph, list,
                                      binary(graph, EC_OP_MUL, snr, number(graph, users)), &config);
@@ -361,25 +397,9 @@ static ec_expr sinr_mmse(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr
     const ec_node rows = {.elements = s->count * users, .rank = 2, .shape = {s->count, users}};
     ec_expr bits = spread(graph, all, users, &rows);
     if (users > 1) {
-        size_t size = (size_t)s->count * (size_t)users * (size_t)fewer, at = 0;
-        if (size > 1 << 28)
-            return ec_fail(EC_ERR_SHAPE,
-                           "SINR of %d matrices of %d x %d: leaving out each user makes %zu "
-                           "elements, up to %d are allowed",
-                           s->count, s->rows, users, size, 1 << 28);
-        int32_t *index = malloc(size * sizeof *index);
-        if (!index)
-            return ec_fail(EC_ERR_MEMORY, "no memory for users");
-        for (int32_t m = 0; m < s->count; m++)
-            for (int32_t k = 0; k < users; k++)
-                for (int32_t e = 0; e < each; e++)
-                    if (e % users != k)
-                        index[at++] = m * each + e;
-        int32_t without[3] = {s->count * users, s->rows, users - 1};
-        ec_expr others = ec_graph_gather(graph, list, 3, without, index);
-        free(index);
+        ec_expr others = without_each(graph, s, list);
         ec_expr theirs = spread(graph, snr, users, &rows);
-        theirs = theirs < 0 ? theirs : ec_graph_reshape(graph, theirs, 1, without);
+        theirs = theirs < 0 ? theirs : ec_graph_reshape(graph, theirs, 1, &rows.elements);
         theirs = binary(graph, EC_OP_MUL, theirs, number(graph, users - 1));
         ec_expr rest = others < 0 ? others : ec_matrix_capacity(graph, others, theirs, &config);
         bits = binary(graph, EC_OP_SUB, bits,
@@ -389,9 +409,43 @@ static ec_expr sinr_mmse(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr
         ec_graph_unary(graph, EC_OP_EXP, binary(graph, EC_OP_MUL, bits, number(graph, ln2)));
     ec_expr sinr = binary(graph, EC_OP_MAX, binary(graph, EC_OP_SUB, ratio, number(graph, 1)),
                           number(graph, 0));
-    memcpy(shape, n->shape, sizeof shape);
-    shape[n->rank - 2] = users;
-    return sinr < 0 ? sinr : ec_graph_reshape(graph, sinr, n->rank - 1, shape);
+    return for_users(graph, s, h, sinr);
+}
+
+/* log det(H^H H) of each matrix of a list, from singular values: small ones stay right. */
+static ec_expr log_volume(ec_graph *graph, ec_expr list)
+{
+    ec_matrix_config config;
+    ec_matrix_config_default(&config);
+    ec_expr values = list < 0 ? list : ec_matrix_singular_values(graph, list, &config);
+    ec_expr log =
+        ec_graph_unary(graph, EC_OP_LOG, binary(graph, EC_OP_MAX, values, number(graph, 1e-150)));
+    return binary(graph, EC_OP_MUL, over_last(graph, EC_OP_SUM, log), number(graph, 2));
+}
+
+/* 1 / [(H^H H)^-1]_kk is det(H^H H) with column k over that without it: the square of what is left of
+ * the column across all others. */
+static ec_expr sinr_zero_forcing(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr)
+{
+    int32_t users = s->cols, flat[3] = {s->count, s->rows, users};
+    const ec_node rows = {.elements = s->count * users, .rank = 2, .shape = {s->count, users}};
+
+    if (s->rows < users)
+        return ec_fail(
+            EC_ERR_SHAPE,
+            "H is %d x %d: a zero-forcing receiver has at least as many antennas as there "
+            "are transmitters",
+            s->rows, users);
+    ec_expr list = ec_graph_reshape(graph, h, 3, flat);
+    ec_expr logs = spread(graph, log_volume(graph, list), users, &rows);
+    if (users > 1) {
+        ec_expr rest = log_volume(graph, without_each(graph, s, list));
+        logs = binary(graph, EC_OP_SUB, logs,
+                      rest < 0 ? rest : ec_graph_reshape(graph, rest, 2, rows.shape));
+    }
+    return for_users(graph, s, h,
+                     binary(graph, EC_OP_MUL, ec_graph_unary(graph, EC_OP_EXP, logs),
+                            spread(graph, snr, users, &rows)));
 }
 
 ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize,
@@ -406,8 +460,10 @@ ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normal
     snr = user_snr(graph, &s, h, snr, normalize);
     if (snr < 0)
         return snr;
-    return combining == EC_MATRIX_ALONE ? sinr_alone(graph, &s, h, snr)
-                                        : sinr_mmse(graph, &s, h, snr);
+    if (combining == EC_MATRIX_ALONE)
+        return sinr_alone(graph, &s, h, snr);
+    return combining == EC_MATRIX_MMSE ? sinr_mmse(graph, &s, h, snr)
+                                       : sinr_zero_forcing(graph, &s, h, snr);
 }
 
 ec_expr ec_matrix_sum_rate(ec_graph *graph, ec_expr h, ec_expr snr, ec_matrix_normalize normalize,

@@ -28,7 +28,11 @@ typedef enum ec_matrix_normalize {
 
 typedef enum ec_matrix_power { EC_MATRIX_EQUAL, EC_MATRIX_WATER_FILLING } ec_matrix_power;
 
-typedef enum ec_matrix_combining { EC_MATRIX_ALONE, EC_MATRIX_MMSE } ec_matrix_combining;
+typedef enum ec_matrix_combining {
+    EC_MATRIX_ALONE,
+    EC_MATRIX_MMSE,
+    EC_MATRIX_ZERO_FORCING
+} ec_matrix_combining;
 
 typedef struct ec_matrix_config {
     ec_matrix_normalize normalize;
@@ -57,7 +61,9 @@ EC_API ec_expr ec_matrix_effective_rank(ec_graph *graph, ec_expr h, const ec_mat
 /* SINR of users, a column of H each, [...][users], with the SNR of each transmitter. ALONE: every user
  * has a receiving antenna of its own, row k, and no precoding: |h_kk|^2 / (sum_j |h_kj|^2 + 1 / SNR), j
  * not k; H is square. MMSE: all rows are antennas of one receiver, which separates the users by
- * linear combining with the least mean square error: 1 / [(I + SNR H^H H)^-1]_kk - 1. */
+ * linear combining with the least mean square error: 1 / [(I + SNR H^H H)^-1]_kk - 1. ZERO_FORCING:
+ * the same without any of the others' signals, SNR / [(H^H H)^-1]_kk, at least as many rows as
+ * columns; 0, but for rounding, where a user's column is a sum of the others'. */
 EC_API ec_expr ec_matrix_sinr(ec_graph *graph, ec_expr h, ec_expr snr,
                               ec_matrix_normalize normalize, ec_matrix_combining combining);
 /* sum over users of log2(1 + SINR), bit/s/Hz. */

@@ -282,7 +282,8 @@ static void test_combining(void **state)
     ec_graph *g = graph();
     ec_c128 h[MATRICES * ROWS * 2];
     int32_t shape[4] = {2, MATRICES / 2, ROWS, 2};
-    double got[MATRICES * 2], rate[MATRICES], powers[MATRICES] = {0.1, 1, 10, 1000};
+    double got[MATRICES * 2], forced[MATRICES * 2], rate[MATRICES];
+    double powers[MATRICES] = {0.1, 1, 10, 1000};
     gaussian(8, MATRICES * ROWS * 2, h);
     ec_expr H = sound(ec_graph_constant_complex(g, 4, shape, h));
     ec_expr snr = sound(ec_graph_constant(g, 2, shape, powers));
@@ -290,6 +291,8 @@ static void test_combining(void **state)
     assert_int_equal(ec_graph_node(g, sinr)->rank, 3);
     values(g, sinr, NULL, 0, got);
     values(g, sound(ec_matrix_sum_rate(g, H, snr, EC_MATRIX_NONE, EC_MATRIX_MMSE)), NULL, 0, rate);
+    values(g, sound(ec_matrix_sinr(g, H, snr, EC_MATRIX_NONE, EC_MATRIX_ZERO_FORCING)), NULL, 0,
+           forced);
     for (int m = 0; m < MATRICES; m++) {
         double a = 1, d = 1, re = 0, im = 0;
         for (int i = 0; i < ROWS; i++) {
@@ -303,7 +306,21 @@ static void test_combining(void **state)
         assert_float_equal(got[2 * m], det / d - 1, 1e-10 * (1 + det / d));
         assert_float_equal(got[2 * m + 1], det / a - 1, 1e-10 * (1 + det / a));
         assert_float_equal(rate[m], log2(det / d) + log2(det / a), 1e-10);
+        /* the same without I */
+        double alone = (a - 1) * (d - 1) - re * re - im * im;
+        assert_float_equal(forced[2 * m], alone / (d - 1), 1e-10 * alone / (d - 1));
+        assert_float_equal(forced[2 * m + 1], alone / (a - 1), 1e-10 * alone / (a - 1));
     }
+    /* columns of which one is twice the other; fewer antennas than users */
+    ec_c128 twice[6] = {{1, 0}, {2, 0}, {0, 1}, {0, 2}, {-1, 2}, {-2, 4}};
+    H = sound(ec_graph_constant_complex(g, 2, (const int32_t[]){3, 2}, twice));
+    snr = ec_graph_number(g, 10);
+    values(g, sound(ec_matrix_sinr(g, H, snr, EC_MATRIX_NONE, EC_MATRIX_ZERO_FORCING)), NULL, 0,
+           forced);
+    assert_true(forced[0] >= 0 && forced[0] < 1e-25 && forced[1] >= 0 && forced[1] < 1e-25);
+    H = sound(ec_graph_constant_complex(g, 2, (const int32_t[]){2, 3}, twice));
+    assert_int_equal(ec_matrix_sinr(g, H, snr, EC_MATRIX_NONE, EC_MATRIX_ZERO_FORCING),
+                     EC_ERR_SHAPE);
     ec_graph_destroy(&g);
 }
 
@@ -371,6 +388,15 @@ static void test_gradients(void **state)
                        over_all(g, EC_OP_SUM,
                                 ec_matrix_sum_rate(g, H, snr, (ec_matrix_normalize)normalize,
                                                    EC_MATRIX_MMSE)));
+    for (int combining = EC_MATRIX_MMSE; combining <= EC_MATRIX_ZERO_FORCING; combining++) {
+        ec_expr two = sound(ec_graph_slice(g, H, 0, 1));
+        int32_t square[3] = {1, 3, 2}, turned[6] = {0, 3, 1, 4, 2, 5};
+        two = sound(ec_graph_gather(g, two, 3, square, turned));
+        check_gradient(g, x,
+                       over_all(g, EC_OP_SUM,
+                                ec_matrix_sum_rate(g, two, snr, EC_MATRIX_NONE,
+                                                   (ec_matrix_combining)combining)));
+    }
     /* real matrices have real adjoints */
     ec_expr real = ec_graph_unary(g, EC_OP_RE, H);
     check_gradient(g, x, over_all(g, EC_OP_SUM, ec_matrix_capacity(g, real, snr, &c)));
