@@ -39,6 +39,13 @@ typedef struct ec_option_def {
     const char *help;  /* one line */
 } ec_option_def;
 
+/* An option that has an effect only with some values of another one of the method. */
+typedef struct ec_option_link {
+    const char *key, *with;
+    double min, max;  /* of `with` */
+    const char *text; /* "islands above 1" */
+} ec_option_link;
+
 /* Methods that are listed together: one section of the reference, one word in a list of methods. */
 typedef struct ec_optimizer_family {
     const char *name;              /* "nlopt": a topic of `eciton help` */
@@ -60,7 +67,9 @@ enum {
      * constant added to every cost it proposes other designs. */
     EC_OPTIMIZER_ABSOLUTE = 16,
     /* A library in it reads memory that it has not set: two runs may differ in their bits. */
-    EC_OPTIMIZER_UNREPEATABLE = 32
+    EC_OPTIMIZER_UNREPEATABLE = 32,
+    EC_OPTIMIZER_APART =
+        64 /* its designs never become equal: the stop rule `spread` is not for it */
 };
 
 typedef struct ec_gene {
@@ -122,9 +131,13 @@ struct ec_optimizer_def {
     const char *help; /* one line with the source */
     const ec_option_def *options;
     size_t n_options;
+    const ec_option_link *links;
+    size_t n_links;
     uint32_t flags;                    /* EC_OPTIMIZER_* */
     size_t min_population;             /* smallest population that the mutation allows */
     const ec_optimizer_family *family; /* NULL: it stands for itself */
+    /* Whether this build has the method; NULL: every build has. */
+    bool (*is_built)(const ec_optimizer_def *def);
     /* flags that depend on the options (NULL: defaults); NULL: def->flags */
     uint32_t (*needs)(const ec_optimizer_def *def, const double *options);
     /* ERR_ARGUMENT with a sentence when a value does not fit. */
@@ -141,7 +154,7 @@ struct ec_optimizer_def {
     /* Scores of the proposed designs. n is what propose said, or fewer when a budget cuts the last
      * generation: the designs behind it count as not evaluated. */
     int (*take)(ec_optimizer *optimizer, const ec_scores *scores, size_t n);
-    /* Best k designs the optimizer holds, best first, host memory: X row a design (n_genes, then
+    /* Best k designs the optimizer holds, best first (without X in any order), host memory: X row a design (n_genes, then
      * n_group_genes), cost row a design (n_objectives); any pointer may be NULL. *found <= k. Waits
      * for the backend. */
     int (*elite)(ec_optimizer *optimizer, size_t k, double *X, double *cost, double *violation,

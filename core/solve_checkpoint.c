@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 static const char magic[8] = {'E', 'C', 'S', 'E', 'A', 'R', 'C', 'H'};
-enum { FORMAT = 1, BYTE_ORDER_MARK = 0x01020304 };
+enum { FORMAT = 2, BYTE_ORDER_MARK = 0x01020304 };
 
 /* What has to agree before a state fits a search. */
 typedef struct checkpoint_head {

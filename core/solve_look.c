@@ -25,7 +25,38 @@ double ec_solve_seen(const ec_solve_run *run, double cost)
     return run->maximize ? -cost : cost;
 }
 
-/* Median of the first cost of the designs that did not fail; rows of n_costs are sorted away. */
+/* The k-th smallest of n numbers, from 0; the smaller ones are before it then (Hoare 1961). */
+static double select_number(double *x, size_t n, size_t k)
+{
+    int64_t first = 0, last = (int64_t)n - 1, at = (int64_t)k;
+
+    while (first < last) {
+        double a = x[first], b = x[first + (last - first) / 2], c = x[last];
+        double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c)); /* of the three, the middle one */
+        int64_t i = first, j = last;
+        while (i <= j) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i > j)
+                break;
+            double other = x[i];
+            x[i++] = x[j];
+            x[j--] = other;
+        }
+        /* x[first .. j] <= pivot <= x[i .. last], and what is between them is the pivot */
+        if (at <= j)
+            last = j;
+        else if (at >= i)
+            first = i;
+        else
+            break;
+    }
+    return x[k];
+}
+
+/* Median of the first cost of the designs that did not fail; rows of n_costs are mixed up. */
 static double median_cost(double *cost, size_t n_costs, const uint8_t *status, size_t n)
 {
     size_t good = 0;
@@ -35,8 +66,12 @@ static double median_cost(double *cost, size_t n_costs, const uint8_t *status, s
             cost[good++] = cost[i * n_costs];
     if (good == 0)
         return NAN;
-    qsort(cost, good, sizeof *cost, ec_compare_doubles);
-    return good % 2 ? cost[good / 2] : 0.5 * (cost[good / 2 - 1] + cost[good / 2]);
+    double upper = select_number(cost, good, good / 2), lower = -INFINITY;
+    if (good % 2)
+        return upper;
+    for (size_t i = 0; i < good / 2; i++)
+        lower = cost[i] > lower ? cost[i] : lower;
+    return 0.5 * (lower + upper);
 }
 
 static void describe_row(const ec_solve_run *run, ec_history_row *row)

@@ -3,7 +3,7 @@
 #ifndef EC_METHOD_MEMORY_H
 #define EC_METHOD_MEMORY_H
 
-#include "base.h"
+#include "backend.h"
 
 EC_C_BEGIN
 
@@ -22,6 +22,14 @@ static inline void *ec_method_take(ec_method_memory *memory, size_t bytes)
 
 #define EC_METHOD_TAKE(memory, type, count)                                                        \
     ((type *)ec_method_take(memory, sizeof(type) * (size_t)(count)))
+
+/* A block of the backend's memory, all zero. */
+static inline int ec_method_block(ec_backend *backend, size_t bytes, char **block)
+{
+    int status = backend->ops->alloc(backend, bytes, (void **)block);
+
+    return status == EC_OK ? backend->ops->fill(backend, *block, 0, bytes) : status;
+}
 
 EC_C_END
 #endif

@@ -3,6 +3,7 @@
  * Two blocks of memory on the backend: `state`, which a blob holds byte for byte, and `work`. */
 #include "aco_kernels.h"
 #include "optimizers/method_info.h"
+#include "optimizers/method_state.h"
 #include "optimizers/method_memory.h"
 
 #include <stdlib.h>
@@ -81,6 +82,21 @@ static const ec_option_def options[OPTION_COUNT] = {
     {"cost_floor", EC_OPTION_NUMBER, 1e-3, 1e-9, 1e9, NULL,
      "proportional: costs below it, zero and negative ones too, deposit like it"},
 };
+
+static const ec_option_link links[] = {
+    {"exchange", "colonies", 2, INFINITY, "colonies above 1"},
+    {"elite", "rule", EC_ACO_MAX_MIN, EC_ACO_MAX_MIN, "rule = \"max_min\""},
+    {"deposit", "rule", EC_ACO_PROPORTIONAL, EC_ACO_PROPORTIONAL, "rule = \"proportional\""},
+    {"cost_floor", "rule", EC_ACO_PROPORTIONAL, EC_ACO_PROPORTIONAL, "rule = \"proportional\""},
+};
+
+static uint32_t needs(const ec_optimizer_def *def, const double *values)
+{
+    double rule = values ? values[OPTION_RULE] : options[OPTION_RULE].initial;
+
+    /* pheromones within limits leave every bit both ways */
+    return def->flags | (rule == EC_ACO_MAX_MIN ? EC_OPTIMIZER_APART : 0);
+}
 
 static double option(const ec_optimizer_info *info, int i, double automatic)
 {
@@ -239,12 +255,7 @@ static int configure(ec_aco *aco, const ec_optimizer_info *info)
     ec_aco_args *a = &aco->args;
     size_t ants = info->population ? info->population : EC_ACO_ANTS;
 
-    if (info->n_group_genes > 0)
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "method 'aco' does not evolve group variables; use 'rand1bin'");
-    if (info->n_genes == 0)
-        return ec_fail(EC_ERR_ARGUMENT, "aco: there is no variable to search over");
-    int status = ec_method_check_options(&ec_aco_binary, info);
+    int status = ec_method_check(&ec_aco_binary, info, EC_ACO_CANDIDATES_MAX);
     if (status == EC_OK)
         status = describe_genes(aco, info);
     if (status != EC_OK)
@@ -331,13 +342,9 @@ static int allocate(ec_aco *aco)
 
     aco->state_bytes = lay_out_state(&aco->args, NULL, &aco->score_bytes);
     aco->work_bytes = lay_out_work(&aco->args, NULL);
-    int status = backend->ops->alloc(backend, aco->state_bytes, (void **)&aco->state);
+    int status = ec_method_block(backend, aco->state_bytes, &aco->state);
     if (status == EC_OK)
-        status = backend->ops->alloc(backend, aco->work_bytes, (void **)&aco->work);
-    if (status == EC_OK)
-        status = backend->ops->fill(backend, aco->state, 0, aco->state_bytes);
-    if (status == EC_OK)
-        status = backend->ops->fill(backend, aco->work, 0, aco->work_bytes);
+        status = ec_method_block(backend, aco->work_bytes, &aco->work);
     if (status != EC_OK)
         return status;
     lay_out_state(&aco->args, aco->state, &aco->score_bytes);
@@ -628,9 +635,52 @@ static int compare_holdings(const void *x, const void *y)
 typedef struct held {
     char *state;     /* host copy */
     ec_aco_args at;  /* its pointers */
-    holding *design; /* best first */
+    holding *design; /* in no order */
     size_t count;
 } held;
+
+/* The designs as a heap: each comes before the two below it (sign 1: it is better; -1: worse), so that
+ * few are found among many without putting the others in order. */
+static void sift_down(held *h, size_t i, int sign)
+{
+    holding *heap = h->design;
+
+    for (size_t child = 2 * i + 1; child < h->count; i = child, child = 2 * i + 1) {
+        if (child + 1 < h->count && sign * compare_holdings(&heap[child + 1], &heap[child]) < 0)
+            child++;
+        if (sign * compare_holdings(&heap[child], &heap[i]) >= 0)
+            return;
+        holding up = heap[child];
+        heap[child] = heap[i];
+        heap[i] = up;
+    }
+}
+
+static void held_order(held *h, int sign)
+{
+    for (size_t i = h->count / 2; i > 0; i--)
+        sift_down(h, i - 1, sign);
+}
+
+/* Takes the first one out of the heap. */
+static holding held_next(held *h, int sign)
+{
+    holding first = h->design[0];
+
+    h->design[0] = h->design[--h->count];
+    sift_down(h, 0, sign);
+    return first;
+}
+
+/* Drops the worst until k are left. */
+static void held_keep(held *h, size_t k)
+{
+    if (h->count <= k)
+        return;
+    held_order(h, -1);
+    while (h->count > k)
+        held_next(h, -1);
+}
 
 static void held_release(held *h)
 {
@@ -663,7 +713,6 @@ static int held_fetch(ec_aco *aco, bool designs, held *h)
             holding d = {h->at.colony[j].best, a->n + j, 0};
             h->design[h->count++] = d;
         }
-    qsort(h->design, h->count, sizeof *h->design, compare_holdings);
     return EC_OK;
 }
 
@@ -690,8 +739,12 @@ static int aco_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost,
 
     if (status == EC_OK && !row)
         status = ec_fail(EC_ERR_MEMORY, "no memory for a design");
-    for (size_t i = 0; i < h.count && kept < k && status == EC_OK; i++) {
-        const holding *d = &h.design[i];
+    if (status == EC_OK && X)
+        held_order(&h, 1);
+    else if (status == EC_OK)
+        held_keep(&h, k);
+    while (h.count > 0 && kept < k && status == EC_OK) {
+        holding next = X ? held_next(&h, 1) : h.design[--h.count], *d = &next;
         uint32_t *words_now = row + (kept % 2) * words, *before = row + (1 - kept % 2) * words;
 
         if (X) {
@@ -717,17 +770,6 @@ static int aco_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost,
 
 /* ---- save and load ---- */
 
-static const char blob_magic[8] = {'E', 'C', 'A', 'C', 'B', 'L', 'O', 'B'};
-enum { BLOB_VERSION = 1 };
-
-/* What has to agree before a state fits; it also fixes the layout. */
-typedef struct blob_head {
-    char magic[8];
-    uint32_t version, byte_order;
-    uint64_t state_bytes, seed, codes;
-    uint32_t genes, n_bits, colonies, ants, rule, island;
-} blob_head;
-
 /* A number for the table of codes. */
 static uint64_t hash_codes(const ec_aco *aco)
 {
@@ -742,82 +784,42 @@ static uint64_t hash_codes(const ec_aco *aco)
     return h;
 }
 
-static void describe_blob(const ec_aco *aco, blob_head *head)
+static ec_method_state describe_state(const ec_aco *aco)
 {
+    enum { VERSION = 2 };
     const ec_aco_args *a = &aco->args;
+    ec_method_state s = {.def = &ec_aco_binary,
+                         .version = VERSION,
+                         .island = a->island,
+                         .seed = a->seed,
+                         .content = hash_codes(aco),
+                         .bytes = aco->state_bytes};
 
-    memset(head, 0, sizeof *head);
-    memcpy(head->magic, blob_magic, sizeof blob_magic);
-    head->version = BLOB_VERSION;
-    head->byte_order = 0x01020304;
-    head->state_bytes = aco->state_bytes;
-    head->seed = a->seed;
-    head->codes = hash_codes(aco);
-    head->genes = a->genes;
-    head->n_bits = a->n_bits;
-    head->colonies = a->colonies;
-    head->ants = a->ants;
-    head->rule = a->rule;
-    head->island = a->island;
+    ec_method_state_add(&s, "variables", a->genes);
+    ec_method_state_add(&s, "bits", a->n_bits);
+    ec_method_state_add(&s, "colonies", a->colonies);
+    ec_method_state_add(&s, "population", a->ants);
+    ec_method_state_add(&s, "rule", a->rule);
+    return s;
 }
 
 static int aco_save(ec_optimizer *optimizer, void **blob, size_t *bytes)
 {
     ec_aco *aco = self(optimizer);
-    size_t size = sizeof(blob_head) + aco->state_bytes;
-    char *fresh = (char *)malloc(size);
+    ec_method_state s = describe_state(aco);
 
-    if (!fresh)
-        return ec_fail(EC_ERR_MEMORY, "no memory for a saved state of %zu bytes", size);
-    describe_blob(aco, (blob_head *)(void *)fresh);
-    int status = aco->base.backend->ops->download(aco->base.backend, fresh + sizeof(blob_head),
-                                                  aco->state, aco->state_bytes);
-    if (status != EC_OK) {
-        free(fresh);
-        return status;
-    }
-    *blob = fresh;
-    *bytes = size;
-    return EC_OK;
-}
-
-static int check_blob(const ec_aco *aco, const void *blob, size_t bytes)
-{
-    blob_head is, wanted;
-
-    describe_blob(aco, &wanted);
-    if (bytes < sizeof is)
-        return ec_fail(EC_ERR_FORMAT, "a saved state of %zu bytes is too short for aco", bytes);
-    memcpy(&is, blob, sizeof is);
-    if (memcmp(is.magic, wanted.magic, sizeof is.magic) != 0 || is.byte_order != wanted.byte_order)
-        return ec_fail(EC_ERR_FORMAT, "this is no saved state of an ant colony");
-    if (is.version != wanted.version)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has version %u; this program reads %u",
-                       is.version, wanted.version);
-    if (is.genes != wanted.genes || is.n_bits != wanted.n_bits)
-        return ec_fail(EC_ERR_FORMAT,
-                       "the saved state has %u variables in %u bits, this search %u in %u",
-                       is.genes, is.n_bits, wanted.genes, wanted.n_bits);
-    if (is.colonies != wanted.colonies || is.ants != wanted.ants)
-        return ec_fail(EC_ERR_FORMAT,
-                       "the saved state has %u colonies of %u ants, this search %u of %u",
-                       is.colonies, is.ants, wanted.colonies, wanted.ants);
-    if (is.seed != wanted.seed || is.island != wanted.island)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has another seed or island");
-    if (memcmp(&is, &wanted, sizeof is) != 0 || bytes != sizeof is + is.state_bytes)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has other options or a wrong length");
-    return EC_OK;
+    return ec_method_state_save(&s, aco->base.backend, aco->state, aco->state_bytes, blob, bytes);
 }
 
 static int aco_load(ec_optimizer *optimizer, const void *blob, size_t bytes)
 {
     ec_aco *aco = self(optimizer);
-    int status = check_blob(aco, blob, bytes);
+    ec_method_state fits = describe_state(aco);
+    const char *state;
 
+    int status = ec_method_state_open(&fits, blob, bytes, &state, &bytes);
     if (status == EC_OK)
-        status = aco->base.backend->ops->upload(aco->base.backend, aco->state,
-                                                (const char *)blob + sizeof(blob_head),
-                                                aco->state_bytes);
+        status = aco->base.backend->ops->upload(aco->base.backend, aco->state, state, bytes);
     if (status != EC_OK)
         return status;
     aco->proposed = false;
@@ -833,7 +835,10 @@ const ec_optimizer_def ec_aco_binary = {
         "the ants of each colony, 40 by default",
     .options = options,
     .n_options = OPTION_COUNT,
+    .links = links,
+    .n_links = sizeof links / sizeof *links,
     .min_population = 1,
+    .needs = needs,
     .create = aco_create,
     .destroy = aco_destroy,
     .max_population = aco_max_population,

@@ -4,6 +4,7 @@
 #include "acor.h"
 #include "acor_kernels.h"
 #include "optimizers/method_info.h"
+#include "optimizers/method_state.h"
 #include "optimizers/method_memory.h"
 
 #include <stdlib.h>
@@ -78,17 +79,12 @@ static size_t lay_out_work(ec_acor_args *a, char *base)
 
 static int allocate(ec_acor *o)
 {
-    const ec_backend_ops *ops = o->base.backend->ops;
     size_t work_bytes = lay_out_work(&o->args, NULL);
 
     o->state_bytes = lay_out_state(&o->args, NULL);
-    int status = ops->alloc(o->base.backend, o->state_bytes, (void **)&o->state);
+    int status = ec_method_block(o->base.backend, o->state_bytes, &o->state);
     if (status == EC_OK)
-        status = ops->alloc(o->base.backend, work_bytes, (void **)&o->work);
-    if (status == EC_OK)
-        status = ops->fill(o->base.backend, o->state, 0, o->state_bytes);
-    if (status == EC_OK)
-        status = ops->fill(o->base.backend, o->work, 0, work_bytes);
+        status = ec_method_block(o->base.backend, work_bytes, &o->work);
     if (status != EC_OK)
         return status;
     lay_out_state(&o->args, o->state);
@@ -343,95 +339,43 @@ static int elite(ec_optimizer *optimizer, size_t k, double *X, double *cost, dou
 
 /* ---- save and load ---- */
 
-static const char blob_magic[8] = {'E', 'C', 'A', 'C', 'O', 'R', 0, 0};
-enum { BLOB_VERSION = 1 };
-
-/* Sizes and options that have to agree before a state fits. */
-typedef struct blob_head {
-    char magic[8];
-    uint32_t version, byte_order;
-    uint64_t state_bytes, seed;
-    double xi, q;
-    uint32_t genes, ants, archive, island, n_start, reserved;
-} blob_head;
-
-static blob_head describe_blob(const ec_acor *o)
+static ec_method_state describe_state(const ec_acor *o)
 {
+    enum { VERSION = 2 };
     const ec_acor_args *a = &o->args;
-    blob_head head;
+    ec_method_state s = {.def = o->base.def,
+                         .version = VERSION,
+                         .island = a->island,
+                         .seed = a->seed,
+                         .bytes = o->state_bytes};
 
-    memset(&head, 0, sizeof head);
-    memcpy(head.magic, blob_magic, sizeof blob_magic);
-    head.version = BLOB_VERSION;
-    head.byte_order = 0x01020304;
-    head.state_bytes = o->state_bytes;
-    head.seed = a->seed;
-    head.xi = a->xi;
-    head.q = o->q;
-    head.genes = a->genes;
-    head.ants = a->ants;
-    head.archive = a->archive_max;
-    head.island = a->island;
-    head.n_start = a->n_start;
-    return head;
+    ec_method_state_add(&s, "variables", a->genes);
+    ec_method_state_add(&s, "population", a->ants);
+    ec_method_state_add(&s, "archive", a->archive_max);
+    ec_method_state_add(&s, "start designs", a->n_start);
+    ec_method_state_add(&s, "xi", a->xi);
+    ec_method_state_add(&s, "q", o->q);
+    return s;
 }
 
 static int save(ec_optimizer *optimizer, void **blob, size_t *bytes)
 {
     ec_acor *o = self(optimizer);
-    blob_head head = describe_blob(o);
-    size_t size = sizeof head + o->state_bytes;
-    char *fresh = (char *)malloc(size);
+    ec_method_state s = describe_state(o);
 
-    if (!fresh)
-        return ec_fail(EC_ERR_MEMORY, "no memory for a saved state of %zu bytes", size);
-    memcpy(fresh, &head, sizeof head);
-    int status = o->base.backend->ops->download(o->base.backend, fresh + sizeof head, o->state,
-                                                o->state_bytes);
-    if (status != EC_OK) {
-        free(fresh);
-        return status;
-    }
-    *blob = fresh;
-    *bytes = size;
-    return EC_OK;
-}
-
-static int check_blob(const ec_acor *o, const void *blob, size_t bytes)
-{
-    blob_head is, wanted = describe_blob(o);
-
-    if (bytes < sizeof is)
-        return ec_fail(EC_ERR_FORMAT, "a saved state of %zu bytes is too short for acor", bytes);
-    memcpy(&is, blob, sizeof is);
-    if (memcmp(is.magic, wanted.magic, sizeof is.magic) != 0 || is.byte_order != wanted.byte_order)
-        return ec_fail(EC_ERR_FORMAT, "this is no saved state of acor");
-    if (is.version != wanted.version)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has version %u; this program reads %u",
-                       is.version, wanted.version);
-    if (is.genes != wanted.genes)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has %u variables, this search %u", is.genes,
-                       wanted.genes);
-    if (is.ants != wanted.ants || is.archive != wanted.archive)
-        return ec_fail(EC_ERR_FORMAT,
-                       "the saved state has population %u and archive %u, this search %u and %u",
-                       is.ants, is.archive, wanted.ants, wanted.archive);
-    if (is.seed != wanted.seed || is.island != wanted.island)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has another seed or island");
-    if (memcmp(&is, &wanted, sizeof is) != 0 || bytes != sizeof is + is.state_bytes)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has other options or a wrong length");
-    return EC_OK;
+    return ec_method_state_save(&s, o->base.backend, o->state, o->state_bytes, blob, bytes);
 }
 
 static int load(ec_optimizer *optimizer, const void *blob, size_t bytes)
 {
     ec_acor *o = self(optimizer);
+    ec_method_state fits = describe_state(o);
     ec_acor_control control;
+    const char *state;
 
-    int status = check_blob(o, blob, bytes);
+    int status = ec_method_state_open(&fits, blob, bytes, &state, &bytes);
     if (status != EC_OK)
         return status;
-    const char *state = (const char *)blob + sizeof(blob_head);
     memcpy(&control, state, sizeof control);
     if (control.archive > o->args.archive_max)
         return ec_fail(EC_ERR_FORMAT, "the saved state is damaged");

@@ -11,6 +11,7 @@
 #include "cmaes_run.h"
 #include "optimizers/host_population.h"
 #include "optimizers/method_info.h"
+#include "optimizers/method_state.h"
 #include "optimizers/method_memory.h"
 
 #include <stdlib.h>
@@ -689,83 +690,33 @@ static int elite(ec_optimizer *optimizer, size_t k, double *X, double *cost, dou
 
 /* ---- save and load ---- */
 
-static const char blob_magic[8] = {'E', 'C', 'C', 'M', 'A', 'E', 'S', 0};
-enum { BLOB_VERSION = 1 };
-
-/* Sizes and options that have to agree before a state fits. */
-typedef struct blob_head {
-    char magic[8];
-    uint32_t version, byte_order;
-    uint64_t state_bytes, seed;
-    double sigma, tolerance;
-    uint32_t genes, free_genes, population, population_max, restarts, active, island, n_start;
-} blob_head;
-
-static blob_head describe_blob(const ec_cmaes *o)
+static ec_method_state describe_state(const ec_cmaes *o)
 {
-    blob_head head;
+    enum { VERSION = 2 };
+    ec_method_state s = {.def = o->base.def,
+                         .version = VERSION,
+                         .island = o->island,
+                         .seed = o->seed,
+                         .bytes = o->state_bytes};
 
-    memset(&head, 0, sizeof head);
-    memcpy(head.magic, blob_magic, sizeof blob_magic);
-    head.version = BLOB_VERSION;
-    head.byte_order = 0x01020304;
-    head.state_bytes = o->state_bytes;
-    head.seed = o->seed;
-    head.sigma = o->sigma;
-    head.tolerance = o->run.tolerance;
-    head.genes = (uint32_t)o->genes;
-    head.free_genes = o->space.n;
-    head.population = o->lambda;
-    head.population_max = o->lambda_max;
-    head.restarts = (uint32_t)o->restarts;
-    head.active = o->run.active;
-    head.island = o->island;
-    head.n_start = o->n_start;
-    return head;
+    ec_method_state_add(&s, "variables", (double)o->genes);
+    ec_method_state_add(&s, "free variables", o->space.n);
+    ec_method_state_add(&s, "population", o->lambda);
+    ec_method_state_add(&s, "largest population", o->lambda_max);
+    ec_method_state_add(&s, "restarts", (double)o->restarts);
+    ec_method_state_add(&s, "active", o->run.active);
+    ec_method_state_add(&s, "start designs", o->n_start);
+    ec_method_state_add(&s, "sigma", o->sigma);
+    ec_method_state_add(&s, "tolerance", o->run.tolerance);
+    return s;
 }
 
 static int save(ec_optimizer *optimizer, void **blob, size_t *bytes)
 {
     ec_cmaes *o = self(optimizer);
-    blob_head head = describe_blob(o);
-    size_t size = sizeof head + o->state_bytes;
-    char *fresh = (char *)malloc(size);
+    ec_method_state s = describe_state(o);
 
-    if (!fresh)
-        return ec_fail(EC_ERR_MEMORY, "no memory for a saved state of %zu bytes", size);
-    memcpy(fresh, &head, sizeof head);
-    memcpy(fresh + sizeof head, o->state, o->state_bytes);
-    *blob = fresh;
-    *bytes = size;
-    return EC_OK;
-}
-
-static int check_blob(const ec_cmaes *o, const void *blob, size_t bytes)
-{
-    blob_head is, wanted = describe_blob(o);
-
-    if (bytes < sizeof is)
-        return ec_fail(EC_ERR_FORMAT, "a saved state of %zu bytes is too short for cmaes", bytes);
-    memcpy(&is, blob, sizeof is);
-    if (memcmp(is.magic, wanted.magic, sizeof is.magic) != 0 || is.byte_order != wanted.byte_order)
-        return ec_fail(EC_ERR_FORMAT, "this is no saved state of cmaes");
-    if (is.version != wanted.version)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has version %u; this program reads %u",
-                       is.version, wanted.version);
-    if (is.genes != wanted.genes || is.free_genes != wanted.free_genes)
-        return ec_fail(EC_ERR_FORMAT,
-                       "the saved state has %u variables of which %u are free, this search %u and "
-                       "%u",
-                       is.genes, is.free_genes, wanted.genes, wanted.free_genes);
-    if (is.population != wanted.population || is.population_max != wanted.population_max)
-        return ec_fail(EC_ERR_FORMAT,
-                       "the saved state has populations from %u to %u, this search from %u to %u",
-                       is.population, is.population_max, wanted.population, wanted.population_max);
-    if (is.seed != wanted.seed || is.island != wanted.island)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has another seed or island");
-    if (memcmp(&is, &wanted, sizeof is) != 0 || bytes != sizeof is + is.state_bytes)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has other options or a wrong length");
-    return EC_OK;
+    return ec_method_state_save(&s, NULL, o->state, o->state_bytes, blob, bytes);
 }
 
 static bool list_is_sound(const kept_list *list)
@@ -780,12 +731,13 @@ static bool list_is_sound(const kept_list *list)
 static int load(ec_optimizer *optimizer, const void *blob, size_t bytes)
 {
     ec_cmaes *o = self(optimizer);
+    ec_method_state fits = describe_state(o);
     control now;
+    const char *state;
 
-    int status = check_blob(o, blob, bytes);
+    int status = ec_method_state_open(&fits, blob, bytes, &state, &bytes);
     if (status != EC_OK)
         return status;
-    const char *state = (const char *)blob + sizeof(blob_head);
     memcpy(&now, state, sizeof now);
     if (now.run.lambda < 2 || now.run.lambda > o->lambda_max || now.doublings > DOUBLINGS_MAX ||
         !list_is_sound(&now.best) || !list_is_sound(&now.winners))

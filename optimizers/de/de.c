@@ -5,6 +5,7 @@
  * sides compute it by ec_de_schedule. */
 #include "de_kernels.h"
 #include "optimizers/method_info.h"
+#include "optimizers/method_state.h"
 #include "optimizers/method_memory.h"
 
 #include <stdlib.h>
@@ -261,13 +262,9 @@ static int allocate(ec_de *de)
 
     de->state_bytes = lay_out_state(&de->args, NULL);
     de->work_bytes = lay_out_work(&de->args, NULL);
-    int status = backend->ops->alloc(backend, de->state_bytes, (void **)&de->state);
+    int status = ec_method_block(backend, de->state_bytes, &de->state);
     if (status == EC_OK)
-        status = backend->ops->alloc(backend, de->work_bytes, (void **)&de->work);
-    if (status == EC_OK)
-        status = backend->ops->fill(backend, de->state, 0, de->state_bytes);
-    if (status == EC_OK)
-        status = backend->ops->fill(backend, de->work, 0, de->work_bytes);
+        status = ec_method_block(backend, de->work_bytes, &de->work);
     if (status != EC_OK)
         return status;
     lay_out_state(&de->args, de->state);
@@ -754,97 +751,33 @@ int ec_de_elite(ec_optimizer *optimizer, size_t k, double *X, double *cost, doub
 
 /* ---- save and load ---- */
 
-static const char blob_magic[8] = {'E', 'C', 'D', 'E', 'B', 'L', 'O', 'B'};
-enum { BLOB_VERSION = 2 };
-
-/* Sizes that have to agree before a state fits; all of them also fix its layout. */
-typedef struct blob_head {
-    char magic[8];
-    uint32_t version, byte_order;
-    char method[24];
-    uint64_t state_bytes;
-    uint32_t genes, group_genes, groups, population, population_min, archive, memory, island;
-    uint32_t islands, reserved;
-    uint64_t seed;
-} blob_head;
-
-static void describe_blob(const ec_de *de, blob_head *head)
+static ec_method_state describe_state(const ec_de *de)
 {
+    enum { VERSION = 3 };
     const ec_de_args *a = &de->args;
+    ec_method_state s = {.def = de->base.def,
+                         .version = VERSION,
+                         .island = a->island,
+                         .seed = a->seed,
+                         .bytes = de->state_bytes};
 
-    memset(head, 0, sizeof *head);
-    memcpy(head->magic, blob_magic, sizeof blob_magic);
-    head->version = BLOB_VERSION;
-    head->byte_order = 0x01020304;
-    strncpy(head->method, de->base.def->name, sizeof head->method - 1);
-    head->state_bytes = de->state_bytes;
-    head->genes = a->genes;
-    head->group_genes = a->group_genes;
-    head->groups = a->groups;
-    head->population = a->n_max;
-    head->population_min = a->n_min;
-    head->archive = a->archive_max;
-    head->memory = a->memory;
-    head->island = a->island;
-    head->islands = a->islands;
-    head->seed = a->seed;
+    ec_method_state_add(&s, "variables", a->genes);
+    ec_method_state_add(&s, "group variables", a->group_genes);
+    ec_method_state_add(&s, "population", a->n_max);
+    ec_method_state_add(&s, "population_min", a->n_min);
+    ec_method_state_add(&s, "groups", a->groups);
+    ec_method_state_add(&s, "islands", a->islands);
+    ec_method_state_add(&s, "archive", a->archive_max);
+    ec_method_state_add(&s, "memory", a->memory);
+    return s;
 }
 
 int ec_de_save(ec_optimizer *optimizer, void **blob, size_t *bytes)
 {
     ec_de *de = self(optimizer);
-    size_t size = sizeof(blob_head) + de->state_bytes;
-    char *fresh = (char *)malloc(size);
+    ec_method_state s = describe_state(de);
 
-    if (!fresh)
-        return ec_fail(EC_ERR_MEMORY, "no memory for a saved state of %zu bytes", size);
-    describe_blob(de, (blob_head *)(void *)fresh);
-    int status = de->base.backend->ops->download(de->base.backend, fresh + sizeof(blob_head),
-                                                 de->state, de->state_bytes);
-    if (status != EC_OK) {
-        free(fresh);
-        return status;
-    }
-    *blob = fresh;
-    *bytes = size;
-    return EC_OK;
-}
-
-static int check_blob(const ec_de *de, const void *blob, size_t bytes)
-{
-    blob_head is, wanted;
-
-    describe_blob(de, &wanted);
-    if (bytes < sizeof is)
-        return ec_fail(EC_ERR_FORMAT, "a saved state of %zu bytes is too short for %s", bytes,
-                       wanted.method);
-    memcpy(&is, blob, sizeof is);
-    if (memcmp(is.magic, wanted.magic, sizeof is.magic) != 0 || is.byte_order != wanted.byte_order)
-        return ec_fail(EC_ERR_FORMAT, "this is no saved state of differential evolution");
-    if (is.version != wanted.version)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has version %u; this program reads %u",
-                       is.version, wanted.version);
-    if (memcmp(is.method, wanted.method, sizeof is.method) != 0)
-        return ec_fail(EC_ERR_FORMAT, "the saved state is of method '%.23s', not of '%s'",
-                       is.method, wanted.method);
-    if (is.genes != wanted.genes || is.group_genes != wanted.group_genes)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has %u + %u variables, this search %u + %u",
-                       is.genes, is.group_genes, wanted.genes, wanted.group_genes);
-    if (is.population != wanted.population || is.groups != wanted.groups ||
-        is.population_min != wanted.population_min)
-        return ec_fail(EC_ERR_FORMAT,
-                       "the saved state has population %u (at least %u) in %u groups, this search "
-                       "%u (%u) in %u",
-                       is.population, is.population_min, is.groups, wanted.population,
-                       wanted.population_min, wanted.groups);
-    if (is.islands != wanted.islands)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has %u islands, this search %u", is.islands,
-                       wanted.islands);
-    if (is.seed != wanted.seed || is.island != wanted.island)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has another seed or island");
-    if (memcmp(&is, &wanted, sizeof is) != 0 || bytes != sizeof is + is.state_bytes)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has other options or a wrong length");
-    return EC_OK;
+    return ec_method_state_save(&s, de->base.backend, de->state, de->state_bytes, blob, bytes);
 }
 
 /* Whether the islands' control blocks at `state` can be what a search has left. */
@@ -871,11 +804,12 @@ int ec_de_load(ec_optimizer *optimizer, const void *blob, size_t bytes)
     const ec_de_args *a = &de->args;
     ec_backend *backend = de->base.backend;
     ec_de_control control;
+    ec_method_state fits = describe_state(de);
+    const char *state;
 
-    int status = check_blob(de, blob, bytes);
+    int status = ec_method_state_open(&fits, blob, bytes, &state, &bytes);
     if (status != EC_OK)
         return status;
-    const char *state = (const char *)blob + sizeof(blob_head);
     if (!control_is_sound(de, state, &control))
         return ec_fail(EC_ERR_FORMAT, "the saved state is damaged");
     status = backend->ops->upload(backend, de->state, state, de->state_bytes);

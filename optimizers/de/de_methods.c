@@ -72,13 +72,22 @@ static const ec_option_def lshade_options[] = {
     POPULATIONS,
 };
 
+static const ec_option_link links[] = {
+    {"migrate", "islands", 2, INFINITY, "islands above 1"},
+    /* only current_to_pbest has these */
+    {"c", "adapt", 1, 1, "adapt = true"},
+    {"F", "adapt", 0, 0, "adapt = false"},
+    {"CR", "adapt", 0, 0, "adapt = false"},
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* clang-format off */
-#define METHOD(id, word, text, table, smallest)                                                    \
+#define METHOD(id, word, text, table, smallest, linked)                                            \
     const ec_optimizer_def id = {                                                                  \
         .name = word, .help = text, .options = table, .n_options = COUNT(table),                   \
-        .min_population = smallest, .create = ec_de_create, .destroy = ec_de_destroy,              \
+        .links = links, .n_links = linked, .min_population = smallest,                             \
+        .create = ec_de_create, .destroy = ec_de_destroy,                                          \
         .max_population = ec_de_max_population, .propose = ec_de_propose, .take = ec_de_take,      \
         .elite = ec_de_elite, .stats = ec_de_stats, .set_stop_flag = ec_de_set_stop_flag,          \
         .save = ec_de_save, .load = ec_de_load, .capturable = ec_de_capturable,                    \
@@ -88,15 +97,15 @@ static const ec_option_def lshade_options[] = {
 METHOD(ec_de_lshade, "lshade",
        "L-SHADE: differential evolution that learns F and CR and shrinks its population over the "
        "budget (Tanabe and Fukunaga 2014)",
-       lshade_options, 4);
+       lshade_options, 4, 1);
 METHOD(ec_de_rand1bin, "rand1bin",
        "differential evolution rand/1/bin (Storn and Price 1997); evolves groups too",
-       rand1bin_options, 4);
+       rand1bin_options, 4, 1);
 METHOD(ec_de_best1bin, "best1bin", "differential evolution best/1/bin (Storn and Price 1997)",
-       best1bin_options, 3);
+       best1bin_options, 3, 1);
 METHOD(ec_de_jde, "jde",
-       "jDE: rand/1/bin whose members carry their own F and CR (Brest et al. 2006)", jde_options,
-       4);
+       "jDE: rand/1/bin whose members carry their own F and CR (Brest et al. 2006)", jde_options, 4,
+       1);
 METHOD(ec_de_current_to_pbest, "current_to_pbest",
        "JADE: current-to-pbest/1/bin with an archive, F and CR learnt (Zhang and Sanderson 2009)",
-       pbest_options, 3);
+       pbest_options, 3, COUNT(links));

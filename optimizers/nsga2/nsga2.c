@@ -13,6 +13,7 @@
 #include "optimizers/host_population.h"
 #include "pareto.h"
 #include "optimizers/method_info.h"
+#include "optimizers/method_state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,23 +70,39 @@ static const ec_nsga2 *self_const(const ec_optimizer *optimizer)
 
 /* ---- create ---- */
 
-static int check_info(const ec_optimizer_def *def, const ec_optimizer_info *info, size_t population)
+static int check_sets(const ec_optimizer_def *def, const ec_optimizer_info *info)
 {
-    if (info->n_group_genes > 0)
-        return ec_fail(EC_ERR_UNSUPPORTED,
-                       "method '%s' does not evolve group variables; use 'rand1bin'", def->name);
-    if (info->n_genes == 0 || info->n_genes > GENES_MAX)
-        return ec_fail(EC_ERR_ARGUMENT, "%s: %zu variables, allowed are 1 to %d", def->name,
+    uint32_t count = 0;
+
+    for (size_t g = 0; g < info->n_genes; g++) {
+        const ec_gene *gene = &info->genes[g], *next = gene + 1;
+        bool last = g + 1 == info->n_genes || next->set != gene->set;
+        if (gene->set == 0)
+            continue;
+        count++;
+        if (!gene->integral || gene->min != 0 || gene->max != 1)
+            return ec_fail(EC_ERR_ARGUMENT, "%s: variable %zu is not binary, but one of a set",
+                           def->name, g + 1);
+        if (last && gene->ones > count)
+            return ec_fail(EC_ERR_ARGUMENT, "%s: %u ones among %u binary variables", def->name,
+                           gene->ones, count);
+        count = last ? 0 : count;
+    }
+    return EC_OK;
+}
+
+static int check_info(const ec_optimizer_def *def, const ec_optimizer_info *info)
+{
+    int status = ec_method_check(def, info, POPULATION_MAX);
+    if (status < 0)
+        return status;
+    if (info->n_genes > GENES_MAX)
+        return ec_fail(EC_ERR_ARGUMENT, "%s: %zu variables, at most %d are allowed", def->name,
                        info->n_genes, GENES_MAX);
     if (info->n_objectives > EC_OBJECTIVES_MAX)
         return ec_fail(EC_ERR_UNSUPPORTED, "%s: %zu objectives, at most %d are allowed", def->name,
                        info->n_objectives, EC_OBJECTIVES_MAX);
-    if (population < def->min_population || population > POPULATION_MAX)
-        return ec_fail(EC_ERR_ARGUMENT, "population = %zu is too %s for %s; allowed are %zu to %d",
-                       population, population < def->min_population ? "small" : "large", def->name,
-                       def->min_population, POPULATION_MAX);
-    int status = ec_method_check_options(def, info);
-    return status < 0 ? status : ec_method_check_genes(def, "variable", info->genes, info->n_genes);
+    return check_sets(def, info);
 }
 
 static double option(const ec_optimizer_info *info, int i)
@@ -101,11 +118,13 @@ static void configure(ec_nsga2 *ga, const ec_optimizer_info *info)
     for (size_t i = 0; i < ga->width; i++)
         if (ga->genes[i].min < ga->genes[i].max)
             ga->free_genes[v->n_free++] = (uint32_t)i;
-    for (size_t i = 0; i < ga->n_start; i++)
-        for (size_t g = 0; g < ga->width; g++)
-            ga->start[i * ga->width + g] = ec_method_start(info, i, g);
     v->genes = ga->genes;
     v->n_genes = ga->width;
+    for (size_t i = 0; i < ga->n_start; i++) {
+        for (size_t g = 0; g < ga->width; g++)
+            ga->start[i * ga->width + g] = ec_method_start(info, i, g);
+        ec_variation_settle(v, ga->start + i * ga->width, ga->pool);
+    }
     v->free_genes = ga->free_genes;
     v->crossover = option(info, CROSSOVER);
     v->crossover_eta = option(info, CROSSOVER_ETA);
@@ -174,7 +193,7 @@ static int nsga2_create(const ec_optimizer_def *def, ec_backend *backend,
     size_t objectives = info->n_objectives > 0 ? info->n_objectives : 1;
     size_t population = info->population ? info->population : objectives > 2 ? 200 : 100;
 
-    int status = check_info(def, info, population);
+    int status = check_info(def, info);
     if (status != EC_OK)
         return status;
     ec_nsga2 *ga = (ec_nsga2 *)calloc(1, sizeof *ga);
@@ -385,41 +404,30 @@ static int nsga2_elite(ec_optimizer *optimizer, size_t k, double *X, double *cos
 
 /* ---- save and load ---- */
 
-static const char blob_magic[8] = {'E', 'C', 'N', 'S', 'G', 'A', '2', 0};
-enum { BLOB_VERSION = 1 };
-
-/* What has to agree before a state fits, and how much of it there is. */
-typedef struct blob_head {
-    char magic[8];
-    uint32_t version, byte_order;
-    uint64_t seed, genes, population, objectives;
-    uint32_t island, n_members;
-    double options[OPTIONS];
-    ec_optimizer_stats stats;
-} blob_head;
-
-static void describe_blob(const ec_nsga2 *ga, blob_head *head)
+static ec_method_state describe_state(const ec_nsga2 *ga)
 {
+    enum { VERSION = 2 };
     const ec_variation *v = &ga->variation;
+    ec_method_state s = {
+        .def = ga->base.def, .version = VERSION, .island = v->island, .seed = v->seed};
 
-    memset(head, 0, sizeof *head);
-    memcpy(head->magic, blob_magic, sizeof blob_magic);
-    head->version = BLOB_VERSION;
-    head->byte_order = 0x01020304;
-    head->seed = v->seed;
-    head->genes = ga->width;
-    head->population = ga->n;
-    head->objectives = ga->objectives;
-    head->island = v->island;
-    head->options[CROSSOVER] = v->crossover;
-    head->options[CROSSOVER_ETA] = v->crossover_eta;
-    head->options[MUTATION] = v->mutation;
-    head->options[MUTATION_ETA] = v->mutation_eta;
-    head->n_members = (uint32_t)ga->n_members;
-    head->stats = ga->population.stats;
+    ec_method_state_add(&s, "variables", (double)ga->width);
+    ec_method_state_add(&s, "objectives", (double)ga->objectives);
+    ec_method_state_add(&s, "population", (double)ga->n);
+    ec_method_state_add(&s, "crossover", v->crossover);
+    ec_method_state_add(&s, "crossover_eta", v->crossover_eta);
+    ec_method_state_add(&s, "mutation", v->mutation);
+    ec_method_state_add(&s, "mutation_eta", v->mutation_eta);
+    return s;
 }
 
-/* A member in a blob: its genes, costs, violation and status, as doubles. */
+/* What the state begins with; the members follow. */
+typedef struct state_head {
+    ec_optimizer_stats stats;
+    uint64_t n_members;
+} state_head;
+
+/* A member in a state: its genes, costs, violation and status, as doubles. */
 static size_t member_bytes(const ec_nsga2 *ga)
 {
     return (ga->width + ga->objectives + 2) * sizeof(double);
@@ -428,13 +436,13 @@ static size_t member_bytes(const ec_nsga2 *ga)
 static int nsga2_save(ec_optimizer *optimizer, void **blob, size_t *bytes)
 {
     const ec_nsga2 *ga = self_const(optimizer);
-    size_t size = sizeof(blob_head) + ga->n_members * member_bytes(ga);
-    char *fresh = (char *)malloc(size), *at = fresh;
-    blob_head head;
+    ec_method_state s = describe_state(ga);
+    state_head head = {ga->population.stats, ga->n_members};
+    size_t size = sizeof head + ga->n_members * member_bytes(ga);
+    char *state = (char *)malloc(size), *at = state;
 
-    if (!fresh)
+    if (!state)
         return ec_fail(EC_ERR_MEMORY, "no memory for a saved state of %zu bytes", size);
-    describe_blob(ga, &head);
     memcpy(at, &head, sizeof head);
     at += sizeof head;
     for (size_t i = 0; i < ga->n_members; i++) {
@@ -447,49 +455,27 @@ static int nsga2_save(ec_optimizer *optimizer, void **blob, size_t *bytes)
         memcpy(at + sizeof(double), &word, sizeof word);
         at += 2 * sizeof(double);
     }
-    *blob = fresh;
-    *bytes = size;
-    return EC_OK;
-}
-
-static int check_blob(const ec_nsga2 *ga, const void *blob, size_t bytes, blob_head *is)
-{
-    blob_head wanted;
-
-    describe_blob(ga, &wanted);
-    if (bytes < sizeof *is)
-        return ec_fail(EC_ERR_FORMAT, "a saved state of %zu bytes is too short for nsga2", bytes);
-    memcpy(is, blob, sizeof *is);
-    if (memcmp(is->magic, wanted.magic, sizeof is->magic) != 0 ||
-        is->byte_order != wanted.byte_order)
-        return ec_fail(EC_ERR_FORMAT, "this is no saved state of nsga2");
-    if (is->version != wanted.version)
-        return ec_fail(EC_ERR_FORMAT, "the saved state has version %u; this program reads %u",
-                       is->version, wanted.version);
-    if (is->genes != wanted.genes || is->objectives != wanted.objectives)
-        return ec_fail(EC_ERR_FORMAT,
-                       "the saved state has %llu variables and %llu objectives, this search %llu "
-                       "and %llu",
-                       (unsigned long long)is->genes, (unsigned long long)is->objectives,
-                       (unsigned long long)wanted.genes, (unsigned long long)wanted.objectives);
-    if (is->population != wanted.population || is->seed != wanted.seed ||
-        is->island != wanted.island || memcmp(is->options, wanted.options, sizeof is->options) != 0)
-        return ec_fail(EC_ERR_FORMAT,
-                       "the saved state has another population, seed, island or option");
-    if (is->n_members > ga->n || bytes != sizeof *is + is->n_members * member_bytes(ga))
-        return ec_fail(EC_ERR_FORMAT, "the saved state is damaged: it has a wrong length");
-    return EC_OK;
+    int status = ec_method_state_save(&s, NULL, state, size, blob, bytes);
+    free(state);
+    return status;
 }
 
 static int nsga2_load(ec_optimizer *optimizer, const void *blob, size_t bytes)
 {
     ec_nsga2 *ga = self(optimizer);
-    const char *at = (const char *)blob + sizeof(blob_head);
-    blob_head head;
+    ec_method_state fits = describe_state(ga);
+    state_head head;
+    const char *at;
 
-    int status = check_blob(ga, blob, bytes, &head);
+    int status = ec_method_state_open(&fits, blob, bytes, &at, &bytes);
     if (status != EC_OK)
         return status;
+    if (bytes >= sizeof head)
+        memcpy(&head, at, sizeof head);
+    if (bytes < sizeof head || head.n_members > ga->n ||
+        bytes != sizeof head + head.n_members * member_bytes(ga))
+        return ec_fail(EC_ERR_FORMAT, "the saved state is damaged: it has a wrong length");
+    at += sizeof head;
     for (size_t i = 0; i < head.n_members; i++) {
         double word;
         memcpy(ga->row[i], at, ga->width * sizeof(double));

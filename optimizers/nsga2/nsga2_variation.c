@@ -3,6 +3,7 @@
 
 #include "random.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What a Philox stream is for; candidate is the design, the pair of children or the child. */
@@ -43,6 +44,111 @@ static void cross_real(const ec_gene *gene, double eta, double u, double *a, dou
     *b = clamp(0.5 * (low + high + above * gap), gene->min, gene->max);
 }
 
+/* ---- sets of binary genes with a fixed sum ---- */
+
+/* Keys of zeros and ones: any two on either side of each other would do. */
+static const double key_of[2] = {0.25, 0.75};
+
+static bool is_one(double key)
+{
+    return key > 0.5;
+}
+
+/* Genes behind g that are of its set, itself included. */
+static size_t set_length(const ec_variation *v, size_t g)
+{
+    size_t end = g;
+
+    while (end < v->n_genes && v->genes[end].set == v->genes[g].set)
+        end++;
+    return end - g;
+}
+
+static int descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* The largest keys are ones, of equal keys the first. */
+static void settle_set(double *row, size_t n, size_t ones, double *sorted)
+{
+    memcpy(sorted, row, n * sizeof *row);
+    qsort(sorted, n, sizeof *sorted, descending);
+    double last = ones > 0 ? sorted[ones - 1] : INFINITY;
+    size_t equal = 0; /* of them are ones */
+    for (size_t i = ones; i > 0 && sorted[i - 1] == last; i--)
+        equal++;
+    for (size_t i = 0; i < n; i++) {
+        bool one = row[i] > last || (row[i] == last && equal > 0);
+        equal -= row[i] == last && one;
+        row[i] = key_of[one];
+    }
+}
+
+void ec_variation_settle(const ec_variation *v, double *row, double *work)
+{
+    for (size_t g = 0; g < v->n_genes; g++) {
+        if (v->genes[g].set == 0)
+            continue;
+        size_t n = set_length(v, g);
+        settle_set(row + g, n, v->genes[g].ones, work);
+        g += n - 1;
+    }
+}
+
+/* Where the parents differ, as many have the one in a as in b: pairs of both kinds change sides, each
+ * with the probability `rate`. How many is drawn first, then which, by selection sampling. The genes
+ * are places i, i + 1, ... of the free ones, whose blocks the draws come from. */
+static void cross_set(const ec_random_stream *stream, uint32_t i, uint32_t pair, size_t n,
+                      double rate, double *a, double *b)
+{
+    uint32_t left[2] = {0, 0}, need[2] = {0, 0}, words[4];
+
+    for (size_t k = 0; k < n; k++) {
+        if (a[k] == b[k])
+            continue;
+        left[is_one(a[k])]++;
+        if (!is_one(a[k]))
+            continue;
+        ec_random_words(stream, 2 + i + (uint32_t)k, pair, words);
+        need[0] += ec_uniform(words[2]) < rate;
+    }
+    need[1] = need[0];
+    for (size_t k = 0; k < n; k++) {
+        if (a[k] == b[k])
+            continue;
+        bool one = is_one(a[k]);
+        ec_random_words(stream, 2 + i + (uint32_t)k, pair, words);
+        bool changes = ec_uniform_below(words[1], left[one]--) < need[one];
+        need[one] -= changes;
+        a[k] = key_of[one != changes];
+        b[k] = key_of[one == changes];
+    }
+}
+
+/* Gene g changes places with a gene of its set that has the other value. */
+static void mutate_set(const ec_variation *v, uint32_t g, uint32_t word, double *row)
+{
+    size_t first = g, n = set_length(v, g);
+    bool one = is_one(row[g]);
+
+    for (; first > 0 && v->genes[first - 1].set == v->genes[g].set; first--)
+        n++;
+    uint32_t others = one ? (uint32_t)n - v->genes[g].ones : v->genes[g].ones;
+    if (others == 0)
+        return;
+    size_t other = first;
+    for (uint32_t left = ec_uniform_below(word, others); is_one(row[other]) == one || left > 0;
+         other++)
+        left -= is_one(row[other]) != one;
+    row[g] = key_of[!one];
+    row[other] = key_of[one];
+}
+
+/* ---- crossover of all genes ---- */
+
 /* Half of the real genes are crossed over; of those, every second pair changes sides. Integral ones
  * change sides with the probability `rate`. */
 static void cross(const ec_variation *v, const ec_random_stream *stream, uint32_t pair, double rate,
@@ -51,6 +157,12 @@ static void cross(const ec_variation *v, const ec_random_stream *stream, uint32_
     for (size_t i = 0; i < v->n_free; i++) {
         uint32_t g = v->free_genes[i], words[4];
         bool integral = v->genes[g].integral;
+        if (v->genes[g].set > 0) {
+            size_t n = set_length(v, g);
+            cross_set(stream, (uint32_t)i, pair, n, rate, a + g, b + g);
+            i += n - 1;
+            continue;
+        }
         ec_random_words(stream, 2 + (uint32_t)i, pair, words);
         if (!integral && words[0] >> 31)
             continue;
@@ -99,8 +211,11 @@ static void mutate_gene(const ec_variation *v, uint32_t g, uint32_t word, double
 {
     const ec_gene *gene = &v->genes[g];
 
-    row[g] = gene->integral ? mutate_integral(gene, word, row[g])
-                            : mutate_real(gene, v->mutation_eta, ec_uniform(word), row[g]);
+    if (gene->set > 0)
+        mutate_set(v, g, word, row);
+    else
+        row[g] = gene->integral ? mutate_integral(gene, word, row[g])
+                                : mutate_real(gene, v->mutation_eta, ec_uniform(word), row[g]);
 }
 
 /* Two genes share a block. */
@@ -122,11 +237,21 @@ static void mutate(const ec_variation *v, const ec_random_stream *stream, uint32
 void ec_variation_first(const ec_variation *v, uint32_t design, double *row)
 {
     ec_random_stream stream = ec_random_make(v->seed, 0, FIRST, v->island);
-    uint32_t words[4];
+    uint32_t words[4], left = 0, need = 0; /* of the set */
 
     for (size_t g = 0; g < v->n_genes; g++) {
         if (g % 2 == 0)
             ec_random_words(&stream, (uint32_t)(g / 2), design, words);
+        if (v->genes[g].set > 0) { /* selection sampling */
+            if (left == 0) {
+                left = (uint32_t)set_length(v, g);
+                need = v->genes[g].ones;
+            }
+            bool one = ec_uniform_below(words[2 * (g % 2)], left--) < need;
+            need -= one;
+            row[g] = key_of[one];
+            continue;
+        }
         double u = ec_uniform_53(words[2 * (g % 2)], words[2 * (g % 2) + 1]);
         double x = v->genes[g].min + u * (v->genes[g].max - v->genes[g].min);
         row[g] = clamp(x, v->genes[g].min, v->genes[g].max);

@@ -7,6 +7,9 @@
  * Integral genes, whose bounds enclose one unit of length a value: uniform crossover, of a share that
  * each pair draws from 0 to 1/2, and a mutation that draws another value; genes in 0 .. 1 (binary
  * ones) are mirrored, which flips the bit.
+ * Binary genes of a set with k ones keep them: of the elements in which two parents differ, pairs with
+ * a one in either change sides, with the same share; a mutation swaps an element with one that has the
+ * other value. Their keys are 1/4 and 3/4.
  * A child that is equal to one of its parents gets one mutation, so that no design is scored twice
  * for nothing. Every draw is by inversion from a fixed Philox block.
  */
@@ -31,6 +34,8 @@ typedef struct ec_variation {
     int threads; /* >= 1 */
 } ec_variation;
 
+/* Turns the sets of any row into keys of 1/4 and 3/4 that are decoded to the same bits; work: n_genes. */
+void ec_variation_settle(const ec_variation *variation, double *row, double *work);
 /* Row of a random design, uniform in the bounds. */
 void ec_variation_first(const ec_variation *variation, uint32_t design, double *row);
 /* Fills n rows of children in generation `generation`; with an odd n one row more, which is of no

@@ -554,7 +554,7 @@ static void test_bad_blobs(void **state)
         size_t genes, population;
         uint64_t seed;
         const char *text;
-    } cases[] = {{4, 0, 4, "variables"}, {3, 30, 4, "populations"}, {3, 0, 5, "seed"}};
+    } cases[] = {{4, 0, 4, "variables"}, {3, 30, 4, "population"}, {3, 0, 5, "seed"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         info.n_genes = cases[i].genes;
         info.population = cases[i].population;

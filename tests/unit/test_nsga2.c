@@ -21,7 +21,9 @@ typedef struct problem {
     size_t genes, costs;
     double lower[GENES_MAX], upper[GENES_MAX];
     bool integral;
-    bool limits; /* has constraints */
+    size_t in_set; /* first genes that are a set of binary ones */
+    uint32_t ones; /* of the set */
+    bool limits;   /* has constraints */
     void (*score)(const double *x, size_t n, double *cost, double *violation, uint8_t *status);
 } problem;
 
@@ -72,6 +74,8 @@ static void create(const run_info *r, ec_backend *backend, ec_optimizer **optimi
 
     for (size_t g = 0; g < p->genes; g++)
         genes[g] = (ec_gene){.min = p->lower[g], .max = p->upper[g], .integral = p->integral};
+    for (size_t g = 0; g < p->in_set; g++)
+        genes[g] = (ec_gene){.max = 1, .integral = true, .set = 1, .ones = p->ones};
     ec_optimizer_info info = {.genes = genes,
                               .n_genes = p->genes,
                               .population = r->population,
@@ -121,6 +125,10 @@ static void generation(const run_info *r, ec_optimizer *optimizer, size_t left, 
             row[g] = ((const double *)X.data)[g * X.ld + c];
             assert_true(row[g] >= p->lower[g] && row[g] <= p->upper[g]);
         }
+        size_t ones = 0;
+        for (size_t g = 0; g < p->in_set; g++)
+            ones += row[g] > 0.5;
+        assert_int_equal(ones, p->ones);
         violation[c] = 0;
         status[c] = 0;
         p->score(row, p->genes, at, &violation[c], &status[c]);
@@ -625,6 +633,65 @@ static void binary_and_integer_fronts_are_whole(void **state)
     assert_int_equal(equal, 11);
 }
 
+/* Sums of the ones' places from either end, which together are 75 for every choice of five of 16; the
+ * last gene wants 1/2. */
+static void places(const double *x, size_t n, double *cost, double *violation, uint8_t *status)
+{
+    double last = (x[n - 1] - 0.5) * (x[n - 1] - 0.5);
+
+    (void)violation;
+    (void)status;
+    cost[0] = cost[1] = last;
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (!(x[i] > 0.5))
+            continue;
+        cost[0] += (double)i;
+        cost[1] += (double)(n - 2 - i);
+    }
+}
+
+static void sets_keep_their_ones(void **state)
+{
+    static run_result result, again;
+    problem p = unit_box(17, 2);
+    double start[17] = {[2] = 1, [7] = 1, [11] = 1, [12] = 0.4, [14] = 0.3, [16] = 0.5};
+
+    (void)state;
+    p.score = places;
+    p.in_set = 16;
+    p.ones = 5;
+    run_info info = {.problem = &p, .population = 120, .evaluations = 24000, .seed = 5};
+    info.start = start;
+    info.n_start = 1;
+    run(&info, &result);
+    assert_true(result.n_front > 50); /* sums from 10 to 65 */
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < result.n_front; i++) {
+        low = fmin(low, result.cost[2 * i]);
+        high = fmax(high, result.cost[2 * i]);
+        assert_true(result.cost[2 * i] + result.cost[2 * i + 1] < 75 + 1e-3);
+    }
+    assert_true(low < 10.001 && high > 64.999);
+    info.threads = 3;
+    info.save_at = 7;
+    run(&info, &again);
+    assert_true(again.path == result.path);
+    /* the start's five largest are its ones */
+    info.evaluations = 120;
+    run(&info, &result);
+    bool found = false;
+    for (size_t i = 0; i < result.n; i++) {
+        const double *x = result.X + 17 * i;
+        found = found || (x[2] > 0.5 && x[7] > 0.5 && x[11] > 0.5 && x[12] > 0.5 && x[14] > 0.5 &&
+                          x[16] == 0.5);
+    }
+    assert_true(found);
+    for (uint32_t ones = 0; ones <= 16; ones += 16) { /* nothing to choose */
+        p.ones = ones;
+        run(&info, &result);
+    }
+}
+
 static void one_objective(const double *x, size_t n, double *cost, double *violation,
                           uint8_t *status)
 {
@@ -787,6 +854,7 @@ int main(void)
         cmocka_unit_test(no_failed_design_survives),
         cmocka_unit_test(nothing_is_best_when_all_fail),
         cmocka_unit_test(binary_and_integer_fronts_are_whole),
+        cmocka_unit_test(sets_keep_their_ones),
         cmocka_unit_test(one_objective_is_an_elitist_search),
         cmocka_unit_test(bits_do_not_depend_on_threads),
         cmocka_unit_test(every_population_works),

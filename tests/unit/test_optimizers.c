@@ -177,10 +177,13 @@ static void check_end(const run_info *r, ec_optimizer *optimizer, run_result *re
     size_t most = def->max_population(optimizer);
 
     assert_true(most <= sizeof result->cost / sizeof *result->cost);
+    double *rows = malloc(most * GENES * sizeof *rows);
+    assert_non_null(rows);
     result->stats = *def->stats(optimizer);
     assert_int_equal(
-        def->elite(optimizer, most, NULL, result->cost, NULL, result->status, &result->found),
+        def->elite(optimizer, most, rows, result->cost, NULL, result->status, &result->found),
         EC_OK);
+    free(rows);
     assert_true(result->found <= most && result->found > 0);
     size_t one;
     assert_int_equal(def->elite(optimizer, 1, result->best, NULL, NULL, NULL, &one), EC_OK);
