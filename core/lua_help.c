@@ -277,9 +277,8 @@ void ec_lua_help_list(FILE *to)
             fprintf(to, "  %-22s %s\n", ec_lua_noun(i)->name, ec_lua_noun(i)->usage);
     fprintf(to, "  %-22s %s\n", "functions", "ec.sin(x), x:sum(), ec.concat(a, b), ...");
     fprintf(to, "  %-22s %s\n", "units", "3.5*ec.GHz, 0.5*ec.mm, ...");
-    char methods[512];
-    ec_optimizer_names(0, 0, methods, sizeof methods);
-    fprintf(to, "\nsearch methods: %s\n", methods);
+    fprintf(to, "  %-22s %s\n", "methods", "lshade, cmaes, aco, nsga2, nlopt_..., ...");
+    fprintf(to, "  %-22s %s\n", "resume", "eciton resume DIR");
 }
 
 /* What the value of a noun can do. */
@@ -328,13 +327,20 @@ static void print_units(FILE *to)
         fprintf(to, "  %-10s %s\n", units[i][0], units[i][1]);
 }
 
+/* What stands behind the help of a method that this build lacks. */
+static const char *missing_text(const ec_optimizer_def *def)
+{
+    return def->is_built && !def->is_built(def) ? " (this build of Eciton lacks it)" : "";
+}
+
 static void print_method(FILE *to, const ec_optimizer_def *def)
 {
     char type[400], initial[400];
-    fprintf(to,
-            "%s\n\n    job:solve{ method = \"%s\", evaluations = 1e5 }\n\n%s\nsmallest population: "
-            "%zu\n",
-            def->name, def->name, def->help, def->min_population);
+    fprintf(
+        to,
+        "%s\n\n    job:solve{ method = \"%s\", evaluations = 1e5 }\n\n%s%s\nsmallest population: "
+        "%zu\n",
+        def->name, def->name, def->help, missing_text(def), def->min_population);
     for (size_t i = 0; i < def->n_options; i++) {
         option_texts(&def->options[i], type, initial, sizeof type);
         fprintf(to, "%s  %-20s %s (default %s)\n  %-20s   %s\n", i ? "" : "\n", def->options[i].key,
@@ -375,7 +381,7 @@ static void print_family(FILE *to, int first)
     const ec_optimizer_family *family = all[first]->family;
     fprintf(to, "%s\n\n%s\n\n", family->title, family->help);
     for (int i = first; all[i] && all[i]->family == family; i++)
-        fprintf(to, "  %s\n      %s\n", all[i]->name, all[i]->help);
+        fprintf(to, "  %s\n      %s%s\n", all[i]->name, all[i]->help, missing_text(all[i]));
     fprintf(to, "\noptions: eciton help and the name of a method\n");
 }
 
@@ -387,6 +393,19 @@ static bool print_family_topic(FILE *to, const char *topic)
             return true;
         }
     return false;
+}
+
+/* Every method in a line, a family as one. */
+static void print_methods(FILE *to)
+{
+    const ec_optimizer_def *const *all = ec_optimizer_table();
+    fprintf(to, "The words of `method` in job:solve; eciton help and a word for its options.\n\n");
+    for (int i = 0; all[i]; i++)
+        if (begins_family(i))
+            fprintf(to, "  %s\n      %s: eciton help %s\n", all[i]->family->name,
+                    all[i]->family->title, all[i]->family->name);
+        else if (!all[i]->family)
+            fprintf(to, "  %s\n      %s\n", all[i]->name, all[i]->help);
 }
 
 static void print_functions(FILE *to)
@@ -464,6 +483,10 @@ bool ec_lua_help_topic(FILE *to, const char *topic)
 {
     if (strcmp(topic, "units") == 0) {
         print_units(to);
+        return true;
+    }
+    if (strcmp(topic, "methods") == 0) {
+        print_methods(to);
         return true;
     }
     if (strcmp(topic, "functions") == 0) {
@@ -553,7 +576,7 @@ static void markdown_family(FILE *to, int first)
     for (int i = first; all[i] && all[i]->family == family; i++) {
         fprintf(to, "| `%s` | ", all[i]->name);
         cell(to, all[i]->help);
-        fprintf(to, " |\n");
+        fprintf(to, "%s |\n", all[i]->is_built ? "; not in every build" : "");
     }
     fprintf(to, "\nTheir options; `eciton help` and a method's name tells which it has.\n");
     markdown_options(to, family_options(first, options), options);

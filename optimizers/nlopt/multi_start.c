@@ -261,6 +261,8 @@ static double spread_of(const ec_multi_start *m, size_t n)
 {
     double spread = 0;
 
+    if (n < 2) /* one search alone has not come together */
+        return 1;
     for (size_t i = 0; i < m->n; i++) {
         const double *row = m->y + i * m->designs.ld;
         double low = row[0], high = row[0];

@@ -335,7 +335,8 @@ static int ec_nlopt_create(const ec_optimizer_def *def, ec_backend *backend,
     if (status == EC_OK && (!o->live || !o->asking || !o->point))
         status = ec_fail(EC_ERR_MEMORY, "no memory for %zu searches", o->slots);
     if (status == EC_OK && o->common.n > 0)
-        status = ec_nlopt_pool_create(&o->setup, o->slots, &o->pool);
+        status =
+            ec_nlopt_pool_create(&o->setup, o->slots, ec_host_threads(o->base.backend), &o->pool);
     if (status == EC_OK && needs(def, info->options) & EC_OPTIMIZER_GRADIENT)
         ec_multi_start_say_integers(def, info);
     if (status == EC_OK && def->flags & EC_OPTIMIZER_UNREPEATABLE)
@@ -639,7 +640,7 @@ static int ec_nlopt_load(ec_optimizer *optimizer, const void *blob, size_t bytes
     int status = live ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for %zu searches", o->slots);
     const char *from = (const char *)blob + sizeof head;
     if (status == EC_OK && o->common.n > 0)
-        status = ec_nlopt_pool_create(&o->setup, o->slots, &pool);
+        status = ec_nlopt_pool_create(&o->setup, o->slots, ec_host_threads(o->base.backend), &pool);
     if (status == EC_OK && pool)
         status = replay(o, pool, &head, from + common, bytes - sizeof head - common, live);
     if (status == EC_OK)
@@ -680,6 +681,11 @@ static const ec_optimizer_family family = {
     .without_gradients = "nlopt_ln_..., nlopt_gn_... (eciton help nlopt)",
 };
 
+static bool is_built(const ec_optimizer_def *def)
+{
+    return ec_nlopt_is_built(ec_nlopt_algorithm_find(def->name + strlen("nlopt_")));
+}
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define FLAGS(traits)                                                                              \
     (EC_OPTIMIZER_ON_HOST | EC_OPTIMIZER_LIMITS |                                                  \
@@ -695,6 +701,7 @@ static const ec_optimizer_family family = {
         .flags = FLAGS(traits_),                                                                   \
         .min_population = 1,                                                                       \
         .family = &family,                                                                         \
+        .is_built = (traits_)&EC_NLOPT_OPTIONAL ? is_built : NULL,                                 \
         .needs = needs,                                                                            \
         .create = ec_nlopt_create,                                                                 \
         .destroy = ec_nlopt_destroy,                                                               \

@@ -40,7 +40,9 @@ struct ec_nlopt_pool {
     search *searches;
     pthread_mutex_t mutex;
     pthread_cond_t idle; /* told when the last one stops running */
+    pthread_cond_t turn; /* told when one of those that compute is done */
     size_t running, lost;
+    size_t computing, width; /* of the running ones, and at most: the others wait for their turn */
     bool stopping;
 };
 
@@ -55,6 +57,21 @@ static bool can_stop(const search *s)
     return strstr(setup->algorithm->word, "orig_direct") == NULL || s->calls > 4 * setup->n + 4;
 }
 
+/* The mutex is held. What NLopt does between two points cannot be interrupted, so only as many searches
+ * do it as there are threads: when the time is up, the others stop before theirs. */
+static void begin_turn(ec_nlopt_pool *pool)
+{
+    while (pool->computing >= pool->width && !pool->stopping)
+        pthread_cond_wait(&pool->turn, &pool->mutex);
+    pool->computing++;
+}
+
+static void end_turn(ec_nlopt_pool *pool)
+{
+    pool->computing--;
+    pthread_cond_signal(&pool->turn);
+}
+
 /* Lets the caller have the point; true when there is an answer. */
 static bool ask(search *s, bool gradient)
 {
@@ -64,10 +81,12 @@ static bool ask(search *s, bool gradient)
     s->seen.wants_gradient = gradient;
     if (!pool->stopping) {
         s->seen.state = EC_NLOPT_ASKS;
+        end_turn(pool);
         if (--pool->running == 0)
             pthread_cond_signal(&pool->idle);
         while (s->seen.state == EC_NLOPT_ASKS)
             pthread_cond_wait(&s->go, &pool->mutex);
+        begin_turn(pool);
     }
     bool stopped = pool->stopping;
     pthread_mutex_unlock(&pool->mutex);
@@ -167,6 +186,7 @@ static void pool_free(ec_nlopt_pool *pool)
             search_release(&pool->searches[i]);
     free(pool->searches);
     pthread_cond_destroy(&pool->idle);
+    pthread_cond_destroy(&pool->turn);
     pthread_mutex_destroy(&pool->mutex);
     free(pool);
 }
@@ -177,6 +197,9 @@ static void *run_search(void *user)
     ec_nlopt_pool *pool = s->pool;
     double value = 0;
 
+    pthread_mutex_lock(&pool->mutex);
+    begin_turn(pool);
+    pthread_mutex_unlock(&pool->mutex);
     nlopt_srand(s->seed); /* NLopt's generator belongs to the thread */
     nlopt_result result = nlopt_optimize(s->opt, s->x, &value);
     const char *message = nlopt_get_errmsg(s->opt);
@@ -187,6 +210,7 @@ static void *run_search(void *user)
     s->seen.end =
         s->blind >= BLIND_MAX && !pool->stopping ? EC_NLOPT_ROUNDOFF : ec_nlopt_end_of(result);
     s->seen.state = EC_NLOPT_IS_OVER;
+    end_turn(pool);
     if (--pool->running == 0)
         pthread_cond_signal(&pool->idle);
     /* The pool is gone for everybody else: the last thread that was left behind frees it. */
@@ -217,7 +241,8 @@ static int search_create(ec_nlopt_pool *pool, search *s)
     return EC_OK;
 }
 
-int ec_nlopt_pool_create(const ec_nlopt_setup *setup, size_t slots, ec_nlopt_pool **handle)
+int ec_nlopt_pool_create(const ec_nlopt_setup *setup, size_t slots, int threads,
+                         ec_nlopt_pool **handle)
 {
     ec_nlopt_pool *pool = (ec_nlopt_pool *)calloc(1, sizeof *pool);
     search *searches = (search *)calloc(slots, sizeof *searches);
@@ -236,11 +261,13 @@ int ec_nlopt_pool_create(const ec_nlopt_setup *setup, size_t slots, ec_nlopt_poo
     pool->limits = setup->n_inequalities + setup->n_equalities;
     pool->slots = slots;
     pool->searches = searches;
+    pool->width = threads > 0 ? (size_t)threads : 1;
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&pool->idle, &clock);
     pthread_condattr_destroy(&clock);
+    pthread_cond_init(&pool->turn, NULL);
     for (size_t i = 0; i < slots && status == EC_OK; i++)
         status = search_create(pool, &searches[i]);
     *handle = pool;
@@ -273,6 +300,7 @@ size_t ec_nlopt_pool_destroy(ec_nlopt_pool **handle)
     size_t lost = 0;
     pthread_mutex_lock(&pool->mutex);
     pool->stopping = true;
+    pthread_cond_broadcast(&pool->turn);
     for (size_t i = 0; i < pool->slots; i++) {
         search *s = &pool->searches[i];
         if (s->opt && can_stop(s))

@@ -44,8 +44,10 @@ typedef struct ec_nlopt_search {
     char message[160];
 } ec_nlopt_search;
 
-/* `setup` without its functions. */
-int ec_nlopt_pool_create(const ec_nlopt_setup *setup, size_t slots, ec_nlopt_pool **pool);
+/* `setup` without its functions; threads: searches that compute at once, the others that run wait for
+ * their turn. */
+int ec_nlopt_pool_create(const ec_nlopt_setup *setup, size_t slots, int threads,
+                         ec_nlopt_pool **pool);
 /* Returns the number of threads that were left behind. */
 size_t ec_nlopt_pool_destroy(ec_nlopt_pool **pool);
 ec_nlopt_search *ec_nlopt_pool_search(ec_nlopt_pool *pool, size_t slot);
