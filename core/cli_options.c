@@ -39,6 +39,38 @@ void ec_cli_usage(FILE *to)
         to);
 }
 
+bool ec_cli_help(FILE *to, const char *command)
+{
+    static const char *const others[] = {"run", "check", "info", "help"};
+    bool known = false;
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        known = known || strcmp(command, others[i]) == 0;
+    if (known)
+        ec_cli_usage(to);
+    if (strcmp(command, "resume") != 0)
+        return known;
+    fputs("eciton resume DIR [--threads N] [--json] [--quiet]\n"
+          "\n"
+          "Goes on with the run whose --out was DIR, from the last states of its searches in "
+          "DIR/state,\n"
+          "with the script, --set, --seed and backend that it was begun with. The result has the "
+          "bits of a\n"
+          "run that was never interrupted. Of a run that is finished it prints the result.\n"
+          "\n"
+          "States are written every 10 s (--checkpoint SECONDS of eciton run; 0: never) and at the "
+          "end of\n"
+          "each search. It refuses, and says why, when the script or a file that it reads has "
+          "changed, and on\n"
+          "another backend or by another version. --fresh of eciton run gives up the states and "
+          "begins anew.\n"
+          "Searches with report = false, and those in functions of ec.host, are done again; sweeps "
+          "go on by\n"
+          "their tables.\n",
+          to);
+    return true;
+}
+
 int ec_cli_usage_error(const char *format, const char *word, const char *more)
 {
     fprintf(stderr, "eciton: ");

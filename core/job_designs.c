@@ -1,5 +1,6 @@
 /* job_designs.c: designs out of a CSV file, as genes of a job; see ec_job_read_designs. */
 #include "job_internal.h"
+#include "utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -479,6 +480,7 @@ int ec_job_read_designs(const ec_job *job, const char *text, const char *file, e
     reader r;
 
     int status = reader_open(&r, job, file);
+    text = ec_utf8_skip_mark(text);
     while (*text && is_blank_line(text)) {
         text = next_line(text);
         r.line++;

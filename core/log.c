@@ -1,5 +1,6 @@
 /* log.c: formats a message and hands it to the caller's sink. */
 #include "log.h"
+#include "status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +32,8 @@ void ec_log_write(ec_log *log, ec_log_level level, const char *format, ...)
     va_end(arguments);
     if (length < 0)
         text = (char *)format;
+    else
+        ec_text_plain_nan(text);
     if (log && log->write)
         log->write(log->user, level, text);
     else

@@ -2,6 +2,7 @@
 
 #include "output.h"
 #include "output_file.h"
+#include "utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -151,7 +152,9 @@ const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
     }
     text[*size] = 0;
     ec_lua_files_note(L, text, *size);
-    return text;
+    const char *begin = ec_utf8_skip_mark(text);
+    *size -= (size_t)(begin - text);
+    return begin;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

@@ -47,6 +47,7 @@ int ec_lua_fail(lua_State *L, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    ec_text_plain_nan(text);
     push_where(L);
     lua_pushstring(L, text);
     lua_concat(L, 2);

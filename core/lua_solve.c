@@ -79,8 +79,8 @@ static const ec_key solve_table[] = {
      offsetof(solve_keys, keep)},
     {"on_failure", EC_KEY_WORD, 0, EC_FAILURE_WORST, 0, 0, NULL, "worst|retry|value|stop",
      "a design that fails: ranks behind all others, is evaluated once more (for models that fail "
-     "by "
-     "chance), counts as one of the objective failure_value, or ends the run",
+     "by chance), counts as one of the objective failure_value, or ends the run; value is of the "
+     "search only: at final fidelity a design that fails ranks last",
      offsetof(solve_keys, on_failure)},
     {"failure_value", EC_KEY_NUMBER, 0, NAN, -INFINITY, INFINITY, NULL, NULL,
      "objective of a design that fails, with on_failure = \"value\"",
@@ -195,8 +195,8 @@ static void make_quick(ec_solve_info *info, size_t least_population, bool groupe
         info->generations = GENERATIONS;
     if (info->seconds > 2)
         info->seconds = 2;
-    info->polish_designs = 1;
-    info->polish_evaluations = POLISH_EVALUATIONS;
+    info->polish_designs = info->polish ? 1 : 0;
+    info->polish_evaluations = info->polish ? POLISH_EVALUATIONS : 0;
 }
 
 /* Designs of the file; pushes memory. */
@@ -232,7 +232,11 @@ static bool read_solve(lua_State *L, ec_solve_info *info)
             names[i] = m.def->options[i].key;
     }
     ec_key_extra extra = {take_option, &m, names, (int)(n < MOST_OPTIONS ? n : MOST_OPTIONS)};
-    ec_lua_keys_parse(L, 2, &ec_noun_solve, &keys, &extra);
+    uint64_t given = ec_lua_keys_parse(L, 2, &ec_noun_solve, &keys, &extra);
+    if (!keys.polish && ec_lua_keys_given(&ec_noun_solve, given, "polish")) {
+        keys.polish_designs = keys.polish_evaluations = 0; /* turned off: they wait for it */
+        keys.polish_seconds = 0;
+    }
     ec_solve_info_default(info);
     info->method = m.def->name;
     info->options = m.values;

@@ -50,7 +50,7 @@ static int command_help(int argc, char **argv)
         ec_lua_help_markdown(stdout);
         return EC_EXIT_OK;
     }
-    if (ec_lua_help_topic(stdout, argv[0]))
+    if (ec_cli_help(stdout, argv[0]) || ec_lua_help_topic(stdout, argv[0]))
         return EC_EXIT_OK;
     char near[240];
     ec_lua_help_near(argv[0], near, sizeof near);

@@ -34,6 +34,8 @@ static void write_once(void *user, ec_log_level level, const char *text)
 {
     ec_once_log *once = (ec_once_log *)user;
 
+    if (level == EC_LOG_WARNING)
+        snprintf(once->latest, sizeof once->latest, "%s", text);
     for (size_t i = 0; i < once->n_said; i++)
         if (strcmp(once->said[i], text) == 0)
             return;
@@ -95,6 +97,7 @@ static int enqueue(ec_solve_run *run, size_t lanes, size_t *n)
     size_t m = lanes > 0 ? lanes : *n;
     g.X.lanes = m;
     ec_solve_choose_executor(run, worker);
+    run->messages.latest[0] = '\0'; /* what an evaluator says of its failure */
     status = ec_executor_run(worker->ran, &g.X, run->groups > 0 ? &g.XG : NULL, g.group_map,
                              worker->status, m, run->groups);
     if (status == EC_OK)

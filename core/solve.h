@@ -48,7 +48,7 @@ typedef struct ec_history_row {
 /* Distinct designs of a search that are remembered, of which the best can be polished. */
 enum { EC_POLISH_DESIGNS_MAX = 64 };
 
-/* What becomes of a design that fails. */
+/* What becomes of a design that fails; at final fidelity VALUE is WORST. */
 typedef enum ec_failure_policy {
     EC_FAILURE_WORST, /* it ranks behind every design that does not */
     EC_FAILURE_RETRY, /* it is evaluated once more, for models that fail by chance; then the same */

@@ -159,6 +159,60 @@ static void tell_variables(ec_solve_run *run)
     }
 }
 
+/* Whether an option has another value than its default. */
+static bool is_set(const ec_optimizer_def *def, const double *values, size_t i)
+{
+    double initial = def->options[i].initial;
+
+    return values && values[i] != initial && !(isnan(values[i]) && isnan(initial));
+}
+
+static size_t find_option(const ec_optimizer_def *def, const char *key)
+{
+    size_t i = 0;
+
+    while (i < def->n_options && strcmp(def->options[i].key, key) != 0)
+        i++;
+    return i;
+}
+
+/* What was asked for and has no effect. */
+static void tell_idle(ec_solve_run *run)
+{
+    const ec_solve_info *info = run->info;
+    const ec_optimizer_def *def = run->def;
+    const struct {
+        const char *key;
+        bool idle;
+        const char *with;
+    } keys[] = {
+        {"polish_designs", info->polish_designs > 0 && !info->polish, "polish = true"},
+        {"polish_evaluations", info->polish_evaluations > 0 && !info->polish, "polish = true"},
+        {"polish_seconds", info->polish_seconds > 0 && !info->polish, "polish = true"},
+        {"stagnation_tolerance", info->stagnation_tolerance > 0 && info->stagnation == 0,
+         "stagnation"},
+        {"groups", info->groups > 0 && run->groups == 0, "variables with group = true"},
+        {"spread", info->spread > 0 && ec_solve_needs(run) & EC_OPTIMIZER_APART,
+         "methods whose designs come together"},
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].idle)
+            ec_log_write(&run->messages.log, EC_LOG_WARNING,
+                         "solve: '%s' has no effect here, it goes with %s", keys[i].key,
+                         keys[i].with);
+    for (size_t i = 0; i < def->n_links; i++) {
+        const ec_option_link *link = &def->links[i];
+        size_t with = find_option(def, link->with);
+        double value = info->options ? info->options[with] : def->options[with].initial;
+        if (is_set(def, info->options, find_option(def, link->key)) &&
+            !(value >= link->min && value <= link->max))
+            ec_log_write(&run->messages.log, EC_LOG_WARNING,
+                         "solve: '%s' of method '%s' has no effect here, it goes with %s",
+                         link->key, def->name, link->text);
+    }
+}
+
 static int build_optimizer(ec_solve_run *run)
 {
     const ec_solve_info *info = run->info;
@@ -288,7 +342,7 @@ static int build_rules(ec_solve_run *run)
     run->rules.stagnation = run->n_objectives > 1 ? 0 : info->stagnation;
     run->rules.target = run->maximize ? -info->target : info->target;
     run->rules.tolerance = info->stagnation_tolerance;
-    run->rules.spread = info->spread;
+    run->rules.spread = ec_solve_needs(run) & EC_OPTIMIZER_APART ? 0 : info->spread;
     run->rules.code_generations = EC_STOP_GENERATIONS;
     run->rules.code_evaluations = EC_STOP_EVALUATIONS;
     run->rules.code_target = EC_STOP_TARGET;
@@ -365,6 +419,13 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
     int status = check_job(job, info, &run->def);
     if (status < 0)
         return status;
+    bool apart = ec_solve_needs(run) & EC_OPTIMIZER_APART;
+    if (apart && info->spread > 0 && !info->evaluations && !info->generations &&
+        info->seconds == 0 && isnan(info->target) && !info->stagnation)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "solve: spread never ends method '%s', whose designs stay apart; give "
+                       "evaluations, generations, seconds, target or stagnation",
+                       run->def->name);
     run->maximize = job->objectives[0].maximize;
     run->width = (size_t)job->n_genes + (size_t)job->n_group_genes;
     run->groups = job->n_group_genes > 0 ? info->groups ? info->groups : 10 : 0;
@@ -376,6 +437,7 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
         if (run->outputs[i] < 0)
             return run->outputs[i];
     tell_variables(run);
+    tell_idle(run);
     status = ec_solve_add_limits(run);
     if (status == EC_OK)
         status = build_optimizer(run);

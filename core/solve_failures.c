@@ -251,21 +251,45 @@ static int write_design(ec_solve_run *run, const double *genes, char *text, size
     return status;
 }
 
+/* The error of a design that failed, whose place among the others is `where`. */
+static int fail_design(ec_solve_run *run, const char *where, const double *genes,
+                       uint8_t status_byte)
+{
+    char reasons[300], design[400] = "";
+    const char *said = run->messages.latest; /* by an evaluator, in its own words */
+
+    ec_candidate_text(status_byte, reasons, sizeof reasons);
+    if (genes)
+        write_design(run, genes, design, sizeof design);
+    return ec_fail(EC_ERR_RANGE, "%s failed: %s; %s%s%s (on_failure = \"stop\")", where, reasons,
+                   design, said[0] ? "; " : "", said);
+}
+
 static int end_run(ec_solve_run *run, const ec_generation *g, const uint8_t *bytes)
 {
     size_t c = 0;
-    char reasons[300], design[400] = "";
+    char where[80];
     double *genes = (double *)malloc(sizeof *genes * (run->width + 1));
 
     while (c + 1 < g->n && !bytes[c])
         c++;
-    ec_candidate_text(bytes[c], reasons, sizeof reasons);
-    if (genes && fetch_design(run, g, c, genes) == EC_OK)
-        write_design(run, genes, design, sizeof design);
+    snprintf(where, sizeof where, "design %zu of generation %u", c + 1, run->generation + 1);
+    bool fetched = genes && fetch_design(run, g, c, genes) == EC_OK;
+    int status = fail_design(run, where, fetched ? genes : NULL, bytes[c]);
     free(genes);
-    return ec_fail(EC_ERR_RANGE,
-                   "design %zu of generation %u failed: %s; %s (on_failure = \"stop\")", c + 1,
-                   run->generation + 1, reasons, design);
+    return status;
+}
+
+void ec_solve_end_at_final(ec_solve_run *run, const double *rows, size_t n, const uint8_t *bytes)
+{
+    size_t c = 0;
+
+    while (c < n && !bytes[c])
+        c++;
+    if (c == n || run->info->on_failure != EC_FAILURE_STOP || !run->result)
+        return;
+    ec_solve_note_error(run, fail_design(run, "at final fidelity a design of the best",
+                                         rows + c * run->width, bytes[c]));
 }
 
 static bool any_failed(const uint8_t *bytes, size_t n)

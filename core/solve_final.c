@@ -81,9 +81,9 @@ static int download_rows(ec_backend *backend, const ec_array *a, size_t n, doubl
     return status;
 }
 
-int ec_solve_final_values(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
-                          int32_t n_exprs, const ec_expr *exprs, double *const *out,
-                          uint8_t *status_bytes)
+static int values_once(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                       int32_t n_exprs, const ec_expr *exprs, double *const *out,
+                       uint8_t *status_bytes)
 {
     bool grouped = run->job->n_group_genes > 0;
     ec_executor *executor = NULL;
@@ -111,13 +111,81 @@ int ec_solve_final_values(ec_solve_run *run, ec_backend *backend, const double *
                                  device_status, n, grouped ? n : 0);
     for (int32_t i = 0; i < n_exprs && status == EC_OK; i++)
         status = download_rows(backend, ec_executor_output(executor, i), n, out[i]);
-    if (status == EC_OK && status_bytes)
+    if (status == EC_OK)
         status = backend->ops->download(backend, status_bytes, device_status, n);
     ec_executor_destroy(&executor);
     ec_array_release(backend, &genes.X);
     ec_array_release(backend, &genes.XG);
     backend->ops->release(backend, genes.map);
     backend->ops->release(backend, device_status);
+    return status;
+}
+
+/* Marks in `failed` the designs whose status says so or of which a value is no finite number. */
+static size_t mark_failed(const ec_solve_run *run, size_t n, int32_t n_exprs, const ec_expr *exprs,
+                          double *const *out, const uint8_t *status_bytes, size_t *failed)
+{
+    size_t m = 0;
+
+    for (size_t c = 0; c < n; c++) {
+        bool bad = status_bytes[c] != 0;
+        for (int32_t i = 0; i < n_exprs; i++) {
+            size_t length = (size_t)ec_result_value_length(run->job->graph, exprs[i]);
+            for (size_t k = 0; k < length; k++)
+                bad = bad || !isfinite(out[i][c * length + k]);
+        }
+        if (bad)
+            failed[m++] = c;
+    }
+    return m;
+}
+
+/* Designs that failed once more, alone: what comes out takes the place of what was there. */
+static int retry(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                 int32_t n_exprs, const ec_expr *exprs, double *const *out, uint8_t *status_bytes)
+{
+    size_t width = run->width;
+    size_t *failed = (size_t *)malloc(n * sizeof *failed);
+    double *few = (double *)malloc(n * width * sizeof *few);
+    double **again = (double **)calloc((size_t)n_exprs + 1, sizeof *again);
+    uint8_t *bytes = (uint8_t *)malloc(n);
+    bool room = failed && few && again && bytes;
+    size_t m = room ? mark_failed(run, n, n_exprs, exprs, out, status_bytes, failed) : 0;
+
+    for (int32_t i = 0; i < n_exprs && room && m > 0; i++) {
+        size_t length = (size_t)ec_result_value_length(run->job->graph, exprs[i]);
+        again[i] = (double *)malloc(m * length * sizeof **again);
+        room = again[i] != NULL;
+    }
+    for (size_t k = 0; k < m; k++)
+        memcpy(few + k * width, rows + failed[k] * width, width * sizeof *few);
+    int status = room ? EC_OK : ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs", n);
+    if (status == EC_OK && m > 0)
+        status = values_once(run, backend, few, m, n_exprs, exprs, again, bytes);
+    for (size_t k = 0; k < m && status == EC_OK; k++) {
+        status_bytes[failed[k]] = bytes[k];
+        for (int32_t i = 0; i < n_exprs; i++) {
+            size_t length = (size_t)ec_result_value_length(run->job->graph, exprs[i]);
+            memcpy(out[i] + failed[k] * length, again[i] + k * length, length * sizeof **out);
+        }
+    }
+    for (int32_t i = 0; again && i < n_exprs; i++)
+        free(again[i]);
+    free(failed);
+    free(few);
+    free(again);
+    free(bytes);
+    return status;
+}
+
+int ec_solve_final_values(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                          int32_t n_exprs, const ec_expr *exprs, double *const *out,
+                          uint8_t *status_bytes)
+{
+    int status = values_once(run, backend, rows, n, n_exprs, exprs, out, status_bytes);
+
+    if (status == EC_OK && run->info->on_failure == EC_FAILURE_RETRY)
+        status = retry(run, backend, rows, n, n_exprs, exprs, out, status_bytes);
     return status;
 }
 
@@ -128,6 +196,7 @@ int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *r
     int32_t n_out = run->job->n_constraints > 0 ? 2 : 1; /* without single limits */
 
     memset(violation, 0, n * sizeof *violation);
+    run->messages.latest[0] = '\0';
     int status =
         ec_solve_final_values(run, backend, rows, n, n_out, run->outputs, out, status_bytes);
     for (size_t i = 0; i < n && status == EC_OK; i++) {
@@ -136,5 +205,7 @@ int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *r
             finite = finite && isfinite(cost[i * run->n_objectives + k]);
         status_bytes[i] = (uint8_t)(status_bytes[i] | (finite ? 0 : EC_CANDIDATE_NOT_FINITE));
     }
+    if (status == EC_OK)
+        ec_solve_end_at_final(run, rows, n, status_bytes);
     return status;
 }

@@ -37,6 +37,7 @@ enum {
 typedef struct ec_once_log {
     ec_log log, warnings; /* what the run writes to, and warnings and errors only */
     ec_log *to;
+    char latest[400]; /* warning, also one that was said before */
     char *said[EC_SAID_MAX];
     size_t n_said;
 } ec_once_log;
@@ -207,7 +208,8 @@ int ec_solve_front_look(ec_solve_run *run, size_t found, bool kept, ec_history_r
 int ec_solve_choose_front(ec_solve_run *run, ec_backend *backend);
 
 /* solve_final.c. Values of expressions at n designs (rows of genes, host memory) at final fidelity:
- * out[i] gets n rows of ec_result_value_length numbers; status (may be NULL) a byte a design. */
+ * out[i] gets n rows of ec_result_value_length numbers, status a byte a design. With EC_FAILURE_RETRY
+ * those that fail are evaluated once more. */
 int ec_solve_final_values(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
                           int32_t n_exprs, const ec_expr *exprs, double *const *out,
                           uint8_t *status);
@@ -219,6 +221,9 @@ int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *r
  * its evaluation and take. */
 bool ec_solve_watches_failures(const ec_solve_run *run);
 int ec_solve_handle_failures(ec_solve_run *run, const ec_generation *generation);
+/* With EC_FAILURE_STOP, n designs (rows of genes) that were scored at final fidelity: where one failed,
+ * the error that ends the run, which keeps what it has. */
+void ec_solve_end_at_final(ec_solve_run *run, const double *rows, size_t n, const uint8_t *status);
 /* The variables' values of the designs that are kept, at the end. */
 int ec_solve_failure_values(ec_solve_run *run);
 

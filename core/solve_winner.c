@@ -224,6 +224,23 @@ static int fill_from_search(ec_job *job, ec_result *result, ec_backend *backend,
     return status;
 }
 
+/* The first n_objectives of the expressions are the objectives; where one cannot be had, they are all
+ * tried once more if failed designs are. */
+static int evaluate_winner(ec_solve_run *run, ec_backend *backend, ec_fidelity fidelity, int32_t n,
+                           const ec_expr *exprs, double *const *values)
+{
+    bool missing = false;
+
+    int status = ec_result_evaluate(run->job, run->result, backend, fidelity, n, exprs, values,
+                                    &run->at_end, &run->messages.warnings);
+    for (size_t k = 0; k < run->n_objectives && status == EC_OK; k++)
+        missing = missing || !isfinite(values[k][0]);
+    if (!missing || run->info->on_failure != EC_FAILURE_RETRY)
+        return status;
+    return ec_result_evaluate(run->job, run->result, backend, fidelity, n, exprs, values,
+                              &run->at_end, &run->messages.warnings);
+}
+
 int ec_solve_fill_values(ec_solve_run *run, ec_backend *backend, const double *objective,
                          bool left_out)
 {
@@ -275,14 +292,11 @@ int ec_solve_fill_values(ec_solve_run *run, ec_backend *backend, const double *o
                sizeof *values * (size_t)n_variables);
         memcpy(values + n_objectives + n_constraints + n_variables, result->record,
                sizeof *values * (size_t)n_records);
-        status = left_out ? EC_STOPPED
-                          : ec_result_evaluate(job, result, backend, EC_FINAL, n, exprs, values,
-                                               &run->at_end, &run->messages.warnings);
+        status = left_out ? EC_STOPPED : evaluate_winner(run, backend, EC_FINAL, n, exprs, values);
         for (int32_t i = 0; i < n_objectives; i++)
             values[i] = &result->objective_search[i];
         if (status == EC_OK)
-            status = ec_result_evaluate(job, result, backend, EC_SEARCH, n_objectives, exprs,
-                                        values, &run->at_end, &run->messages.warnings);
+            status = evaluate_winner(run, backend, EC_SEARCH, n_objectives, exprs, values);
         if (status < 0)
             ec_solve_note_error(run, status);
         if (status == EC_STOPPED)

@@ -2,7 +2,9 @@
 #include "status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* One sentence a thread, so that two workers that fail at once keep their own words. */
 static _Thread_local char error_text[1024];
@@ -52,6 +54,19 @@ void ec_candidate_text(uint8_t status, char *text, size_t size)
                                      kinds[k].sentence);
 }
 
+/* Not within a word, as in a file's name. */
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+void ec_text_plain_nan(char *text)
+{
+    for (char *at = strstr(text, "-nan"); at; at = strstr(at + 1, "-nan"))
+        if ((at == text || !in_word(at[-1])) && !in_word(at[4]))
+            memmove(at, at + 1, strlen(at));
+}
+
 int ec_fail(int status, const char *format, ...)
 {
     /* The new sentence may quote the old one, so it is written beside it first. */
@@ -61,6 +76,7 @@ int ec_fail(int status, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    ec_text_plain_nan(text);
     snprintf(error_text, sizeof error_text, "%s", text);
     return status;
 }

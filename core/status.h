@@ -36,7 +36,8 @@ enum { EC_STATUS_LIST(EC_STATUS_ENUM) EC_STATUS_END = -100 };
     X(OUT_OF_RANGE, 2, "an evaluator input lies outside the range it was planned for")             \
     X(EVALUATOR, 4, "an evaluator could not score the design")                                     \
     X(OVERFLOW, 8, "a bounded buffer overflowed for this design")                                  \
-    X(HOST, 16, "the script's host function failed for this design")
+    X(HOST, 16, "the script's host function failed for this design")                               \
+    X(OFF_GRID, 32, "a half-power point or a first minimum of the beam is off the grid")
 
 #define EC_CANDIDATE_ENUM(name, value, sentence) EC_CANDIDATE_##name = value,
 enum { EC_CANDIDATE_STATUS_LIST(EC_CANDIDATE_ENUM) EC_CANDIDATE_OK = 0 };
@@ -53,6 +54,8 @@ EC_API void ec_candidate_text(uint8_t status, char *text, size_t size);
 
 /* Records the printf-style sentence for this thread and returns status. */
 EC_API int ec_fail(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Turns the -nan that printf makes of some NaNs into nan, in place: what every message goes through. */
+EC_API void ec_text_plain_nan(char *text);
 /* The sentence of the last ec_fail on this thread ("" if none). */
 EC_API const char *ec_error_text(void);
 

@@ -3,6 +3,7 @@
 #include "graph_fingerprint.h"
 #include "job_internal.h"
 #include "output.h"
+#include "utf8.h"
 
 #include <cJSON.h>
 #include <errno.h>
@@ -325,6 +326,18 @@ static int append_rows(void *user, const ec_sweep *s, const size_t *designs, siz
 
 /* ---- reading ---- */
 
+/* Takes out what a spreadsheet has put in: the mark in front, and its own line ends. */
+static size_t plain_text(char *text, size_t size)
+{
+    size_t n = 0;
+
+    for (size_t i = (size_t)(ec_utf8_skip_mark(text) - text); i < size; i++)
+        if (text[i] != '\r' || text[i + 1] != '\n')
+            text[n++] = text[i];
+    text[n] = '\0';
+    return n;
+}
+
 /* One line of numbers, `n` of them, ends at `end`. */
 static bool parse_row(const char *line, const char *end, int32_t n, double *row)
 {
@@ -373,12 +386,6 @@ static int compare_header(ec_sweep_table *t, const ec_sweep *s, const char *text
         return status;
     path_of(t, "csv", path, sizeof path);
     int theirs = (int)strcspn(text, "\n"), ours = (int)length - 1;
-    if (theirs > 0 && text[theirs - 1] == '\r')
-        return ec_fail(
-            EC_ERR_FORMAT,
-            "sweep: %s has the line ends of Windows (CRLF), so another program wrote it; save "
-            "it with plain ones, or %s",
-            path, advice);
     return ec_fail(EC_ERR_FORMAT,
                    "sweep: %s has other columns (%.*s%s) than this sweep (%.*s%s); %s", path,
                    theirs > 200 ? 200 : theirs, text, theirs > 200 ? "..." : "",
@@ -437,6 +444,7 @@ static int load_rows(void *user, ec_sweep *s)
     } else if (status == EC_OK) {
         text[size] = '\0';
         t->whole = (off_t)size;
+        size = plain_text(text, size);
         status = compare_header(t, s, text);
         if (status == EC_OK)
             status = check_json(t, s, list, n);

@@ -30,4 +30,11 @@ static inline bool ec_utf8_valid(const char *text)
     return true;
 }
 
+/* The text behind the byte order mark that spreadsheets write in front of UTF-8. */
+static inline const char *ec_utf8_skip_mark(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    return c[0] == 0xef && c[1] == 0xbb && c[2] == 0xbf ? text + 3 : text;
+}
+
 #endif

@@ -153,7 +153,7 @@ EC_PATTERN_FN int ec_figure_cut(const ec_team *team, const ec_pattern_args *args
         return bad;
     if (metric->kind == EC_METRIC_HPBW) {
         ec_figure_width(args, el, work->row, &beam, figure);
-        return figure->value == figure->value ? 0 : EC_CANDIDATE_EVALUATOR;
+        return figure->value == figure->value ? 0 : EC_CANDIDATE_OFF_GRID;
     }
     if (metric->kind == EC_METRIC_FNBW) {
         if (beam.excluded) { /* an exclusion region is no null */
@@ -162,7 +162,7 @@ EC_PATTERN_FN int ec_figure_cut(const ec_team *team, const ec_pattern_args *args
         }
         figure->value =
             ec_cut_degrees(&args->grid, beam.right) - ec_cut_degrees(&args->grid, beam.left);
-        return figure->value == figure->value ? 0 : EC_CANDIDATE_EVALUATOR;
+        return figure->value == figure->value ? 0 : EC_CANDIDATE_OFF_GRID;
     }
     double absolute = metric->relative || sll ? 0.0 : ec_pattern_absolute(args, el);
     if (sll)

@@ -140,8 +140,8 @@ typedef struct ec_array_mask_line {
  * pattern of elements of their own, total field: its magnitude, without a phase.
  * level: at directions (u, v or theta, phi as the grid's kind; on a cut b may be NULL), relative to
  *   the beam's peak or absolute. null_depth: the highest of these levels, relative to the peak.
- * What does not exist for a design (no half-power point, a zero pattern) is NaN with the candidate
- * status EVALUATOR. All but fnbw and pointing_error have gradients. */
+ * What does not exist for a design is NaN with the candidate status OFF_GRID (no half-power point, no
+ * first minimum) or EVALUATOR (a zero pattern). All but fnbw and pointing_error have gradients. */
 EC_API ec_expr ec_array_pattern(ec_graph *graph, ec_call *call);
 EC_API ec_expr ec_array_sll_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);
 EC_API ec_expr ec_array_xpol_db(ec_graph *graph, ec_call *call, const ec_array_beam *beam);

@@ -134,6 +134,20 @@ if wanted cli "$@"; then
     cli quick_sweep 0 "27 rows, 0 found, 27 run, 0 failed" run "$here/sweep_kill.lua" --quick --quiet
     cli info 0 "libraries" info
     cli help 0 "topics of eciton help NOUN" help
+    # a table that a spreadsheet has saved: with a mark in front and line ends of its own
+    cat >"$work/sheet.lua" <<'END'
+local ec = require "eciton"
+local job = ec.job{ name = "sheet" }
+local a, b = job:real{ name = "a", min = 0, max = 1 }, job:real{ name = "b", min = 0, max = 2 }
+job:record("y", a * b)
+print(job:sweep{ points = { a = 20, b = 30 }, name = "rows" })
+END
+    cli sheet 0 "600 rows, 0 found, 600 run" run "$work/sheet.lua" --quiet --out "$work/sheet"
+    { printf '\357\273\277' && sed 's/$/\r/' "$work/sheet/rows.csv" | head -n 501; } >"$work/sheet.csv"
+    mv "$work/sheet.csv" "$work/sheet/rows.csv"
+    cli sheet_from_elsewhere 0 "600 rows, 500 found, 100 run" \
+        run "$work/sheet.lua" --quiet --out "$work/sheet"
+    cli sheet_again 0 "600 rows, 600 found, 0 run" run "$work/sheet.lua" --quiet --out "$work/sheet"
     mkfifo "$work/pipe.lua" "$work/pipe_module.lua"
     printf 'require "pipe_module"\n' >"$work/pipe_require.lua"
     cli pipe_as_script 1 "a pipe or a device" run "$work/pipe.lua"
@@ -154,6 +168,9 @@ if wanted cli "$@"; then
     cli help_unknown 2 "no help on 'antena'" help antena
     cli help_near 2 "no help on 'ec.taper.chebishev'; near it: chebyshev" help ec.taper.chebishev
     cli help_see_also 0 "see also: array:sll_db" help array
+    cli help_methods 0 "NSGA-II: genetic algorithm for several objectives" help methods
+    cli help_resume 0 "eciton resume DIR [--threads N]" help resume
+    cli help_run 0 "usage: eciton COMMAND" help run
     cli help_units 0 "kHz, MHz, GHz" help units
     cli run_help 0 "usage: eciton COMMAND" run --help
     cli check_help 0 "usage: eciton COMMAND" check "$good" --help

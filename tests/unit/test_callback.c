@@ -1,20 +1,7 @@
 /* A C function as a model: columns, failures, constants, whole batches that fail, errors. */
 #include "callback.h"
+#include "job_harness.h"
 #include "polish.h"
-#include "solve.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-typedef struct problem {
-    ec_backend *backend;
-    ec_graph *graph;
-    ec_job *job;
-} problem;
 
 typedef struct seen {
     size_t calls, designs;
@@ -46,26 +33,6 @@ static int score(void *user, const ec_callback_batch *batch)
     return EC_OK;
 }
 
-static void create(problem *p)
-{
-    const double min[2] = {-2, -2}, max[2] = {2, 2};
-    ec_backend_info backend = {.name = "cpu", .threads = 2};
-    ec_variable_info info = {
-        .name = "x", .kind = EC_VARIABLE_REAL, .count = 2, .min = min, .max = max, .sum = -1};
-
-    assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
-    assert_int_equal(ec_graph_create(&p->graph), EC_OK);
-    assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
-    assert_int_equal(ec_job_add_variable(p->job, &info), 0);
-}
-
-static void destroy(problem *p)
-{
-    ec_job_destroy(&p->job);
-    ec_graph_destroy(&p->graph);
-    ec_backend_destroy(&p->backend);
-}
-
 static void test_columns(void **state)
 {
     problem p;
@@ -74,7 +41,7 @@ static void test_columns(void **state)
     double a, b, *out[2] = {&a, &b};
 
     (void)state;
-    create(&p);
+    job_open_reals(&p, 2, -2, 2, 2);
     ec_expr in[2] = {ec_job_variable(p.job, 0)->value, ec_graph_number(p.graph, 10)}, output[2];
     ec_callback callback = {.name = "model", .run = score, .user = &s, .n_outputs = 2};
     assert_int_equal(ec_graph_callback(p.graph, &callback, 2, in, output), EC_OK);
@@ -96,7 +63,7 @@ static void test_columns(void **state)
     }
     ec_expr grad;
     assert_int_equal(ec_graph_gradient(p.graph, output[0], 1, in, &grad), EC_ERR_NO_GRADIENT);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* A model without a gradient is polished by differences: to -2 at (0, -2), the corner of the limit and the box. */
@@ -110,12 +77,12 @@ static void test_polish(void **state)
     uint64_t evaluations = 0;
 
     (void)state;
-    create(&p);
+    job_open_reals(&p, 2, -2, 2, 2);
     assert_int_equal(ec_job_add_callback(p.job, &callback, 1, true), EC_OK);
     assert_int_equal(ec_polish(p.job, &info, 1, x, NULL, &evaluations), EC_OK);
     assert_true(fabs(x[0]) < 1e-6 && fabs(x[1] + 2) < 1e-6 && x[0] * x[1] <= 0);
     assert_true(evaluations > 0);
-    destroy(&p);
+    job_close(&p);
 }
 
 static int search(problem *p, seen *s, ec_result **result)
@@ -123,7 +90,7 @@ static int search(problem *p, seen *s, ec_result **result)
     ec_callback callback = {.name = "model", .run = score, .user = s, .n_outputs = 2};
     ec_solve_info info;
 
-    create(p);
+    job_open_reals(p, 2, -2, 2, 2);
     assert_int_equal(ec_job_add_callback(p->job, &callback, 1, true), EC_OK);
     ec_solve_info_default(&info);
     info.evaluations = 2000;
@@ -146,7 +113,7 @@ static void test_search(void **state)
     assert_string_equal(ec_job_objective(p.job, 0)->name, "cost");
     assert_true(s.designs >= 2000 && s.calls <= 600 && s.final);
     ec_result_destroy(&result);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_failing(void **state)
@@ -169,7 +136,7 @@ static void test_failing(void **state)
         assert_int_equal(search(&p, &s, &result), cases[i].status);
         assert_non_null(strstr(ec_error_text(), cases[i].text));
         assert_null(result); /* there was no generation */
-        destroy(&p);
+        job_close(&p);
     }
 }
 
@@ -181,7 +148,7 @@ static void test_refused(void **state)
     ec_expr output[2];
 
     (void)state;
-    create(&p);
+    job_open_reals(&p, 2, -2, 2, 2);
     ec_callback callback = {.run = score, .user = &s, .n_outputs = 2};
     ec_expr sampled = ec_graph_samples(p.graph, 2, 0, NULL, samples);
     assert_int_equal(ec_graph_callback(p.graph, &callback, 1, &sampled, output), EC_ERR_SHAPE);
@@ -189,7 +156,7 @@ static void test_refused(void **state)
     assert_int_equal(ec_job_add_callback(p.job, &callback, 2, true), EC_ERR_ARGUMENT);
     callback.run = NULL;
     assert_int_equal(ec_job_add_callback(p.job, &callback, 1, false), EC_ERR_ARGUMENT);
-    destroy(&p);
+    job_close(&p);
 }
 
 int main(void)

@@ -1,49 +1,9 @@
 /* test_flip.c: the local search on binary, integer and choice genes: its neighbours, problems with a
  * known optimum, failures as data, the same bits for any threads, time and signals. */
 #include "evaluator.h"
-#include "job.h"
 #include "optimizers/flip/flip_moves.h"
 #include "polish.h"
-#include "solve.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-typedef struct problem {
-    ec_graph *graph;
-    ec_job *job;
-    ec_backend *backend;
-    ec_expr x; /* of the first variable */
-} problem;
-
-static void create(problem *p, int threads)
-{
-    ec_backend_info backend = {.name = "cpu", .threads = threads};
-
-    assert_int_equal(ec_graph_create(&p->graph), EC_OK);
-    assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
-    assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
-}
-
-static void destroy(problem *p)
-{
-    ec_job_destroy(&p->job);
-    ec_graph_destroy(&p->graph);
-    ec_backend_destroy(&p->backend);
-}
-
-static ec_expr add_variable(problem *p, const ec_variable_info *info)
-{
-    int i = ec_job_add_variable(p->job, info);
-
-    if (i < 0)
-        fail_msg("%s", ec_error_text());
-    return ec_job_variable(p->job, i)->value;
-}
+#include "job_harness.h"
 
 /* count bits; sum < 0: free */
 static void create_bits(problem *p, int count, int sum, int threads)
@@ -51,8 +11,8 @@ static void create_bits(problem *p, int count, int sum, int threads)
     ec_variable_info info = {
         .name = "bits", .kind = EC_VARIABLE_BINARY, .count = count, .sum = sum};
 
-    create(p, threads);
-    p->x = add_variable(p, &info);
+    job_open(p, threads);
+    p->x = job_add(p, &info);
 }
 
 static ec_expr number(problem *p, double value)
@@ -128,8 +88,8 @@ static void check_neighbours(const ec_variable_info *info, const double *at, int
     uint64_t count[1];
     int n = info->count;
 
-    create(&p, 1);
-    p.x = add_variable(&p, info);
+    job_open(&p, 1);
+    p.x = job_add(&p, info);
     assert_int_equal(ec_flip_space_create(&space, p.job), EC_OK);
     assert_int_equal(space.n_values, n);
     assert_int_equal(ec_flip_count(&space, at, true, count), expected);
@@ -147,7 +107,7 @@ static void check_neighbours(const ec_variable_info *info, const double *at, int
         assert_true(same <= (info->distinct && move.n == 2 ? 1 : 0));
     }
     ec_flip_space_release(&space);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_neighbours(void **state)
@@ -183,7 +143,7 @@ static void test_no_neighbours(void **state)
     objective(&p, weighted(&p, w, 4), false);
     assert_int_equal(polish(&p, 1, 100, genes), 1);
     assert_true(cost(&p, genes) == 10);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* ---- known optima ---- */
@@ -202,7 +162,7 @@ static void test_onemax(void **state)
     objective(&p, sum_of(&p, p.x), true);
     polish(&p, 2, 60000, genes);
     assert_true(cost(&p, genes) == N && cost(&p, genes + N) == N);
-    destroy(&p);
+    job_close(&p);
     /* exactly 60 ones, those with the largest weights */
     for (int i = 0; i < N; i++) {
         w[i] = (i * 37) % N;
@@ -218,7 +178,7 @@ static void test_onemax(void **state)
     for (int i = 0; i < N; i++)
         ones += bits[i];
     assert_true(ones == 60);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* A wrong number of ones costs more than the best place gains: one bit turned is always worse. */
@@ -246,7 +206,7 @@ static void test_swaps(void **state)
     }
     polish(&p, 1, 1500, genes);
     assert_true(cost(&p, genes) == -(19 + 18 + 17 + 16 + 15 + 14));
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Blocks of three bits that are worth 3 when they are all on, and otherwise the more the fewer are on (a
@@ -270,7 +230,7 @@ static void test_trap(void **state)
     assert_true(cost(&p, genes) == 2 * BLOCKS);
     polish(&p, 2, 200000, genes);
     assert_true(cost(&p, genes) == 3 * BLOCKS && cost(&p, genes + N) == 3 * BLOCKS);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Three distinct places out of thirty, in an order that counts. */
@@ -284,14 +244,14 @@ static void test_distinct(void **state)
         .name = "place", .kind = EC_VARIABLE_CHOICE, .count = 3, .n_from = 30, .distinct = true};
 
     (void)state;
-    create(&p, 1);
-    p.x = add_variable(&p, &info);
+    job_open(&p, 1);
+    p.x = job_add(&p, &info);
     ec_expr off = binary(&p, EC_OP_SUB, p.x, ec_graph_constant(p.graph, 1, &n, target));
     objective(&p, sum_of(&p, ec_graph_unary(p.graph, EC_OP_SQUARE, off)), false);
     polish(&p, 1, 5000, genes);
     value(&p, p.x, genes, places);
     assert_memory_equal(places, target, sizeof target);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* ---- constraints and failures ---- */
@@ -325,7 +285,7 @@ static void test_constraint(void **state)
     for (int i = 0; i < N; i++)
         reached += bits[i] * worth[i];
     assert_true(reached >= 40 && fabs(cost(&p, genes) - best) < 1e-9);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Half of the box fails, and so does every neighbour of the start but one. */
@@ -348,7 +308,7 @@ static void test_failures(void **state)
     assert_true(isnan(cost(&p, genes)) && !isnan(cost(&p, genes + N)));
     polish(&p, 2, 3000, genes);
     assert_true(cost(&p, genes) == -(N - 1) && cost(&p, genes + N) == -(N - 1));
-    destroy(&p);
+    job_close(&p);
 }
 
 /* ---- fidelity, time, signals ---- */
@@ -430,7 +390,7 @@ static void test_final_decides(void **state)
         value(&p, p.x, genes, bits);
         for (int i = 0; i < 8; i++)
             assert_true(bits[i] == (lies ? i == 3 : 1));
-        destroy(&p);
+        job_close(&p);
     }
 }
 
@@ -454,7 +414,7 @@ static void test_time(void **state)
     info.seconds = 0;
     assert_int_equal(ec_polish_discrete(p.job, p.backend, &info, 1, genes, NULL, NULL),
                      EC_ERR_ARGUMENT);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_signal(void **state)
@@ -478,7 +438,7 @@ static void test_signal(void **state)
         assert_int_equal(ec_polish_discrete(p.job, p.backend, &info, 1, genes, NULL, &used), EC_OK);
         assert_false(out_of_time);
         assert_true(cost(&p, genes) <= cost(&p, before));
-        destroy(&p);
+        job_close(&p);
     }
 }
 
@@ -510,7 +470,7 @@ static void test_determinism(void **state)
         }
         assert_memory_equal(reference, genes, sizeof genes);
         assert_int_equal(used, n);
-        destroy(&p);
+        job_close(&p);
     }
 }
 
@@ -527,8 +487,8 @@ static void test_mixed(void **state)
     ec_variable_info real = {.name = "x", .kind = EC_VARIABLE_REAL, .min = &lo, .max = &hi};
 
     (void)state;
-    create(&p, 1);
-    ec_expr n = add_variable(&p, &whole), x = add_variable(&p, &real);
+    job_open(&p, 1);
+    ec_expr n = job_add(&p, &whole), x = job_add(&p, &real);
     /* (n - 7.3)^2 + (x - n/8)^2: 0.09 at n = 7, x = 0.875 */
     ec_expr a = binary(&p, EC_OP_SUB, n, number(&p, 7.3));
     ec_expr b = binary(&p, EC_OP_SUB, x, binary(&p, EC_OP_MUL, n, number(&p, 0.125)));
@@ -548,7 +508,7 @@ static void test_mixed(void **state)
     assert_true(fabs(r->objective_final[0] - 0.09) < 1e-8);
     assert_true(r->polish_finished == 1 && !r->polish_capped && r->polish_evaluations > 100);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Genes that a group shares are moved as well, and real genes stay. */
@@ -563,8 +523,8 @@ static void test_groups(void **state)
         .name = "b", .kind = EC_VARIABLE_BINARY, .count = 6, .sum = -1, .group = true};
 
     (void)state;
-    create(&p, 1);
-    ec_expr x = add_variable(&p, &real), b = add_variable(&p, &shared);
+    job_open(&p, 1);
+    ec_expr x = job_add(&p, &real), b = job_add(&p, &shared);
     objective(&p, binary(&p, EC_OP_ADD, x, sum_of(&p, b)), true);
     assert_int_equal(
         ec_evaluate_once(p.graph, p.backend, EC_FINAL, 1, &b, genes, 1, group, 6, &out, NULL, NULL),
@@ -578,7 +538,7 @@ static void test_groups(void **state)
         EC_OK);
     for (int i = 0; i < 6; i++)
         assert_true(bits[i] == 1);
-    destroy(&p);
+    job_close(&p);
 }
 
 int main(void)

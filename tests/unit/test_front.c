@@ -3,23 +3,11 @@
  * chunks. */
 #include "callback.h"
 #include "output.h"
-#include "solve.h"
+#include "job_harness.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { GENES = 3 };
-
-typedef struct problem {
-    ec_graph *graph;
-    ec_job *job;
-    ec_backend *backend;
-} problem;
 
 /* x0 against 1 - x0, both worse by the other two, which want to be 1/4. At final fidelity designs with x0
  * from 0.4 to 0.6 lose one in the second objective, and those above 0.9 cannot be scored. The third
@@ -52,20 +40,12 @@ static int note(void *user, const ec_callback_batch *batch)
 
 static void create(problem *p, int threads)
 {
-    static const double min[GENES] = {0}, max[GENES] = {1, 1, 1};
-    ec_backend_info backend = {.name = "cpu", .threads = threads};
-    ec_variable_info info = {
-        .name = "x", .kind = EC_VARIABLE_REAL, .count = GENES, .min = min, .max = max, .sum = -1};
     ec_callback model = {.name = "model", .run = score, .n_outputs = 2};
     ec_callback record = {.name = "note", .run = note, .n_outputs = 1};
     ec_expr out[2], noted;
 
-    memset(p, 0, sizeof *p);
-    assert_int_equal(ec_graph_create(&p->graph), EC_OK);
-    assert_int_equal(ec_job_create(p->graph, "front", 3, &p->job), EC_OK);
-    assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
-    assert_int_equal(ec_job_add_variable(p->job, &info), 0);
-    ec_expr x = ec_job_variable(p->job, 0)->value;
+    job_open_reals(p, GENES, 0, 1, threads);
+    ec_expr x = p->x;
     assert_int_equal(ec_graph_callback(p->graph, &model, 1, &x, out), EC_OK);
     assert_int_equal(ec_graph_callback(p->graph, &record, 1, &x, &noted), EC_OK);
     assert_int_equal(ec_job_add_objective(p->job, "left", out[0], false, 0), EC_OK);
@@ -76,28 +56,12 @@ static void create(problem *p, int threads)
     assert_int_equal(ec_job_add_record(p->job, "list", x, 0), EC_OK);
 }
 
-static void destroy(problem *p)
-{
-    ec_job_destroy(&p->job);
-    ec_graph_destroy(&p->graph);
-    ec_backend_destroy(&p->backend);
-}
-
 static void settings(ec_solve_info *info)
 {
     ec_solve_info_default(info);
     info->method = "nsga2";
     info->population = 60;
     info->generations = 60;
-}
-
-static ec_result *solve(problem *p, const ec_solve_info *info)
-{
-    ec_result *result = NULL;
-
-    if (ec_solve(p->job, p->backend, info, &result) != EC_OK)
-        fail_msg("%s", ec_error_text());
-    return result;
 }
 
 static void members_are_sorted_out_at_final_fidelity(void **state)
@@ -108,7 +72,7 @@ static void members_are_sorted_out_at_final_fidelity(void **state)
     (void)state;
     create(&p, 2);
     settings(&info);
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     const ec_front *f = &r->front;
     assert_true(f->n > 20 && f->n < 60); /* a part of the population failed or fell behind */
     assert_true(r->history[r->n_history - 1].front == 60);
@@ -160,7 +124,37 @@ static void members_are_sorted_out_at_final_fidelity(void **state)
     assert_non_null(strstr(text, "\"variables\":{\"x\":[["));
     free(text);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
+}
+
+static void failures_at_final_fidelity_follow_the_policy(void **state)
+{
+    problem p;
+    ec_solve_info info;
+    ec_result *r = NULL;
+
+    (void)state;
+    create(&p, 2);
+    settings(&info);
+    ec_result *plain = job_solve(&p, &info);
+    info.on_failure = EC_FAILURE_RETRY; /* they fail again */
+    ec_result *again = job_solve(&p, &info);
+    assert_int_equal(again->front.n, plain->front.n);
+    assert_memory_equal(again->front.objective_final, plain->front.objective_final,
+                        2 * (size_t)plain->front.n * sizeof(double));
+    for (int32_t i = 0; i < plain->front.n; i++)
+        assert_true(again->front.record[0][i] == plain->front.record[0][i] ||
+                    plain->front.genes[i * GENES] < 0.1);
+    info.on_failure = EC_FAILURE_STOP;
+    assert_int_equal(ec_solve(p.job, p.backend, &info, &r), EC_ERR_RANGE);
+    assert_non_null(strstr(ec_error_text(), "at final fidelity a design of the best failed: an "
+                                            "evaluator could not score the design; x = "));
+    assert_int_equal(r->stop, EC_STOP_ERROR);
+    assert_int_equal(r->front.n, plain->front.n); /* those that did not fail are kept */
+    ec_result_destroy(&plain);
+    ec_result_destroy(&again);
+    ec_result_destroy(&r);
+    job_close(&p);
 }
 
 static void keep_limits_the_members_that_are_scored(void **state)
@@ -172,10 +166,10 @@ static void keep_limits_the_members_that_are_scored(void **state)
     create(&p, 1);
     settings(&info);
     info.keep = 9;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_true(r->front.n >= 4 && r->front.n <= 9);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void bits_do_not_depend_on_threads_and_chunks(void **state)
@@ -192,7 +186,7 @@ static void bits_do_not_depend_on_threads_and_chunks(void **state)
         info.evaluations = 101 * 20 + 7; /* the last generation is cut */
         info.generations = 0;
         info.chunk = way == 2 ? 32 : 0;
-        ec_result *r = solve(&p, &info);
+        ec_result *r = job_solve(&p, &info);
         assert_int_equal(r->evaluations, info.evaluations);
         if (first) {
             assert_int_equal(first->front.n, r->front.n);
@@ -208,7 +202,7 @@ static void bits_do_not_depend_on_threads_and_chunks(void **state)
         } else {
             first = r;
         }
-        destroy(&p);
+        job_close(&p);
     }
     ec_result_destroy(&first);
 }
@@ -227,7 +221,7 @@ static void the_hypervolume_grows_and_may_end_the_search(void **state)
     info.stagnation_tolerance = 1e-3;
     info.reference = reference;
     info.n_reference = 2;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_int_equal(r->stop, EC_STOP_STAGNATION);
     assert_true(r->generations > 12 && r->generations < 1000);
     assert_true(r->front.reference[0] == 2 && r->front.reference[1] == -3);
@@ -241,13 +235,14 @@ static void the_hypervolume_grows_and_may_end_the_search(void **state)
         best = fmax(best, r->history[i].hypervolume);
     }
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_sorted_out_at_final_fidelity),
+        cmocka_unit_test(failures_at_final_fidelity_follow_the_policy),
         cmocka_unit_test(keep_limits_the_members_that_are_scored),
         cmocka_unit_test(bits_do_not_depend_on_threads_and_chunks),
         cmocka_unit_test(the_hypervolume_grows_and_may_end_the_search),

@@ -1,50 +1,14 @@
 /* test_polish.c: the polish on graphs with a known solution: smooth, minimax, constrained, sorted
  * positions, each also with many genes; and what it leaves alone. */
 #include "executor.h"
-#include "job.h"
 #include "polish.h"
 #include "polish_lp.h"
 #include "polish_problem.h"
+#include "job_harness.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-typedef struct problem {
-    ec_graph *graph;
-    ec_job *job;
-    ec_backend *backend;
-    ec_expr x, x0, x1;
-} problem;
-
-static void create(problem *p, int count, double lo, double hi)
+static ec_expr element(problem *p, int i)
 {
-    double min[128], max[128];
-    ec_backend_info backend = {.name = "cpu", .threads = 1};
-
-    for (int i = 0; i < count; i++) {
-        min[i] = lo;
-        max[i] = hi;
-    }
-    ec_variable_info info = {
-        .name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min, .max = max};
-    assert_int_equal(ec_graph_create(&p->graph), EC_OK);
-    assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
-    assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
-    assert_int_equal(ec_job_add_variable(p->job, &info), 0);
-    p->x = ec_job_variable(p->job, 0)->value;
-    p->x0 = ec_graph_slice(p->graph, p->x, 0, 0);
-    p->x1 = ec_graph_slice(p->graph, p->x, 1, 0);
-}
-
-static void destroy(problem *p)
-{
-    ec_job_destroy(&p->job);
-    ec_graph_destroy(&p->graph);
-    ec_backend_destroy(&p->backend);
+    return ec_graph_slice(p->graph, p->x, i, 0);
 }
 
 static ec_expr number(problem *p, double value)
@@ -99,25 +63,27 @@ static void test_smooth(void **state)
     double genes[4] = {-1.2, 1, 3, -2};
 
     (void)state;
-    create(&p, 2, -5, 5);
+    job_open_reals(&p, 2, -5, 5, 1);
     /* Rosenbrock */
-    ec_expr valley = mul(&p, number(&p, 100), square(&p, sub(&p, p.x1, square(&p, p.x0))));
-    ec_expr f = add(&p, valley, square(&p, sub(&p, number(&p, 1), p.x0)));
+    ec_expr valley =
+        mul(&p, number(&p, 100), square(&p, sub(&p, element(&p, 1), square(&p, element(&p, 0)))));
+    ec_expr f = add(&p, valley, square(&p, sub(&p, number(&p, 1), element(&p, 0))));
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
     polish(&p, 2, genes, 2);
     for (int i = 0; i < 4; i++)
         assert_true(fabs(genes[i] - 1) < 1e-3);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* CB2 of Charalambous and Bandler 1976: minimise the largest of three functions; 1.9522245 at
  * (1.13904, 0.89956). */
 static ec_expr cb2(problem *p, int way)
 {
-    ec_expr a = add(p, square(p, p->x0), square(p, square(p, p->x1)));
-    ec_expr b =
-        add(p, square(p, sub(p, number(p, 2), p->x0)), square(p, sub(p, number(p, 2), p->x1)));
-    ec_expr c = mul(p, number(p, 2), ec_graph_unary(p->graph, EC_OP_EXP, sub(p, p->x1, p->x0)));
+    ec_expr a = add(p, square(p, element(p, 0)), square(p, square(p, element(p, 1))));
+    ec_expr b = add(p, square(p, sub(p, number(p, 2), element(p, 0))),
+                    square(p, sub(p, number(p, 2), element(p, 1))));
+    ec_expr c = mul(p, number(p, 2),
+                    ec_graph_unary(p->graph, EC_OP_EXP, sub(p, element(p, 1), element(p, 0))));
     ec_expr list[3] = {a, b, c};
 
     if (way == 0) /* over a list */
@@ -141,13 +107,13 @@ static void test_minimax(void **state)
     for (int way = 0; way < 3; way++) {
         problem p;
         double genes[2] = {-1, 3};
-        create(&p, 2, -4, 4);
+        job_open_reals(&p, 2, -4, 4, 1);
         ec_expr f = cb2(&p, way);
         assert_int_equal(ec_job_add_objective(p.job, "f", f, way == 2, 0), EC_OK);
         polish(&p, 1, genes, 1);
         assert_true(fabs(value(&p, cb2(&p, 0), genes) - 1.9522245) < 1e-6);
         assert_true(fabs(genes[0] - 1.13904) < 1e-3 && fabs(genes[1] - 0.89956) < 1e-3);
-        destroy(&p);
+        job_close(&p);
     }
 }
 
@@ -158,13 +124,13 @@ static void test_wrong_direction(void **state)
     double genes[2] = {0.2, -0.3};
 
     (void)state;
-    create(&p, 2, -1, 1);
-    ec_expr m = ec_graph_binary(p.graph, EC_OP_MAX, p.x0, p.x1);
-    ec_expr f = sub(&p, add(&p, square(&p, p.x0), square(&p, p.x1)), m);
+    job_open_reals(&p, 2, -1, 1, 1);
+    ec_expr m = ec_graph_binary(p.graph, EC_OP_MAX, element(&p, 0), element(&p, 1));
+    ec_expr f = sub(&p, add(&p, square(&p, element(&p, 0)), square(&p, element(&p, 1))), m);
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
     polish(&p, 1, genes, 1);
     assert_true(fabs(value(&p, f, genes) + 0.25) < 1e-6); /* (1/2, 0) */
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_constraints(void **state)
@@ -173,13 +139,14 @@ static void test_constraints(void **state)
     double genes[2] = {4, 4};
 
     (void)state;
-    create(&p, 2, -5, 5);
+    job_open_reals(&p, 2, -5, 5, 1);
     /* nearest point to the origin with x0 x1 >= 4 and x0 = 2 x1: (2 sqrt 2, sqrt 2) */
-    ec_expr f = add(&p, square(&p, p.x0), square(&p, p.x1));
+    ec_expr f = add(&p, square(&p, element(&p, 0)), square(&p, element(&p, 1)));
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
-    ec_constraint c = {.expr = mul(&p, p.x0, p.x1), .min = 4, .max = INFINITY, .scale = 1};
+    ec_constraint c = {
+        .expr = mul(&p, element(&p, 0), element(&p, 1)), .min = 4, .max = INFINITY, .scale = 1};
     assert_int_equal(ec_job_add_constraint(p.job, "area", &c), EC_OK);
-    ec_constraint e = {.expr = sub(&p, p.x0, mul(&p, number(&p, 2), p.x1)),
+    ec_constraint e = {.expr = sub(&p, element(&p, 0), mul(&p, number(&p, 2), element(&p, 1))),
                        .min = 0,
                        .max = 0,
                        .tolerance = 1e-6,
@@ -188,7 +155,7 @@ static void test_constraints(void **state)
     polish(&p, 1, genes, 1);
     assert_true(value(&p, ec_job_violation(p.job), genes) == 0);
     assert_true(fabs(genes[0] - 2 * sqrt(2)) < 1e-4 && fabs(genes[1] - sqrt(2)) < 1e-4);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Gaps as constraints over a minimum: max of x0 .. x3 apart by 1 with the last at most 3.5. */
@@ -198,7 +165,7 @@ static void test_minimum_as_constraint(void **state)
     double genes[4] = {0.1, 1.4, 2.6, 3.9};
 
     (void)state;
-    create(&p, 4, 0, 5);
+    job_open_reals(&p, 4, 0, 5, 1);
     ec_expr gaps = sub(&p, ec_graph_slice(p.graph, p.x, 1, 3), ec_graph_slice(p.graph, p.x, 0, 3));
     ec_constraint c = {
         .expr = ec_graph_unary(p.graph, EC_OP_RMIN, gaps), .min = 1, .max = INFINITY, .scale = 1};
@@ -208,7 +175,7 @@ static void test_minimum_as_constraint(void **state)
     polish(&p, 1, genes, 1);
     assert_true(value(&p, ec_job_violation(p.job), genes) == 0);
     assert_true(fabs(value(&p, f, genes) - 3) < 1e-5);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Five positions on [-2, 2], ends pinned, gap 0.5, pulled to targets that would break the order. */
@@ -237,7 +204,7 @@ static void test_spaced(void **state)
     /* gaps tight: x = c - 0.5, c, c + 0.5 with c the mean of the targets, 0.15 */
     assert_true(fabs(value(&p, f, genes) - (0.55 * 0.55 + 0.05 * 0.05 + 0.5 * 0.5)) < 1e-5);
     assert_true(genes[0] <= genes[1] && genes[1] <= genes[2]);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Nothing to move, or no gradient: the design comes back as it was. */
@@ -248,17 +215,18 @@ static void test_left_alone(void **state)
     const double before[3] = {0.4, -0.7, 2};
 
     (void)state;
-    create(&p, 2, -1, 1);
+    job_open_reals(&p, 2, -1, 1, 1);
     double min = 0, max = 5;
     ec_variable_info whole = {.name = "n", .kind = EC_VARIABLE_INTEGER, .min = &min, .max = &max};
     assert_int_equal(ec_job_add_variable(p.job, &whole), 1);
     ec_expr n = ec_job_variable(p.job, 1)->value;
     /* flat in the real variables wherever sign is */
-    ec_expr f = add(&p, ec_graph_unary(p.graph, EC_OP_SIGN, add(&p, p.x0, p.x1)), n);
+    ec_expr f =
+        add(&p, ec_graph_unary(p.graph, EC_OP_SIGN, add(&p, element(&p, 0), element(&p, 1))), n);
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
     polish(&p, 1, genes, 1);
     assert_memory_equal(genes, before, sizeof genes);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Genes of a group move with those of the design, by differences: the nearest point of
@@ -306,11 +274,11 @@ static void test_jacobian(void **state)
     ec_polish_problem *smooth = NULL;
 
     (void)state;
-    create(&p, 3, -2, 2);
+    job_open_reals(&p, 3, -2, 2, 1);
     ec_expr sorted = ec_graph_op(p.graph, EC_OP_SORT, 1, &p.x, 0, NULL);
     ec_expr wave = ec_graph_unary(p.graph, EC_OP_SIN, mul(&p, sorted, p.x));
     ec_expr top = ec_graph_unary(p.graph, EC_OP_RMAX, wave);
-    ec_expr f = add(&p, square(&p, p.x1), ec_graph_unary(p.graph, EC_OP_EXP, top));
+    ec_expr f = add(&p, square(&p, element(&p, 1)), ec_graph_unary(p.graph, EC_OP_EXP, top));
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
     assert_int_equal(ec_polish_problem_create(p.job, p.backend, genes, 0, &notes, &smooth), EC_OK);
     assert_int_equal(smooth->n_cuts, 1);
@@ -334,7 +302,7 @@ static void test_jacobian(void **state)
                         1e-8);
     }
     ec_polish_problem_destroy(&smooth);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* ---- many genes: steps of linear programs ---- */
@@ -381,7 +349,7 @@ static void test_many_genes_smooth(void **state)
     int32_t shape = N;
 
     (void)state;
-    create(&p, N, -2, 2);
+    job_open_reals(&p, N, -2, 2, 1);
     for (int i = 0; i < N; i++) {
         centre[i] = sin(1.0 + i);
         weight[i] = 1 + 0.29 * i;
@@ -393,7 +361,7 @@ static void test_many_genes_smooth(void **state)
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
     polish(&p, 1, genes, 1);
     assert_true(value(&p, f, genes) < 1e-6);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* The larger of two squared distances is lowest half way between the two points. */
@@ -405,7 +373,7 @@ static void test_many_genes(void **state)
     int32_t shape = N;
 
     (void)state;
-    create(&p, N, -2, 2);
+    job_open_reals(&p, N, -2, 2, 1);
     for (int i = 0; i < N; i++) {
         a[i] = sin(1.0 + i);
         b[i] = cos(2.0 * i);
@@ -423,7 +391,7 @@ static void test_many_genes(void **state)
         double excess = value(&p, f, genes + k * N) - 0.25 * square_of_distance;
         assert_true(excess > -1e-9 && excess < 1e-3 * square_of_distance);
     }
-    destroy(&p);
+    job_close(&p);
 }
 
 /* The largest square under a mean of at least 1/2, from a start that does not have it. */
@@ -434,7 +402,7 @@ static void test_many_genes_infeasible(void **state)
     double genes[N];
 
     (void)state;
-    create(&p, N, -1, 1);
+    job_open_reals(&p, N, -1, 1, 1);
     for (int i = 0; i < N; i++)
         genes[i] = 0.4 * sin(1.0 + i);
     ec_expr f = ec_graph_unary(p.graph, EC_OP_RMAX, square(&p, p.x));
@@ -445,7 +413,7 @@ static void test_many_genes_infeasible(void **state)
     polish(&p, 1, genes, 1);
     assert_true(value(&p, ec_job_violation(p.job), genes) == 0);
     assert_true(fabs(value(&p, f, genes) - 0.25) < 1e-3);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* 80 positions pulled to the middle: the inner 78 end side by side. */
@@ -475,7 +443,7 @@ static void test_many_spaced(void **state)
     assert_true(excess > -1e-9 && excess < 1e-2);
     for (int i = 0; i + 1 < INNER; i++)
         assert_true(genes[i] <= genes[i + 1]);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* CB2 as a worst case over samples, each of which weighs one of the functions. At final fidelity there
@@ -489,11 +457,13 @@ static void test_samples(void **state)
     (void)state;
     for (int way = 0; way < 2; way++) {
         double genes[2] = {3, 2};
-        create(&p, 2, -5, 5);
-        ec_expr a = add(&p, square(&p, p.x0), square(&p, square(&p, p.x1)));
-        ec_expr b = add(&p, square(&p, sub(&p, number(&p, 2), p.x0)),
-                        square(&p, sub(&p, number(&p, 2), p.x1)));
-        ec_expr c = mul(&p, number(&p, 2), ec_graph_unary(p.graph, EC_OP_EXP, sub(&p, p.x1, p.x0)));
+        job_open_reals(&p, 2, -5, 5, 1);
+        ec_expr a = add(&p, square(&p, element(&p, 0)), square(&p, square(&p, element(&p, 1))));
+        ec_expr b = add(&p, square(&p, sub(&p, number(&p, 2), element(&p, 0))),
+                        square(&p, sub(&p, number(&p, 2), element(&p, 1))));
+        ec_expr c =
+            mul(&p, number(&p, 2),
+                ec_graph_unary(p.graph, EC_OP_EXP, sub(&p, element(&p, 1), element(&p, 0))));
         ec_expr list[3] = {a, b, c};
         ec_expr weight = ec_graph_draws(p.graph, 3, 1, 1, &three, search[0], final);
         ec_expr y =
@@ -514,7 +484,7 @@ static void test_samples(void **state)
                          EC_OK);
         assert_true(fabs(fabs(v) - 1.9522245) < 1e-5);
         assert_true(fabs(fabs(value(&p, worst, genes)) - 2 * 1.9522245) < 1e-3);
-        destroy(&p);
+        job_close(&p);
     }
 }
 

@@ -1,46 +1,9 @@
 /* test_sensitivity.c: Sobol indices and elementary effects of functions whose values are known:
  * Ishigami's (T. Ishigami and T. Homma, 1990) and Sobol's g-function, with failures left out. */
 #include "sensitivity.h"
+#include "job_harness.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-typedef struct problem {
-    ec_graph *graph;
-    ec_job *job;
-    ec_backend *backend;
-    ec_expr x;
-} problem;
-
-static void create(problem *p, int count, double lo, double hi)
-{
-    double min[16], max[16];
-    ec_backend_info backend = {.name = "cpu", .threads = 2};
-
-    for (int i = 0; i < count; i++) {
-        min[i] = lo;
-        max[i] = hi;
-    }
-    ec_variable_info info = {
-        .name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min, .max = max};
-    assert_int_equal(ec_graph_create(&p->graph), EC_OK);
-    assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
-    assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
-    assert_int_equal(ec_job_add_variable(p->job, &info), 0);
-    p->x = ec_job_variable(p->job, 0)->value;
-}
-
-static void destroy(problem *p)
-{
-    ec_job_destroy(&p->job);
-    ec_graph_destroy(&p->graph);
-    ec_backend_destroy(&p->backend);
-}
 
 static ec_expr element(problem *p, int i)
 {
@@ -97,7 +60,7 @@ static void test_ishigami(void **state)
     problem p;
 
     (void)state;
-    create(&p, 3, -EC_PI, EC_PI);
+    job_open_reals(&p, 3, -EC_PI, EC_PI, 2);
     assert_int_equal(ec_job_add_record(p.job, "f", ishigami(&p), 0), EC_OK);
     for (info.seed = 1; info.seed < 4; info.seed++) {
         ec_sensitivity *r = run(&p, &info);
@@ -113,7 +76,7 @@ static void test_ishigami(void **state)
         }
         ec_sensitivity_destroy(&r);
     }
-    destroy(&p);
+    job_close(&p);
 }
 
 /* prod (|4 x - 2| + a) / (1 + a): V_i = 1/3 / (1 + a)^2, V = prod (1 + V_i) - 1. */
@@ -127,7 +90,7 @@ static void test_g_function(void **state)
     double part[D], variance = 1;
 
     (void)state;
-    create(&p, D, 0, 1);
+    job_open_reals(&p, D, 0, 1, 2);
     for (int i = 0; i < D; i++) {
         ec_expr shifted = add(&p, multiply(&p, number(&p, 4), element(&p, i)), number(&p, -2));
         ec_expr factor =
@@ -146,7 +109,7 @@ static void test_g_function(void **state)
         assert_true(fabs(r->value[2][i] - part[i] * whole / (1 + part[i]) / variance) < 0.02);
     }
     ec_sensitivity_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* 3 x1 - 2 x2 + 0 x3 on [0, 2]: effects over the range are 6, -4 and 0, exactly alike everywhere. */
@@ -158,7 +121,7 @@ static void test_morris_linear(void **state)
     problem p;
 
     (void)state;
-    create(&p, 3, 0, 2);
+    job_open_reals(&p, 3, 0, 2, 2);
     ec_expr y = add(&p, multiply(&p, number(&p, 3), element(&p, 0)),
                     multiply(&p, number(&p, -2), element(&p, 1)));
     assert_int_equal(ec_job_add_record(p.job, "y", y, 0), EC_OK);
@@ -171,7 +134,7 @@ static void test_morris_linear(void **state)
         assert_true(r->value[2][i] < 1e-12);
     }
     ec_sensitivity_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* The published picture: x2 and x3 have effects of changing sign, x1 and x3 interact. */
@@ -182,7 +145,7 @@ static void test_morris_ishigami(void **state)
     problem p;
 
     (void)state;
-    create(&p, 3, -EC_PI, EC_PI);
+    job_open_reals(&p, 3, -EC_PI, EC_PI, 2);
     assert_int_equal(ec_job_add_record(p.job, "f", ishigami(&p), 0), EC_OK);
     ec_sensitivity *r = run(&p, &info);
     /* steps of 2/3 of the range, over 4 levels: x2 by 7 sin^2, which is 0 at the ends and 5.25 at
@@ -191,7 +154,7 @@ static void test_morris_ishigami(void **state)
     assert_true(fabs(r->value[0][1]) < 2);
     assert_true(r->value[2][0] > 3 && r->value[2][2] > 3);
     ec_sensitivity_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Blocks with a design that has no value are left out, and counted. */
@@ -201,7 +164,7 @@ static void test_failures(void **state)
     problem p;
 
     (void)state;
-    create(&p, 2, 0, 1);
+    job_open_reals(&p, 2, 0, 1, 2);
     /* log(x1 - 0.1) has no value for a tenth of the designs */
     ec_expr y = ec_graph_unary(p.graph, EC_OP_LOG, add(&p, element(&p, 0), number(&p, -0.1)));
     assert_int_equal(ec_job_add_objective(p.job, "y", add(&p, y, element(&p, 1)), false, 0), EC_OK);
@@ -211,7 +174,7 @@ static void test_failures(void **state)
     assert_true(isfinite(r->value[0][0]) && r->value[0][0] > 0.7 && r->value[0][0] < 1.05);
     assert_true(r->value[2][1] > 0 && r->value[2][1] < 0.2);
     ec_sensitivity_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_refusals(void **state)
@@ -224,7 +187,7 @@ static void test_refusals(void **state)
     problem p;
 
     (void)state;
-    create(&p, 2, 0, 1);
+    job_open_reals(&p, 2, 0, 1, 2);
     assert_int_equal(ec_sensitivity_plan(p.job, &info, &plan), EC_ERR_ARGUMENT);
     assert_non_null(strstr(ec_error_text(), "5 levels, an even number"));
     assert_int_equal(ec_job_add_variable(p.job, &positions), 1);
@@ -242,7 +205,7 @@ static void test_refusals(void **state)
     info.n_variables = 1;
     assert_int_equal(ec_sensitivity_plan(p.job, &info, &plan), EC_ERR_ARGUMENT);
     assert_non_null(strstr(ec_error_text(), "designs are too many"));
-    destroy(&p);
+    job_close(&p);
 }
 
 int main(void)

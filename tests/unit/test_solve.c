@@ -1,48 +1,10 @@
 /* test_solve.c: the solve loop on small graphs: stop rules to the letter, failures as data, the
  * winner chosen at final fidelity, and the same bits for any threads and chunks. */
 #include "evaluator.h"
-#include "job.h"
-#include "solve.h"
+#include "job_harness.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-typedef struct problem {
-    ec_graph *graph;
-    ec_job *job;
-    ec_backend *backend;
-    ec_expr x;
-} problem;
-
-static void create(problem *p, int count, double lo, double hi, int threads)
-{
-    double min[32], max[32];
-    ec_backend_info backend = {.name = "cpu", .threads = threads};
-
-    for (int i = 0; i < count; i++) {
-        min[i] = lo;
-        max[i] = hi;
-    }
-    ec_variable_info info = {
-        .name = "x", .kind = EC_VARIABLE_REAL, .count = count, .min = min, .max = max};
-    assert_int_equal(ec_graph_create(&p->graph), EC_OK);
-    assert_int_equal(ec_job_create(p->graph, "test", 1, &p->job), EC_OK);
-    assert_int_equal(ec_backend_create(&backend, &p->backend), EC_OK);
-    assert_int_equal(ec_job_add_variable(p->job, &info), 0);
-    p->x = ec_job_variable(p->job, 0)->value;
-}
-
-static void destroy(problem *p)
-{
-    ec_job_destroy(&p->job);
-    ec_graph_destroy(&p->graph);
-    ec_backend_destroy(&p->backend);
-}
 
 static ec_expr number(problem *p, double value)
 {
@@ -64,17 +26,6 @@ static void minimize(problem *p, ec_expr expr)
     assert_int_equal(ec_job_add_objective(p->job, "f", expr, false, 0), EC_OK);
 }
 
-static ec_result *solve(problem *p, const ec_solve_info *info)
-{
-    ec_result *result = NULL;
-
-    int status = ec_solve(p->job, p->backend, info, &result);
-    if (status != EC_OK)
-        fail_msg("%s: %s", ec_status_name(status), ec_error_text());
-    assert_non_null(result);
-    return result;
-}
-
 static void assert_refused(problem *p, const ec_solve_info *info, const char *words)
 {
     ec_result *result = NULL;
@@ -91,11 +42,11 @@ static void test_finds_the_minimum(void **state)
     ec_solve_info info;
 
     (void)state;
-    create(&p, 6, -5, 5, 2);
+    job_open_reals(&p, 6, -5, 5, 2);
     minimize(&p, sphere(&p, 1.25, 3));
     ec_solve_info_default(&info);
     info.evaluations = 30000;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_int_equal(r->stop, EC_STOP_EVALUATIONS);
     assert_int_equal(r->evaluations, 30000);
     assert_true(r->found && r->status == 0 && r->violation == 0 && r->failed == 0);
@@ -113,7 +64,7 @@ static void test_finds_the_minimum(void **state)
     assert_int_equal(r->history[r->n_history - 1].evaluations, 30000);
     ec_result_destroy(&r);
     assert_null(r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_budgets_are_exact(void **state)
@@ -123,7 +74,7 @@ static void test_budgets_are_exact(void **state)
     problem p;
 
     (void)state;
-    create(&p, 3, -5, 5, 1);
+    job_open_reals(&p, 3, -5, 5, 1);
     minimize(&p, sphere(&p, 0, 0));
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         ec_solve_info info;
@@ -131,23 +82,23 @@ static void test_budgets_are_exact(void **state)
         info.method = methods[m];
         info.population = 40;
         info.evaluations = 1013;
-        ec_result *r = solve(&p, &info);
+        ec_result *r = job_solve(&p, &info);
         assert_int_equal(r->evaluations, 1013);
         assert_int_equal(r->stop, EC_STOP_EVALUATIONS);
         ec_result_destroy(&r);
         info.evaluations = 17; /* less than one population */
-        r = solve(&p, &info);
+        r = job_solve(&p, &info);
         assert_int_equal(r->evaluations, 17);
         assert_true(r->found);
         ec_result_destroy(&r);
         info.evaluations = 0;
         info.generations = 11;
-        r = solve(&p, &info);
+        r = job_solve(&p, &info);
         assert_int_equal(r->generations, 11);
         assert_int_equal(r->stop, EC_STOP_GENERATIONS);
         ec_result_destroy(&r);
     }
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_target_and_sign(void **state)
@@ -156,19 +107,19 @@ static void test_target_and_sign(void **state)
     ec_solve_info info;
 
     (void)state;
-    create(&p, 4, -5, 5, 1);
+    job_open_reals(&p, 4, -5, 5, 1);
     ec_expr f = ec_graph_unary(p.graph, EC_OP_NEG, sphere(&p, 0, 1));
     assert_int_equal(ec_job_add_objective(p.job, "g", f, true, 0), EC_OK);
     ec_solve_info_default(&info);
     info.target = -1.01;
     info.method = "rand1bin";
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_int_equal(r->stop, EC_STOP_TARGET);
     assert_true(r->objective_final[0] >= -1.01 && r->objective_final[0] <= -1);
     assert_true(r->history[r->n_history - 1].best == r->objective_search[0]);
     assert_non_null(strstr(r->message, "target"));
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Costs in multiples of 2^-20: adding a constant is exact, so both runs must stop alike. */
@@ -180,7 +131,7 @@ static void test_stagnation_is_absolute(void **state)
     for (int shifted = 0; shifted < 2; shifted++) {
         problem p;
         ec_solve_info info;
-        create(&p, 3, -4, 4, 1);
+        job_open_reals(&p, 3, -4, 4, 1);
         ec_expr fine =
             ec_graph_binary(p.graph, EC_OP_MUL, sphere(&p, 0.3, 0), number(&p, 1048576.0));
         ec_expr grid =
@@ -192,11 +143,11 @@ static void test_stagnation_is_absolute(void **state)
         info.population = 30;
         info.stagnation = 15;
         info.stagnation_tolerance = 1e-3;
-        ec_result *r = solve(&p, &info);
+        ec_result *r = job_solve(&p, &info);
         assert_int_equal(r->stop, EC_STOP_STAGNATION);
         generations[shifted] = r->generations;
         ec_result_destroy(&r);
-        destroy(&p);
+        job_close(&p);
     }
     assert_int_equal(generations[0], generations[1]);
     assert_true(generations[0] > 15);
@@ -209,31 +160,31 @@ static void test_spread_and_time_and_interrupt(void **state)
     ec_solve_info info;
 
     (void)state;
-    create(&p, 3, -4, 4, 1);
+    job_open_reals(&p, 3, -4, 4, 1);
     minimize(&p, sphere(&p, 0, 0));
     ec_solve_info_default(&info);
     info.method = "rand1bin";
     info.spread = 1e-3;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_int_equal(r->stop, EC_STOP_SPREAD);
     assert_true(r->history[r->n_history - 1].spread < 1e-3);
     assert_true(fabs(r->variable[0][0]) < 0.02);
     ec_result_destroy(&r);
     info.spread = 0;
     info.seconds = 0.05;
-    r = solve(&p, &info);
+    r = job_solve(&p, &info);
     assert_int_equal(r->stop, EC_STOP_TIME);
     assert_true(r->found && r->evaluations > 0);
     ec_result_destroy(&r);
     info.interrupt = &interrupt;
     info.seconds = 100;
     info.population = 32; /* one chunk: nobody looks within it */
-    r = solve(&p, &info);
+    r = job_solve(&p, &info);
     assert_int_equal(r->stop, EC_STOP_INTERRUPT);
     assert_true(r->found);
     assert_non_null(strstr(r->message, "interrupted"));
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* Sphere, NaN for x0 < 0, and every start design there. */
@@ -266,13 +217,13 @@ static void test_half_nan(void **state)
     info.method = "rand1bin";
     info.population = 40;
     info.generations = 200;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_true(r->found && r->status == 0);
     assert_true(r->failed >= 40 && r->failed < r->evaluations);
     assert_true(isfinite(r->objective_final[0]) && r->objective_final[0] < 1e-3);
     assert_true(r->variable[0][0] >= 0);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_everything_fails(void **state)
@@ -281,12 +232,12 @@ static void test_everything_fails(void **state)
     ec_solve_info info;
 
     (void)state;
-    create(&p, 2, 1, 2, 1);
+    job_open_reals(&p, 2, 1, 2, 1);
     ec_expr first = ec_graph_slice(p.graph, p.x, 0, 0);
     minimize(&p, ec_graph_unary(p.graph, EC_OP_SQRT, ec_graph_unary(p.graph, EC_OP_NEG, first)));
     ec_solve_info_default(&info);
     info.generations = 5;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_false(r->found);
     assert_int_equal(r->failed, r->evaluations);
     char words[120];
@@ -295,7 +246,7 @@ static void test_everything_fails(void **state)
     assert_non_null(strstr(r->message, words));
     assert_true(r->n_history == 5 && r->history[4].failed == r->failed);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* ---- the end comes within a generation ---- */
@@ -357,7 +308,7 @@ static void create_bomb(problem *p, volatile int *flag, int last)
     bomb_config *config = calloc(1, sizeof *config);
     ec_call *call = NULL;
 
-    create(p, 1, 1, 2, 1);
+    job_open_reals(p, 1, 1, 2, 1);
     ec_expr in = ec_graph_slice(p->graph, p->x, 0, 0);
     config->flag = flag;
     config->last = last;
@@ -405,8 +356,8 @@ static void test_interrupt_within_a_generation(void **state)
     assert_true(r->genes[0] == two->genes[0]);
     ec_result_destroy(&r);
     ec_result_destroy(&two);
-    destroy(&p);
-    destroy(&q);
+    job_close(&p);
+    job_close(&q);
 
     flag = 0;
     create_bomb(&p, &flag, 5);
@@ -416,7 +367,7 @@ static void test_interrupt_within_a_generation(void **state)
     assert_true(r->n_history == 0 && r->evaluations == 0);
     assert_non_null(strstr(r->message, "the first generation of 320 designs had not been"));
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_error_keeps_the_best(void **state)
@@ -438,21 +389,22 @@ static void test_error_keeps_the_best(void **state)
     assert_true(r->objective_search[0] == r->history[1].best);
     assert_true(isnan(r->objective_final[0]) && isnan(r->record[0][0]));
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 
     create_bomb(&p, NULL, 5); /* before there is anything */
     r = solve_bomb(&p, NULL, 50, &status);
     assert_int_equal(status, EC_ERR_INTERNAL);
     assert_null(r);
-    destroy(&p);
+    job_close(&p);
 }
 
 /* ---- designs that fail ---- */
 
-/* y = x0^2, but where x0 < 1.5 an evaluation fails; with `again`, only among all 40
- * designs of a generation. */
+/* y = x0^2, but where x0 < 1.5 an evaluation fails: of any designs, or only of so many at once (40 are
+ * a generation), so many times. */
 typedef struct shaky_config {
-    bool again;
+    size_t among; /* 0: any */
+    int times;
     int evaluated;
 } shaky_config;
 
@@ -460,7 +412,7 @@ static int shaky_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_arra
                      ec_array *const *out, uint8_t *status, size_t n)
 {
     shaky_config *config = (shaky_config *)(void *)((bomb *)evaluator)->config;
-    bool fails = !config->again || n == 40;
+    bool fails = config->among == 0 || (n == config->among && config->times-- > 0);
 
     (void)exec;
     config->evaluated += (int)n;
@@ -473,7 +425,7 @@ static int shaky_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_arra
     return EC_OK;
 }
 
-static shaky_config *create_shaky(problem *p, bool again)
+static shaky_config *create_shaky(problem *p, size_t among)
 {
     static const ec_evaluator_def def = {.name = "shaky",
                                          .plan = bomb_plan,
@@ -484,9 +436,10 @@ static shaky_config *create_shaky(problem *p, bool again)
     shaky_config *config = calloc(1, sizeof *config);
     ec_call *call = NULL;
 
-    create(p, 2, 1, 2, 1);
+    job_open_reals(p, 2, 1, 2, 1);
     ec_expr in = ec_graph_slice(p->graph, p->x, 0, 0);
-    config->again = again;
+    config->among = among;
+    config->times = INT_MAX;
     assert_int_equal(ec_graph_call(p->graph, &def, config, 1, &in, &call), EC_OK);
     minimize(p, ec_graph_call_output(p->graph, call, &output));
     return config;
@@ -498,12 +451,12 @@ static void test_failed_designs_are_kept(void **state)
     ec_solve_info info;
 
     (void)state;
-    create_shaky(&p, false);
+    create_shaky(&p, 0);
     ec_solve_info_default(&info);
     info.method = "rand1bin";
     info.population = 40;
     info.generations = 20;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_true(r->found && r->objective_final[0] >= 2.25);
     assert_true(r->failed > 10 && r->n_failures > 10 && r->n_failures <= EC_FAILURES_MAX);
     for (size_t i = 0; i < r->n_failures; i++) {
@@ -513,7 +466,7 @@ static void test_failed_designs_are_kept(void **state)
         assert_true(r->failure_values[2 * i + 1] == r->failure_genes[2 * i + 1]);
     }
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_failures_are_tried_again(void **state)
@@ -522,21 +475,21 @@ static void test_failures_are_tried_again(void **state)
     ec_solve_info info;
 
     (void)state;
-    shaky_config *config = create_shaky(&p, true);
+    shaky_config *config = create_shaky(&p, 40);
     ec_solve_info_default(&info);
     info.method = "rand1bin";
     info.population = 40;
     info.generations = 3;
     info.on_failure = EC_FAILURE_RETRY;
     info.keep = 1;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_int_equal(r->failed, 0);
     assert_int_equal(r->evaluations, 120);
     assert_true(r->found && r->objective_search[0] < 2.25);
     /* only what failed was evaluated again */
     assert_true(config->evaluated > 120 && config->evaluated < 240);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_failures_get_a_value(void **state)
@@ -545,20 +498,20 @@ static void test_failures_get_a_value(void **state)
     ec_solve_info info;
 
     (void)state;
-    create_shaky(&p, false);
+    create_shaky(&p, 0);
     ec_solve_info_default(&info);
     info.method = "rand1bin";
     info.population = 40;
     info.generations = 5;
     info.on_failure = EC_FAILURE_VALUE;
     info.failure_value = 3;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_true(r->failed > 10 && r->failed < r->evaluations);
     assert_int_equal(r->history[0].feasible, 40); /* they take part */
     assert_true(r->history[4].failed == r->failed);
     assert_true(r->history[0].best < 3);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_a_failure_ends_the_run(void **state)
@@ -568,7 +521,7 @@ static void test_a_failure_ends_the_run(void **state)
     ec_result *r = NULL;
 
     (void)state;
-    create_shaky(&p, false);
+    create_shaky(&p, 0);
     ec_solve_info_default(&info);
     info.method = "rand1bin";
     info.population = 40;
@@ -576,7 +529,58 @@ static void test_a_failure_ends_the_run(void **state)
     info.on_failure = EC_FAILURE_STOP;
     assert_refused(&p, &info, "of generation 1 failed: an evaluator could not score the design");
     assert_null(r);
-    destroy(&p);
+    job_close(&p);
+}
+
+/* The five best fail at final fidelity. */
+static ec_result *solve_shaky_final(problem *p, ec_failure_policy policy, int *status)
+{
+    shaky_config *config = create_shaky(p, 5);
+    ec_solve_info info;
+    ec_result *r = NULL;
+
+    config->times = 1;
+    ec_solve_info_default(&info);
+    info.method = "rand1bin";
+    info.population = 40;
+    info.generations = 3;
+    info.keep = 5;
+    info.on_failure = policy;
+    info.failure_value = 3;
+    *status = ec_solve(p->job, p->backend, &info, &r);
+    assert_non_null(r);
+    assert_true(r->found && r->failed == 0);
+    return r;
+}
+
+static void test_failures_at_final_fidelity(void **state)
+{
+    static const ec_failure_policy ranked[] = {EC_FAILURE_WORST, EC_FAILURE_VALUE};
+    problem p;
+    int status;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) { /* also "value" is of the search only */
+        ec_result *r = solve_shaky_final(&p, ranked[i], &status);
+        assert_int_equal(status, EC_OK);
+        assert_int_equal(r->status, EC_CANDIDATE_EVALUATOR);
+        assert_non_null(strstr(r->message, "failed at final fidelity"));
+        ec_result_destroy(&r);
+        job_close(&p);
+    }
+    ec_result *r = solve_shaky_final(&p, EC_FAILURE_RETRY, &status);
+    assert_int_equal(status, EC_OK);
+    assert_int_equal(r->status, 0);
+    assert_true(r->objective_final[0] < 2.25);
+    ec_result_destroy(&r);
+    job_close(&p);
+    r = solve_shaky_final(&p, EC_FAILURE_STOP, &status);
+    assert_int_equal(status, EC_ERR_RANGE);
+    assert_non_null(strstr(r->message, "at final fidelity a design of the best failed: an "
+                                       "evaluator could not score the design; x = 1."));
+    assert_int_equal(r->stop, EC_STOP_ERROR);
+    ec_result_destroy(&r);
+    job_close(&p);
 }
 
 static void test_constraints(void **state)
@@ -585,7 +589,7 @@ static void test_constraints(void **state)
     ec_solve_info info;
 
     (void)state;
-    create(&p, 3, -5, 5, 1);
+    job_open_reals(&p, 3, -5, 5, 1);
     minimize(&p, sphere(&p, 0, 0));
     ec_constraint c = {
         .expr = ec_graph_unary(p.graph, EC_OP_SUM, p.x), .min = 3, .max = INFINITY, .scale = 1};
@@ -594,7 +598,7 @@ static void test_constraints(void **state)
         ec_job_add_record(p.job, "twice", ec_graph_binary(p.graph, EC_OP_ADD, p.x, p.x), 0), EC_OK);
     ec_solve_info_default(&info);
     info.evaluations = 20000;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_true(r->violation == 0 && r->constraint[0] <= 0);
     assert_true(fabs(r->objective_final[0] - 3) < 1e-5); /* x = (1, 1, 1) */
     assert_int_equal(r->record_length[0], 3);
@@ -606,7 +610,7 @@ static void test_constraints(void **state)
     assert_memory_equal(value, r->variable[0], 3 * sizeof *value);
     free(value);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_same_bits(void **state)
@@ -622,7 +626,7 @@ static void test_same_bits(void **state)
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         problem p;
         ec_solve_info info;
-        create(&p, 8, -3, 3, ways[i].threads);
+        job_open_reals(&p, 8, -3, 3, ways[i].threads);
         ec_expr wave = ec_graph_unary(p.graph, EC_OP_SUM, ec_graph_unary(p.graph, EC_OP_COS, p.x));
         minimize(&p, ec_graph_binary(p.graph, EC_OP_ADD, sphere(&p, 0.7, 0), wave));
         ec_solve_info_default(&info);
@@ -631,7 +635,7 @@ static void test_same_bits(void **state)
         info.chunk = ways[i].chunk;
         info.seed = 42;
         info.seed_given = true;
-        ec_result *r = solve(&p, &info);
+        ec_result *r = job_solve(&p, &info);
         assert_int_equal(r->seed, 42);
         if (i == 0) {
             memcpy(expected, r->variable[0], sizeof expected);
@@ -640,7 +644,7 @@ static void test_same_bits(void **state)
         assert_memory_equal(r->variable[0], expected, sizeof expected);
         assert_int_equal(r->n_history, rows);
         ec_result_destroy(&r);
-        destroy(&p);
+        job_close(&p);
     }
 }
 
@@ -650,7 +654,7 @@ static void test_refusals(void **state)
     ec_solve_info info;
 
     (void)state;
-    create(&p, 3, -5, 5, 1);
+    job_open_reals(&p, 3, -5, 5, 1);
     ec_solve_info_default(&info);
     info.generations = 3;
     assert_refused(&p, &info, "no objective");
@@ -673,7 +677,7 @@ static void test_refusals(void **state)
     info.spread = 0;
     assert_int_equal(ec_job_add_objective(p.job, "g", sphere(&p, 1, 0), false, 0), EC_OK);
     assert_refused(&p, &info, "2 objectives");
-    destroy(&p);
+    job_close(&p);
 }
 
 /* A job may grow after its solve: the result keeps its sizes, and has no value of what is new. */
@@ -687,11 +691,11 @@ static void test_grown_job(void **state)
     int32_t length = 0;
 
     (void)state;
-    create(&p, 3, -5, 5, 1);
+    job_open_reals(&p, 3, -5, 5, 1);
     minimize(&p, sphere(&p, 0, 0));
     ec_solve_info_default(&info);
     info.generations = 3;
-    ec_result *r = solve(&p, &info);
+    ec_result *r = job_solve(&p, &info);
     assert_int_equal(ec_job_add_variable(p.job, &later), 1);
     ec_expr y = ec_job_variable(p.job, 1)->value;
     assert_int_equal(ec_job_add_record(p.job, "y", y, 0), EC_OK);
@@ -704,7 +708,7 @@ static void test_grown_job(void **state)
     assert_int_equal(length, 3);
     free(value);
     ec_result_destroy(&r);
-    destroy(&p);
+    job_close(&p);
 }
 
 static void test_check(void **state)
@@ -714,7 +718,7 @@ static void test_check(void **state)
     ec_check check;
 
     (void)state;
-    create(&p, 3, -5, 5, 1);
+    job_open_reals(&p, 3, -5, 5, 1);
     minimize(&p, sphere(&p, 0, 0));
     ec_solve_info_default(&info);
     info.generations = 3;
@@ -723,7 +727,7 @@ static void test_check(void **state)
     assert_true(check.seconds_per_evaluation > 0);
     assert_true(check.nodes > 0);
     assert_int_equal(check.calls, 0);
-    destroy(&p);
+    job_close(&p);
 }
 
 int main(void)
@@ -742,6 +746,7 @@ int main(void)
         cmocka_unit_test(test_failures_are_tried_again),
         cmocka_unit_test(test_failures_get_a_value),
         cmocka_unit_test(test_a_failure_ends_the_run),
+        cmocka_unit_test(test_failures_at_final_fidelity),
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_refusals),
