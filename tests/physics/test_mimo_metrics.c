@@ -2,28 +2,19 @@
  * over a ground, a canyon of images, one path, none; the same bits alone and among others. */
 #include <complex.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
-#include "core/executor.h"
-#include "evaluators/mimo/mimo.h"
 #include "evaluators/mimo/path_moments.h"
-#include "evaluators/mimo/scene_build.h"
+#include "mimo_harness.h"
 
 enum { METRICS = EC_MIMO_OUTPUTS - EC_MIMO_K_FACTOR_DB, FREQUENCIES = 2 };
 enum { K, MEAN, SPREAD, TX_AZIMUTH, TX_ELEVATION, RX_AZIMUTH, RX_ELEVATION };
 
 static const double frequency[FREQUENCIES] = {2.4e9, 5.1e9};
-static ec_backend *cpu;
 
 static int setup(void **state)
 {
     (void)state;
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
+    return mimo_open_cpu();
 }
 
 static int teardown(void **state)
@@ -33,60 +24,14 @@ static int teardown(void **state)
     return 0;
 }
 
-static ec_scene *scene_of(int n, const ec_shape *shape, const char *material)
-{
-    ec_scene_builder *builder = NULL;
-    ec_scene_options options;
-    ec_material m;
-    ec_scene *scene = NULL;
-    int32_t index;
-
-    assert_int_equal(ec_scene_builder_create(&builder), EC_OK);
-    assert_int_equal(ec_material_by_name(material, &m), EC_OK);
-    assert_int_equal(ec_scene_builder_material(builder, &m, &index), EC_OK);
-    for (int i = 0; i < n; i++)
-        assert_int_equal(ec_scene_builder_shape(builder, "shape", index, &shape[i]), EC_OK);
-    ec_scene_options_default(&options);
-    assert_int_equal(ec_scene_build(builder, &options, &scene), EC_OK);
-    ec_scene_builder_destroy(&builder);
-    return scene;
-}
-
-static void stand(ec_graph *g, int32_t n, const double (*at)[3], ec_mimo_end *end)
-{
-    double *axis = malloc((size_t)n * sizeof *axis);
-    assert_non_null(axis);
-    for (int k = 0; k < 3; k++) {
-        for (int32_t i = 0; i < n; i++)
-            axis[i] = at[i][k];
-        end->at[k] = ec_graph_constant(g, 1, &n, axis);
-    }
-    end->count = n;
-    free(axis);
-}
-
-static ec_mimo_config config(const ec_scene *scene)
-{
-    ec_mimo_config c;
-    ec_mimo_config_default(&c);
-    c.scene = scene;
-    c.n_frequencies = FREQUENCIES;
-    c.frequency = frequency;
-    return c;
-}
-
 /* All metrics, [METRICS][...] each as long as the call's H, and H where it is not NULL. */
 static void evaluate(ec_graph *g, const ec_mimo_config *c, double **metric, ec_c128 *h)
 {
-    ec_call *call = NULL;
+    ec_call *call = mimo_link(g, c);
     ec_expr e[METRICS + 1];
     double *out[METRICS + 1];
     uint8_t status = 0;
 
-    int rc = ec_mimo_call(g, c, &call);
-    if (rc < 0)
-        print_error("%s\n", ec_error_text());
-    assert_int_equal(rc, EC_OK);
     for (int m = 0; m < METRICS; m++) {
         e[m] = ec_mimo_value(g, call, (ec_mimo_output)(EC_MIMO_K_FACTOR_DB + m));
         assert_true(e[m] >= 0);
@@ -173,13 +118,13 @@ static void test_two_rays(void **state)
 
     ec_shape_default(EC_SHAPE_GROUND, &ground);
     ground.size[0] = ground.size[1] = 200;
-    ec_scene *scene = scene_of(1, &ground, "pec");
+    ec_scene *scene = mimo_scene(1, &ground, (const char *const[]){"pec"});
     assert_int_equal(ec_graph_create(&g), EC_OK);
-    ec_mimo_config c = config(scene);
+    ec_mimo_config c = mimo_config(scene, FREQUENCIES, frequency);
     memcpy(c.tx.antenna.axis, (double[]){0, 1, 0}, sizeof c.tx.antenna.axis);
     memcpy(c.rx.antenna.axis, (double[]){0, 1, 0}, sizeof c.rx.antenna.axis);
-    stand(g, 2, tx, &c.tx);
-    stand(g, 3, rx, &c.rx);
+    mimo_stand(g, 2, tx, &c.tx);
+    mimo_stand(g, 3, rx, &c.rx);
     for (int m = 0; m < METRICS; m++)
         to[m] = got[m];
     evaluate(g, &c, to, NULL);
@@ -220,12 +165,12 @@ static void test_canyon(void **state)
     canyon.size[0] = 200;
     canyon.size[1] = w;
     canyon.size[2] = 30;
-    ec_scene *scene = scene_of(1, &canyon, "pec");
+    ec_scene *scene = mimo_scene(1, &canyon, (const char *const[]){"pec"});
     assert_int_equal(ec_graph_create(&g), EC_OK);
-    ec_mimo_config c = config(scene);
+    ec_mimo_config c = mimo_config(scene, FREQUENCIES, frequency);
     c.depth = DEPTH;
-    stand(g, 1, &tx, &c.tx);
-    stand(g, 1, &rx, &c.rx);
+    mimo_stand(g, 1, &tx, &c.tx);
+    mimo_stand(g, 1, &rx, &c.rx);
     for (int m = 0; m < METRICS; m++)
         to[m] = got[m];
     evaluate(g, &c, to, NULL);
@@ -262,12 +207,12 @@ static void test_one_path_and_none(void **state)
     memcpy(plate.at, (double[]){5, 0, 0}, sizeof plate.at);
     memcpy(plate.axis, (double[]){1, 0, 0}, sizeof plate.axis);
     plate.size[0] = plate.size[1] = 3;
-    ec_scene *scene = scene_of(1, &plate, "pec");
+    ec_scene *scene = mimo_scene(1, &plate, (const char *const[]){"pec"});
     assert_int_equal(ec_graph_create(&g), EC_OK);
-    ec_mimo_config c = config(scene);
+    ec_mimo_config c = mimo_config(scene, FREQUENCIES, frequency);
     c.depth = 0;
-    stand(g, 1, tx, &c.tx);
-    stand(g, 2, rx, &c.rx);
+    mimo_stand(g, 1, tx, &c.tx);
+    mimo_stand(g, 2, rx, &c.rx);
     for (int m = 0; m < METRICS; m++)
         to[m] = got[m];
     evaluate(g, &c, to, NULL);
@@ -316,18 +261,18 @@ static void test_alone_or_among_others(void **state)
     ec_shape_default(EC_SHAPE_BOX, &box[1]);
     memcpy(box[1].at, (double[]){4, 2, 0.9}, sizeof box[1].at);
     memcpy(box[1].size, (double[]){0.4, 1, 1.8}, sizeof box[1].size);
-    ec_scene *scene = scene_of(2, box, "itu_concrete");
+    ec_scene *scene = mimo_scene(2, box, (const char *const[]){"itu_concrete", "itu_concrete"});
     for (int i = 0; i < USERS; i++) {
         at[i][0] = 0.55 + 0.7 * (i % 10);
         at[i][1] = 0.35 + 1.15 * (i / 10) + 0.003 * (i % 7);
         at[i][2] = 1.93;
     }
     assert_int_equal(ec_graph_create(&g), EC_OK);
-    ec_mimo_config c = config(scene);
+    ec_mimo_config c = mimo_config(scene, FREQUENCIES, frequency);
     c.depth = 2;
     c.diffractions = 1;
-    stand(g, 1, mast, &c.tx);
-    stand(g, USERS, (const double(*)[3])at, &c.rx);
+    mimo_stand(g, 1, mast, &c.tx);
+    mimo_stand(g, USERS, (const double(*)[3])at, &c.rx);
     c.receivers = USERS;
     for (int m = 0; m < METRICS; m++) {
         to[m] = all[m];
@@ -342,7 +287,7 @@ static void test_alone_or_among_others(void **state)
     assert_memory_equal(h, plain, sizeof h);
     c.receivers = 1;
     for (int i = 0; i < USERS; i += 7) {
-        stand(g, 1, (const double(*)[3])(at + i), &c.rx);
+        mimo_stand(g, 1, (const double(*)[3])(at + i), &c.rx);
         evaluate(g, &c, alone, NULL);
         for (int m = 0; m < METRICS; m++)
             for (int f = 0; f < FREQUENCIES; f++)

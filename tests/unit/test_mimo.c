@@ -1,54 +1,30 @@
 /* Channels as expressions: a receiver has the same bits alone and among others, a design alone and
  * in a batch; reciprocity; designs that fail. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
-#include "../../core/executor.h"
-#include "../../evaluators/mimo/mimo.h"
-#include "../../evaluators/mimo/scene_build.h"
+#include "mimo_harness.h"
 
-static ec_backend *cpu;
 static ec_scene *room; /* 8 x 5 x 3 m of concrete, a box of metal within */
 
 static ec_scene *make_room(void)
 {
-    ec_scene_builder *builder = NULL;
-    ec_scene_options options;
-    ec_material material;
-    ec_shape shape;
-    ec_scene *scene = NULL;
-    int32_t index;
+    ec_shape shape[2];
 
-    assert_int_equal(ec_scene_builder_create(&builder), EC_OK);
-    ec_shape_default(EC_SHAPE_BOX, &shape);
-    memcpy(shape.at, (double[]){4, 2.5, 1.5}, sizeof shape.at);
-    memcpy(shape.size, (double[]){8, 5, 3}, sizeof shape.size);
-    shape.inward = true;
-    assert_int_equal(ec_material_by_name("itu_concrete", &material), EC_OK);
-    assert_int_equal(ec_scene_builder_material(builder, &material, &index), EC_OK);
-    assert_int_equal(ec_scene_builder_shape(builder, "room", index, &shape), EC_OK);
-    ec_shape_default(EC_SHAPE_BOX, &shape);
-    memcpy(shape.at, (double[]){4, 2, 0.9}, sizeof shape.at);
-    memcpy(shape.size, (double[]){0.4, 1, 1.8}, sizeof shape.size);
-    assert_int_equal(ec_material_by_name("pec", &material), EC_OK);
-    assert_int_equal(ec_scene_builder_material(builder, &material, &index), EC_OK);
-    assert_int_equal(ec_scene_builder_shape(builder, "cabinet", index, &shape), EC_OK);
-    ec_scene_options_default(&options);
-    assert_int_equal(ec_scene_build(builder, &options, &scene), EC_OK);
-    ec_scene_builder_destroy(&builder);
-    return scene;
+    ec_shape_default(EC_SHAPE_BOX, &shape[0]);
+    memcpy(shape[0].at, (double[]){4, 2.5, 1.5}, sizeof shape[0].at);
+    memcpy(shape[0].size, (double[]){8, 5, 3}, sizeof shape[0].size);
+    shape[0].inward = true;
+    ec_shape_default(EC_SHAPE_BOX, &shape[1]);
+    memcpy(shape[1].at, (double[]){4, 2, 0.9}, sizeof shape[1].at);
+    memcpy(shape[1].size, (double[]){0.4, 1, 1.8}, sizeof shape[1].size);
+    return mimo_scene(2, shape, (const char *const[]){"itu_concrete", "pec"});
 }
 
 static int setup(void **state)
 {
     (void)state;
     room = make_room();
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
+    return mimo_open_cpu();
 }
 
 static int teardown(void **state)
@@ -70,38 +46,16 @@ static const double frequency[2] = {3.5e9, 3.6e9};
 
 static ec_mimo_config config(void)
 {
-    ec_mimo_config c;
-    ec_mimo_config_default(&c);
-    c.scene = room;
-    c.n_frequencies = 2;
-    c.frequency = frequency;
+    ec_mimo_config c = mimo_config(room, 2, frequency);
+
     c.depth = 2;
     c.diffractions = 1;
     return c;
 }
 
-/* Antennas at n places. */
-static void stand(ec_graph *g, int32_t n, const double (*at)[3], ec_mimo_end *end)
-{
-    double *axis = malloc((size_t)n * sizeof *axis);
-    assert_non_null(axis);
-    for (int k = 0; k < 3; k++) {
-        for (int32_t i = 0; i < n; i++)
-            axis[i] = at[i][k];
-        end->at[k] = ec_graph_constant(g, 1, &n, axis);
-    }
-    end->count = n;
-    free(axis);
-}
-
 static ec_expr channel(ec_graph *g, const ec_mimo_config *c)
 {
-    ec_call *call = NULL;
-    int status = ec_mimo_call(g, c, &call);
-    if (status < 0)
-        print_error("%s\n", ec_error_text());
-    assert_int_equal(status, EC_OK);
-    return ec_mimo_value(g, call, EC_MIMO_CHANNEL);
+    return ec_mimo_value(g, mimo_link(g, c), EC_MIMO_CHANNEL);
 }
 
 static void evaluate(ec_graph *g, ec_expr e, const double *genes, size_t n_genes, void *to,
@@ -139,17 +93,17 @@ static void test_alone_or_among_others(void **state)
     for (int i = 0; i < USERS; i++)
         memcpy(back[i], at[USERS - 1 - i], sizeof back[i]);
     ec_graph *g = graph();
-    stand(g, MASTS, mast, &c.tx);
-    stand(g, USERS, (const double(*)[3])at, &c.rx);
+    mimo_stand(g, MASTS, mast, &c.tx);
+    mimo_stand(g, USERS, (const double(*)[3])at, &c.rx);
     c.receivers = USERS;
     evaluate(g, channel(g, &c), NULL, 0, all, &status);
     assert_int_equal(status, 0);
-    stand(g, USERS, (const double(*)[3])back, &c.rx);
+    mimo_stand(g, USERS, (const double(*)[3])back, &c.rx);
     evaluate(g, channel(g, &c), NULL, 0, turned, &status);
     c.receivers = 1;
     for (int i = 0; i < USERS; i += 9) {
         ec_c128 one[2 * MASTS];
-        stand(g, 1, (const double(*)[3])(at + i), &c.rx);
+        mimo_stand(g, 1, (const double(*)[3])(at + i), &c.rx);
         evaluate(g, channel(g, &c), NULL, 0, one, &status);
         for (int f = 0; f < 2; f++) {
             size_t bytes = MASTS * sizeof *one;
@@ -172,8 +126,8 @@ static void test_reciprocity(void **state)
     uint8_t status = 0;
     users(at);
     ec_graph *g = graph();
-    stand(g, MASTS, mast, &c.tx);
-    stand(g, USERS, (const double(*)[3])at, &c.rx);
+    mimo_stand(g, MASTS, mast, &c.tx);
+    mimo_stand(g, USERS, (const double(*)[3])at, &c.rx);
     c.rx.antenna.kind = EC_ELEMENT_KIND_HALF_WAVE;
     evaluate(g, channel(g, &c), NULL, 0, there, &status);
     ec_mimo_end tx = c.tx;
@@ -200,7 +154,7 @@ static ec_expr moving(ec_graph *g, ec_mimo_config *c, double min, double max)
     c->tx.at[1] = ec_graph_constant(g, 1, &two, y);
     c->tx.at[2] = ec_graph_number(g, 1.7);
     c->tx.count = 2;
-    stand(g, 1, &(const double[3]){6.1, 3.3, 1.2}, &c->rx);
+    mimo_stand(g, 1, &(const double[3]){6.1, 3.3, 1.2}, &c->rx);
     return channel(g, c);
 }
 
@@ -274,7 +228,7 @@ static void test_designs_that_fail(void **state)
     assert_int_equal(status & EC_CANDIDATE_EVALUATOR, EC_CANDIDATE_EVALUATOR);
     evaluate(g, e, (double[]){3.8, 5}, 2, h, &status); /* on it */
     assert_int_equal(status & EC_CANDIDATE_EVALUATOR, EC_CANDIDATE_EVALUATOR);
-    stand(g, 1, &(const double[3]){5, 1, 1.7}, &c.rx);
+    mimo_stand(g, 1, &(const double[3]){5, 1, 1.7}, &c.rx);
     e = channel(g, &c);
     evaluate(g, e, (double[]){3, 5}, 2, h, &status); /* at the receiver */
     assert_int_equal(status & EC_CANDIDATE_EVALUATOR, EC_CANDIDATE_EVALUATOR);
@@ -300,8 +254,8 @@ static void test_launched(void **state)
     uint8_t status = 0;
     users(at);
     ec_graph *g = graph();
-    stand(g, MASTS, mast, &c.tx);
-    stand(g, USERS, (const double(*)[3])at, &c.rx);
+    mimo_stand(g, MASTS, mast, &c.tx);
+    mimo_stand(g, USERS, (const double(*)[3])at, &c.rx);
     c.search = EC_MIMO_EXHAUSTIVE;
     evaluate(g, channel(g, &c), NULL, 0, a, &status);
     c.search = EC_MIMO_LAUNCHED;
