@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum { KEEP_DEFAULT = 16 }; /* designs of the final re-scoring */
-/* Two designs are distinct when a gene differs by this share of its range. */
-static const double distinct_share = 0.02;
+/* Two designs are distinct when a gene differs by this share of its range. With groups more of it:
+ * the best members of one group lie side by side and would be all that is polished. */
+static const double distinct_share = 0.02, distinct_share_groups = 0.15;
 /* For the final figures of a search that a signal has ended. */
 static const double end_seconds = 5;
 
@@ -362,7 +363,8 @@ static int build_lists(ec_solve_run *run)
     int status = ec_design_list_create(&run->keep, keep, run->width, 0);
     if (status == EC_OK)
         status = ec_design_list_create(&run->distinct, EC_POLISH_DESIGNS_MAX, run->width,
-                                       distinct_share);
+                                       run->job->n_group_genes > 0 ? distinct_share_groups
+                                                                   : distinct_share);
     if (status == EC_OK)
         status = ec_design_list_create(&run->latest, keep, run->width, 0);
     if (status < 0)

@@ -240,18 +240,19 @@ static void test_groups(void **state)
     uint64_t evaluations = 0;
 
     (void)state;
-    create(&p, 2, -5, 5);
+    job_open_reals(&p, 2, -5, 5, 1);
     ec_variable_info shared = {
         .name = "g", .kind = EC_VARIABLE_REAL, .min = &min, .max = &max, .group = true};
     assert_int_equal(ec_job_add_variable(p.job, &shared), 1);
     ec_expr g = ec_job_variable(p.job, 1)->value;
-    ec_expr f = add(&p, square(&p, sub(&p, p.x0, number(&p, 1))),
-                    add(&p, square(&p, sub(&p, p.x1, number(&p, two))),
+    ec_expr f = add(&p, square(&p, sub(&p, element(&p, 0), number(&p, 1))),
+                    add(&p, square(&p, sub(&p, element(&p, 1), number(&p, two))),
                         square(&p, sub(&p, g, number(&p, three)))));
-    ec_constraint limit = {.expr = add(&p, add(&p, p.x0, p.x1), mul(&p, number(&p, 2), g)),
-                           .min = -INFINITY,
-                           .max = 1,
-                           .scale = 1};
+    ec_constraint limit = {
+        .expr = add(&p, add(&p, element(&p, 0), element(&p, 1)), mul(&p, number(&p, 2), g)),
+        .min = -INFINITY,
+        .max = 1,
+        .scale = 1};
     assert_int_equal(ec_job_add_objective(p.job, "f", f, false, 0), EC_OK);
     assert_int_equal(ec_job_add_constraint(p.job, "limit", &limit), EC_OK);
     assert_int_equal(ec_polish(p.job, &info, 2, genes, group_genes, &evaluations), EC_OK);
@@ -262,7 +263,7 @@ static void test_groups(void **state)
         assert_true(genes[2 * i] + genes[2 * i + 1] + 2 * group_genes[i] <= 1);
     }
     assert_true(evaluations > 24); /* those of differences count */
-    destroy(&p);
+    job_close(&p);
 }
 
 /* The Jacobian of the problem against differences, through a maximum, a product and a sort. */

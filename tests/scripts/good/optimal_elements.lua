@@ -1,5 +1,5 @@
 -- expect: weights with the elements' fields, coupled ports and gradients
--- expect: method = 'minimum_sll' have no gradient
+-- expect: slopes by differences
 local ec = require "eciton"
 
 local function close(expr, wanted, limit, what)
@@ -119,7 +119,7 @@ for i = 1, 144 do
 end
 assert(on == 90)
 
--- polish follows the weights of lcmv; methods without a gradient say why it ends
+-- polish follows the weights of lcmv; those without a gradient by differences
 local function search(method, polish)
     local job = ec.job{ name = method, seed = 2 }
     local x = job:spaced{ name = "x", count = 10, aperture = 6, min_gap = 0.5 }
