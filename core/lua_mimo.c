@@ -356,14 +356,15 @@ static void warn_materials(lua_State *L, const ec_scene *scene, double frequency
                          ec_error_text());
 }
 
-/* What was searched; antennas that may be too near for a model without coupling. */
+/* What a search left out; antennas that may be too near for a model without coupling. */
 static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
 {
     ec_log *log = ec_lua_host_of(L)->settings.log;
     char text[256];
     double highest = 0;
-    ec_mimo_describe(call, text, sizeof text);
-    ec_log_write(log, ec_mimo_is_cut(call) ? EC_LOG_WARNING : EC_LOG_INFO, "ec.mimo: %s", text);
+    ec_mimo_describe(call, text, sizeof text); /* else its plan says it, when it is used */
+    if (ec_mimo_is_cut(call))
+        ec_log_write(log, EC_LOG_WARNING, "ec.mimo: %s", text);
     for (int32_t i = 0; i < config->n_frequencies; i++)
         highest = fmax(highest, config->frequency[i]);
     for (int32_t i = 0; i < config->n_frequencies; i++)
@@ -391,6 +392,7 @@ static int mimo_new(lua_State *L)
     if (!scene || !scene->scene)
         ec_lua_fail(L, "ec.mimo: key 'scene': wants a scene of ec.scene{ ... }, got a %s",
                     luaL_typename(L, k.scene));
+    ec_lua_scene_say(L, k.scene);
     ec_mimo_config_default(&config);
     config.scene = scene->scene;
     config.frequency = frequencies(L, &k, &config.n_frequencies);

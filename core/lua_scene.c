@@ -449,14 +449,16 @@ static size_t bytes_of(const ec_scene *s)
            (size_t)s->n_surfaces * sizeof *s->surface;
 }
 
-/* The report's first line and warnings; all of it is scene:report(). */
-static void say(ec_lua_host *host, const ec_scene *scene)
+void ec_lua_scene_say(lua_State *L, int index)
 {
+    ec_lua_scene *scene = luaL_checkudata(L, index, EC_LUA_SCENE);
     char text[512];
-    ec_scene_report_text(scene, text, sizeof text);
+    if (scene->said)
+        return;
+    scene->said = true;
+    ec_scene_report_text(scene->scene, text, sizeof text);
     text[strcspn(text, "\n")] = 0;
-    ec_log_write(host->settings.log, EC_LOG_INFO, "%s", text);
-    ec_scene_report_warn(scene, host->settings.log);
+    ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_INFO, "%s", text);
 }
 
 static int scene_new(lua_State *L)
@@ -509,7 +511,7 @@ static int scene_new(lua_State *L)
     size_t bytes = bytes_of(scene->scene);
     ec_lua_budget_take(L, bytes);
     scene->bytes = bytes;
-    say(host, scene->scene);
+    ec_scene_report_warn(scene->scene, host->settings.log);
     lua_pushvalue(L, result);
     return 1;
 }
@@ -541,6 +543,7 @@ static int scene_gc(lua_State *L)
 static int scene_report(lua_State *L)
 {
     const ec_scene *scene = scene_at(L, "scene:report");
+    ((ec_lua_scene *)lua_touserdata(L, 1))->said = true;
     size_t size = ec_scene_report_text(scene, NULL, 0) + 1;
     char *text = lua_newuserdatauv(L, size, 0);
     ec_scene_report_text(scene, text, size);

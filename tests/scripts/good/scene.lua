@@ -16,6 +16,7 @@ local ec = require "eciton"
 local box = ec.scene{ ec.box{ size = {4, 6, 10}, at = {0, 0, 5}, rotate_deg = 0 } }
 assert(box.n_triangles == 12 and box.n_facets == 6 and box.n_wedges == 12 and box.n_surfaces == 0)
 assert(box.low[1] == -2 and box.high[3] == 10)
+print((box:report():match("[^\n]+")))
 box:save("scene.ply")
 box:save("scene.vtk")
 
