@@ -1,5 +1,6 @@
 #include "lua_files.h"
 
+#include "npy_file.h"
 #include "output.h"
 #include "output_file.h"
 #include "utf8.h"
@@ -327,32 +328,6 @@ static bool ends_with(const char *name, const char *ending)
     return n >= m && strcmp(name + n - m, ending) == 0;
 }
 
-/* NPY version 1.0: magic, length of the header, a Python dictionary padded to 64 bytes, the
- * data. */
-static void write_npy_header(FILE *file, int64_t rows, int32_t columns)
-{
-    char text[128], shape[64];
-    if (columns == 0)
-        snprintf(shape, sizeof shape, "(%lld,)", (long long)rows);
-    else
-        snprintf(shape, sizeof shape, "(%lld, %d)", (long long)rows, (int)columns);
-    int n = snprintf(text, sizeof text, "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }",
-                     shape);
-    int total = (int)ec_round_up((size_t)(10 + n + 1), 64) - 10;
-    const unsigned char head[10] = {0x93,
-                                    'N',
-                                    'U',
-                                    'M',
-                                    'P',
-                                    'Y',
-                                    1,
-                                    0,
-                                    (unsigned char)(total & 255),
-                                    (unsigned char)(total >> 8)};
-    fwrite(head, 1, sizeof head, file);
-    fprintf(file, "%-*s\n", total - 1, text);
-}
-
 static void write_double(FILE *file, double value)
 {
     fwrite(&value, sizeof value, 1, file); /* little-endian, as every machine Eciton runs on */
@@ -388,8 +363,9 @@ int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns,
     int64_t rows = 0;
     for (int32_t i = 0; i < columns; i++)
         rows = column[i].length > rows ? column[i].length : rows;
+    const int64_t shape[2] = {rows, columns};
     if (npy)
-        write_npy_header(file, rows, names ? columns : 0);
+        ec_npy_write_header(file, "<f8", names ? 2 : 1, shape);
     else if (names)
         for (int32_t i = 0; i < columns; i++)
             write_name(file, names[i], i + 1 < columns ? "," : "\n");
