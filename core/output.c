@@ -1,6 +1,7 @@
 /* output.c: writers of results: JSON by cJSON, a table, CSV files and plots by gnuplot. */
 #include "output.h"
 #include "output_file.h"
+#include "output_internal.h"
 
 #include <cJSON.h>
 #include <errno.h>
@@ -637,10 +638,10 @@ static int pattern_csv(const ec_output_pattern *pattern, const char *folder, con
     return text_write(&text, folder, file);
 }
 
-/* "level_db" as "level (dB)": the label of an axis. */
-static void axis_label(const char *column, char *text, size_t size)
+void ec_output_axis_label(const char *column, char *text, size_t size)
 {
-    static const char *const units[][2] = {{"_db", "dB"}, {"_deg", "deg"}};
+    static const char *const units[][2] = {
+        {"_db", "dB"}, {"_deg", "deg"}, {"_dbm", "dBm"}, {"_bit_s_hz", "bit/s/Hz"}};
     size_t length = strlen(column);
 
     snprintf(text, size, "%s", column);
@@ -683,16 +684,26 @@ static void pattern_levels(const ec_output_pattern *pattern, double *low, double
         *low = *high - 10;
 }
 
-/* Text inside single quotes of gnuplot: a quote is doubled; no markup (noenhanced is set). */
+void ec_output_gnuplot_word(const char *word, char *text, size_t size)
+{
+    size_t n = 0;
+
+    text[n++] = '\'';
+    for (; *word && n + 4 < size; word++) {
+        if (*word == '\'')
+            text[n++] = '\'';
+        text[n++] = *word == '\n' || *word == '\r' ? ' ' : *word;
+    }
+    text[n++] = '\'';
+    text[n] = 0;
+}
+
 static void gnuplot_word(text_buffer *text, const char *word)
 {
-    text_add(text, "'");
-    for (; *word; word++)
-        if (*word == '\n' || *word == '\r')
-            text_add(text, " ");
-        else
-            text_add(text, *word == '\'' ? "''" : "%c", *word);
-    text_add(text, "'");
+    char quoted[1024];
+
+    ec_output_gnuplot_word(word, quoted, sizeof quoted);
+    text_add(text, "%s", quoted);
 }
 
 static int pattern_gp(const ec_output_pattern *pattern, const char *folder, const char *file)
@@ -715,14 +726,14 @@ static int pattern_gp(const ec_output_pattern *pattern, const char *folder, cons
              pattern->name, grid ? "900,800" : "1000,600", pattern->name);
     gnuplot_word(&text, pattern->title ? pattern->title : pattern->name);
     text_add(&text, "\nset xlabel ");
-    axis_label(pattern->axis[0], label, sizeof label);
+    ec_output_axis_label(pattern->axis[0], label, sizeof label);
     gnuplot_word(&text, label);
     text_add(&text, "\nset ylabel ");
-    axis_label(grid ? pattern->axis[1] : pattern->value, label, sizeof label);
+    ec_output_axis_label(grid ? pattern->axis[1] : pattern->value, label, sizeof label);
     gnuplot_word(&text, label);
     if (grid) {
         text_add(&text, "\nset cblabel ");
-        axis_label(pattern->value, label, sizeof label);
+        ec_output_axis_label(pattern->value, label, sizeof label);
         gnuplot_word(&text, strcmp(pattern->value, "level_db") == 0 ? "dB" : label);
         text_add(&text, " offset 1");
         text_add(&text,
@@ -794,9 +805,7 @@ static bool run_gnuplot(const char *folder, const char *file)
     return false;
 }
 
-/* NAME.png by gnuplot from NAME.gp in the folder; returns whether there is one, the log says why
- * not. */
-static bool draw(const char *folder, const char *name, ec_log *log)
+bool ec_output_draw(const char *folder, const char *name, ec_log *log)
 {
     char file[512], image[5000];
 
@@ -832,7 +841,7 @@ int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *p
     status = pattern_gp(pattern, folder, file);
     if (status < 0)
         return status;
-    bool drawn = draw(folder, pattern->name, log);
+    bool drawn = ec_output_draw(folder, pattern->name, log);
     if (plotted)
         *plotted = drawn;
     return EC_OK;
@@ -852,7 +861,7 @@ static int front_gp(const ec_job *job, const ec_result *result, const char *fold
     gnuplot_word(&text, ec_job_name(job));
     for (int32_t k = 0; k < 2; k++) {
         text_add(&text, k ? "\nset ylabel " : "\nset xlabel ");
-        axis_label(ec_job_objective(job, k)->name, label, sizeof label);
+        ec_output_axis_label(ec_job_objective(job, k)->name, label, sizeof label);
         gnuplot_word(&text, label);
     }
     text_add(&text,
@@ -878,7 +887,7 @@ int ec_output_all(const ec_job *job, const ec_result *result, const char *folder
     if (status == EC_OK && result->n_objectives == 2 && result->front.n > 0) {
         status = front_gp(job, result, folder);
         if (status == EC_OK)
-            draw(folder, "front", log);
+            ec_output_draw(folder, "front", log);
     }
     for (int32_t i = 0; i < n_patterns && status == EC_OK; i++)
         status = ec_output_plot(&patterns[i], folder, NULL, log);
