@@ -3,6 +3,7 @@
 
 #include "mimo_antennas.h"
 #include "mimo_coupling.h"
+#include "mimo_internal.h"
 #include "mimo_metrics_kernels.h"
 #include "path_channels.h"
 #include "path_internal.h"
@@ -42,6 +43,7 @@ typedef struct setup {
     ec_path_options options;
     ec_path_plan *plan;
     ec_path_sequences *sequences;
+    double power_dbm, noise_dbm;
     char path[256];
 } setup;
 
@@ -75,6 +77,7 @@ void ec_mimo_config_default(ec_mimo_config *config)
     config->receivers = 1;
     config->depth = 3;
     config->rays = 100000;
+    config->power_dbm = config->noise_dbm = NAN;
 }
 
 static void setup_destroy(void *config)
@@ -274,6 +277,8 @@ static int make_setup(const ec_graph *graph, const ec_mimo_config *config, setup
     s->scene = config->scene;
     s->receivers = config->receivers;
     s->n_frequencies = config->n_frequencies;
+    s->power_dbm = config->power_dbm;
+    s->noise_dbm = config->noise_dbm;
     s->frequency = malloc((size_t)config->n_frequencies * sizeof *s->frequency);
     if (!s->frequency)
         return ec_fail(EC_ERR_MEMORY, "no memory for frequencies");
@@ -333,6 +338,11 @@ int ec_mimo_call(ec_graph *graph, const ec_mimo_config *config, ec_call **call)
     return ec_graph_call(graph, &ec_evaluator_mimo, s, INPUTS, in, call);
 }
 
+const ec_scene *ec_mimo_scene(const ec_call *call)
+{
+    return ((const setup *)call->config)->scene;
+}
+
 void ec_mimo_describe(const ec_call *call, char *text, size_t size)
 {
     snprintf(text, size, "%s", ((const setup *)call->config)->path);
@@ -348,6 +358,27 @@ double ec_mimo_least_spacing(const ec_call *call)
 {
     const setup *s = call->config;
     return fmin(s->tx.spacing, s->rx.spacing);
+}
+
+ec_mimo_parts ec_mimo_parts_of(const ec_call *call)
+{
+    const setup *s = call->config;
+    return (ec_mimo_parts){.scene = s->scene,
+                           .plan = s->plan,
+                           .sequences = s->sequences,
+                           .n_tx = s->tx.count,
+                           .n_rx = s->rx.count / s->receivers,
+                           .receivers = s->receivers,
+                           .n_frequencies = s->n_frequencies,
+                           .frequency = s->frequency,
+                           .power_dbm = s->power_dbm,
+                           .noise_dbm = s->noise_dbm};
+}
+
+const ec_antenna *ec_mimo_antenna_of(const ec_call *call, bool receives, int32_t antenna)
+{
+    const setup *s = call->config;
+    return ec_mimo_antennas_get(receives ? &s->rx.antennas : &s->tx.antennas, antenna);
 }
 
 /* ---- outputs -------------------------------------------------------------------------------- */

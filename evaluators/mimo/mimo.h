@@ -56,6 +56,9 @@ typedef struct ec_mimo_config {
     bool inner_wedges;
     ec_mimo_search search;
     int32_t rays; /* from each place, of a launched search */
+    /* Link budget: of all transmitters together, and of a receiver's noise; NAN: none. Channels do
+     * not depend on it; maps of a design do (mimo_design.h). */
+    double power_dbm, noise_dbm;
 } ec_mimo_config;
 
 typedef enum ec_mimo_output {
@@ -81,6 +84,8 @@ EC_API void ec_mimo_config_default(ec_mimo_config *config);
 /* Records a call. Errors name what is wrong with a sentence. */
 EC_API int ec_mimo_call(ec_graph *graph, const ec_mimo_config *config, ec_call **call);
 EC_API ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output output);
+/* What the call's waves meet; borrowed. */
+EC_API const struct ec_scene *ec_mimo_scene(const ec_call *call);
 /* What sequences there are and how they were found, in a line. */
 EC_API void ec_mimo_describe(const ec_call *call, char *text, size_t size);
 /* Whether a limit cut sequences off: paths may be missing. */

@@ -1,8 +1,11 @@
 /* A scene as a file for a viewer: PLY (Turk 1994), or VTK's legacy format, version 3.0; both as
  * text. */
-#include "scene_internal.h"
+#include "scene_save_internal.h"
 
 #include "../../core/output_file.h"
+#include "scene_build.h"
+
+#include <string.h>
 
 /* Material, object and part of a triangle; parts count facets first, then surfaces. */
 static void tags_of(const ec_scene *s, int32_t t, int32_t tag[3])
@@ -25,23 +28,39 @@ static void write_names(const ec_scene *s, FILE *to, const char *start)
     }
 }
 
-static void write_ply(const ec_scene *s, FILE *to)
+void ec_scene_ply_head(const ec_scene *s, size_t points, FILE *to)
 {
-    int32_t tag[3];
     fprintf(to, "ply\nformat ascii 1.0\n");
     write_names(s, to, "comment ");
     fprintf(to,
-            "element vertex %d\nproperty double x\nproperty double y\nproperty double z\n"
+            "element vertex %zu\nproperty double x\nproperty double y\nproperty double z\n"
             "element face %d\nproperty list uchar int vertex_indices\nproperty int material\n"
-            "property int object\nproperty int part\nend_header\n",
-            (int)s->n_vertices, (int)s->n_triangles);
+            "property int object\nproperty int part\n",
+            (size_t)s->n_vertices + points, (int)s->n_triangles);
+}
+
+void ec_scene_ply_vertices(const ec_scene *s, FILE *to)
+{
     for (int32_t v = 0; v < s->n_vertices; v++)
         fprintf(to, "%.9g %.9g %.9g\n", s->vertex[v][0], s->vertex[v][1], s->vertex[v][2]);
+}
+
+void ec_scene_ply_faces(const ec_scene *s, FILE *to)
+{
+    int32_t tag[3];
     for (int32_t t = 0; t < s->n_triangles; t++) {
         tags_of(s, t, tag);
         fprintf(to, "3 %d %d %d %d %d %d\n", (int)s->triangle[t][0], (int)s->triangle[t][1],
                 (int)s->triangle[t][2], (int)tag[0], (int)tag[1], (int)tag[2]);
     }
+}
+
+static void write_ply(const ec_scene *s, FILE *to)
+{
+    ec_scene_ply_head(s, 0, to);
+    fprintf(to, "end_header\n");
+    ec_scene_ply_vertices(s, to);
+    ec_scene_ply_faces(s, to);
 }
 
 static void write_vtk(const ec_scene *s, FILE *to)

@@ -1,0 +1,27 @@
+/* mimo_internal.h: what of a call of ec_mimo_call those read that follow a design's paths
+ * (mimo_design.h). */
+#ifndef EC_MIMO_INTERNAL_H
+#define EC_MIMO_INTERNAL_H
+
+#include "mimo_design.h"
+#include "path_field.h"
+
+/* Borrowed from the call. */
+typedef struct ec_mimo_parts {
+    const ec_scene *scene;
+    const ec_path_plan *plan;
+    const ec_path_sequences *sequences;
+    int32_t n_tx, n_rx, receivers; /* n_rx: of each receiver */
+    int32_t n_frequencies;
+    const double *frequency;     /* Hz */
+    double power_dbm, noise_dbm; /* NAN: no link budget */
+} ec_mimo_parts;
+
+ec_mimo_parts ec_mimo_parts_of(const ec_call *call);
+/* The antenna of a number, from 0, of the transmitting or of all receiving ones. */
+const ec_antenna *ec_mimo_antenna_of(const ec_call *call, bool receives, int32_t antenna);
+
+/* The first sample of an expression at a design, complex as pairs; malloc'ed. */
+int ec_mimo_evaluate(const ec_mimo_winner *winner, ec_expr expr, double **value);
+
+#endif
