@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli_links.h"
 #include "cli_patterns.h"
 #include "evaluators/array_pattern/array_pattern.h"
 #include "output.h"
@@ -62,7 +63,9 @@ static int write_files(const ec_cli_report *report, ec_job *job, const ec_result
     int status = ec_output_all(job, result, folder, 0, NULL, report->log);
     if (status < 0 || !result->found)
         return status;
-    return ec_cli_patterns_write(job, result, report->backend, folder, report->log);
+    status = ec_cli_patterns_write(job, result, report->backend, folder, report->log);
+    return status < 0 ? status
+                      : ec_cli_links_write(job, result, report->backend, folder, report->log);
 }
 
 int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *result)

@@ -10,6 +10,7 @@
 #include "lua_library.h"
 #include "lua_patterns.h"
 #include "lua_mimo.h"
+#include "lua_mimo_save.h"
 #include "lua_scene.h"
 #include "lua_shapes.h"
 #include "lua_sweep.h"
@@ -35,12 +36,14 @@ static const ec_noun value = {
     "Any expression of the job at the best design, at final fidelity: a number, or a list.", NULL,
     0};
 static const ec_noun save = {
-    "best:save", "best:save(\"best.csv\"), best:save(\"array.ffd\", array)",
+    "best:save",
+    "best:save(\"best.csv\"), best:save(\"array.ffd\", array), best:save(\"h.npy\", link)",
     "Variables, recorded quantities, objectives and constraints as columns, into the folder "
     "of --out; .csv or .npy. With an array: its far field at the best design on its theta-phi grid "
     "or theta cut, .ffd or .cut (E_theta and E_phi; an isotropic element's pattern is E_theta), or "
     "its elements, .csv (x, y, z in m, amplitude, phase_deg with the steering's phase, and nx, ny, "
-    "nz of elements that are not isotropic).",
+    "nz of elements that are not isotropic). With a link of ec.mimo: H, paths or a map (see "
+    "link:save).",
     NULL, 0};
 static const ec_noun sweep_best = {
     "sweep:best", "sweep:best(\"gain_db\"), sweep:best(\"f0\", \"min\")",
@@ -139,6 +142,7 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &ec_noun_mimo,
                                        &ec_noun_mimo_end,
                                        &ec_noun_angular_spread,
+                                       &ec_noun_mimo_save,
                                        &ec_noun_places,
                                        &arg,
                                        &range,

@@ -20,7 +20,7 @@
  * lua_library  what the modules in scripts/ use   lua_help       eciton help, the reference page
  * lua_front    the front of several objectives     lua_over       ec.over and its distributions
  * lua_scene    ec.scene                           lua_shapes     ec.box and other shapes
- * lua_mimo     ec.mimo, ec.grid
+ * lua_mimo     ec.mimo, ec.grid                   lua_mimo_save  files of its designs
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H

@@ -9,6 +9,7 @@
 #include "lua_expr.h"
 #include "lua_mimo_antennas.h"
 #include "lua_mimo_coupling.h"
+#include "lua_mimo_save.h"
 #include "lua_scene.h"
 #include "lua_values.h"
 
@@ -150,6 +151,12 @@ typedef struct ec_lua_mimo {
     ec_call *call;
     double snr_db; /* NAN: there is no link budget */
 } ec_lua_mimo;
+
+ec_call *ec_lua_mimo_test(lua_State *L, int index)
+{
+    const ec_lua_mimo *link = luaL_testudata(L, index, EC_LUA_MIMO);
+    return link ? link->call : NULL;
+}
 
 static ec_graph *graph_of(lua_State *L)
 {
@@ -406,7 +413,9 @@ static int mimo_new(lua_State *L)
     config.receivers = read_end(L, "rx", k.rx, &config.rx, NULL);
     ec_lua_mimo *link = lua_newuserdatauv(L, sizeof *link, 0);
     link->call = NULL;
-    link->snr_db = power_dbm - noise_dbm(k.bandwidth, k.noise_figure_db);
+    config.power_dbm = power_dbm;
+    config.noise_dbm = noise_dbm(k.bandwidth, k.noise_figure_db);
+    link->snr_db = config.power_dbm - config.noise_dbm;
     luaL_setmetatable(L, EC_LUA_MIMO);
     /* the call reads the scene as long as the graph lives */
     lua_pushvalue(L, k.scene);
@@ -541,6 +550,7 @@ static const luaL_Reg methods[] = {{"h", link_h},
                                    {"angular_spread_deg", ec_lua_link_angular_spread_deg},
                                    {"snr_db", link_snr},
                                    {"report", link_report},
+                                   {"save", ec_lua_mimo_save_fixed},
                                    {NULL, NULL}};
 
 static const struct {

@@ -3,9 +3,13 @@
 #ifndef EC_LUA_MIMO_H
 #define EC_LUA_MIMO_H
 
+#include "evaluator.h"
 #include "lua_keys.h"
 
 #define EC_LUA_MIMO "link"
+
+/* The call of the link at a stack index, or NULL when there is another value. */
+ec_call *ec_lua_mimo_test(lua_State *L, int index);
 
 /* Whether the value at a stack index is a table of places, with x, y and z. */
 bool ec_lua_mimo_is_places(lua_State *L, int index);

@@ -11,6 +11,8 @@
 #include "lua_expr.h"
 #include "lua_files.h"
 #include "lua_job.h"
+#include "lua_mimo.h"
+#include "lua_mimo_save.h"
 
 /* User values of a result: 1 the job, 2 a table of the fields that were read already. */
 enum { JOB = 1, FIELDS = 2 };
@@ -329,7 +331,8 @@ static int save_array(lua_State *L, const ec_job *job, const ec_result *r)
     char path[PATH_MAX];
     if (!array || !array->call)
         ec_lua_fail(L,
-                    "best:save: wants an array of ec.array behind the name of the file, got a %s",
+                    "best:save: wants an array of ec.array, or a link of ec.mimo, behind the name "
+                    "of the file, got a %s",
                     luaL_typename(L, 3));
     bool table = ending && strcasecmp(ending, ".csv") == 0;
     if (!table && !(ending && (strcasecmp(ending, ".ffd") == 0 || strcasecmp(ending, ".cut") == 0)))
@@ -360,6 +363,8 @@ static int result_save(lua_State *L)
         ec_lua_fail(L, "best:save: wants the name of a file, best:save(\"best.csv\")");
     if (!r->found)
         ec_lua_fail(L, "best:save: no design was found (%s)", r->message);
+    if (ec_lua_mimo_test(L, 3))
+        return ec_lua_mimo_save(L, job, r);
     if (!lua_isnone(L, 3))
         return save_array(L, job, r);
     int32_t no = r->n_objectives, nc = r->n_constraints;
@@ -469,7 +474,7 @@ static int result_index(lua_State *L)
         "a result has no '%s'; it has variables, objectives, search, constraints, recorded, "
         "generations, evaluations, failed, failures, seconds, seed, violation, status, stop, "
         "message, method, backend, device, found, front, value(expr), save(file), save(file, "
-        "array)",
+        "array), save(file, link, keys)",
         field);
 }
 

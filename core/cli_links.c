@@ -1,0 +1,172 @@
+#include "cli_links.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli_patterns.h"
+#include "evaluators/mimo/mimo_design.h"
+#include "evaluators/mimo/scene_build.h"
+
+/* Links written for one search: scripts with more save them on their own (best:save). */
+enum { MOST_LINKS = 8 };
+
+/* Of each pair of antennas; of all pairs together about so many. */
+enum { STRONGEST = 20, FLOOR_DB = 60, MOST_PATHS = 100000 };
+
+/* Sequences that are followed, over all pairs: 1e8 take some ten seconds on a core. */
+static const double most_work = 1e8;
+/* Rows of channel.csv, and triangles of scene.vtk. */
+enum { MOST_ROWS = 1000000, MOST_TRIANGLES = 500000 };
+
+static int find_links(const ec_job *job, ec_call **calls, int *left_out)
+{
+    const ec_graph *graph = ec_job_graph(job);
+    bool *needed = ec_cli_job_nodes(job);
+    int n = 0;
+    *left_out = 0;
+    for (int32_t i = 0; needed && i < ec_graph_count(graph); i++) {
+        const ec_node *node = ec_graph_node(graph, i);
+        bool is_new = needed[i] && node->op == EC_OP_CALL_OUTPUT &&
+                      node->call->mode == EC_MODE_RUN && node->call->def == &ec_evaluator_mimo;
+        for (int k = 0; is_new && k < n; k++)
+            is_new = calls[k] != node->call;
+        if (is_new && n < MOST_LINKS)
+            calls[n++] = node->call;
+        else if (is_new)
+            (*left_out)++;
+    }
+    if (!needed)
+        n = ec_fail(EC_ERR_MEMORY, "no memory for the files of links");
+    free(needed);
+    return n;
+}
+
+typedef struct writing {
+    const ec_mimo_design *design;
+    const char *folder, *title;
+    char suffix[16];
+    ec_log *log;
+} writing;
+
+/* FOLDER/NAME_2.ENDING */
+static const char *file_of(const writing *w, const char *name, const char *ending, char path[4400])
+{
+    snprintf(path, 4400, "%s/%s%s.%s", w->folder, name, w->suffix, ending);
+    return path;
+}
+
+static int write_channel(const writing *w)
+{
+    const ec_mimo_design *d = w->design;
+    double rows = (double)d->n_frequencies * d->receivers * d->n_rx * d->n_tx;
+    char path[4400];
+    int status = ec_mimo_design_write_channel(d, file_of(w, "channel", "npy", path));
+    if (status < 0)
+        return status;
+    ec_log_write(w->log, EC_LOG_INFO,
+                 "channel%s.npy: [frequency][receiver][rx][tx] = %d x %d x %d x %d, complex128",
+                 w->suffix, (int)d->n_frequencies, (int)d->receivers, (int)d->n_rx, (int)d->n_tx);
+    if (rows > MOST_ROWS) {
+        ec_log_write(w->log, EC_LOG_INFO,
+                     "channel%s.csv was not written: it would have %.0f rows (best:save writes it)",
+                     w->suffix, rows);
+        return EC_OK;
+    }
+    return ec_mimo_design_write_channel(d, file_of(w, "channel", "csv", path));
+}
+
+static int write_paths(const writing *w)
+{
+    const ec_mimo_design *d = w->design;
+    double work = ec_mimo_design_work(d), pairs = (double)d->receivers * d->n_rx * d->n_tx;
+    ec_mimo_path_limits limits = {.strongest = STRONGEST, .floor_db = FLOOR_DB};
+    ec_mimo_paths *paths = NULL;
+    char path[4400];
+    if (work > most_work) {
+        ec_log_write(w->log, EC_LOG_INFO,
+                     "paths%s.csv was not written: %.0f pairs of antennas have %.3g sequences each "
+                     "(best:save writes it)",
+                     w->suffix, pairs, work / pairs);
+        return EC_OK;
+    }
+    if (pairs * STRONGEST > MOST_PATHS)
+        limits.strongest = pairs > MOST_PATHS ? 1 : (int32_t)(MOST_PATHS / pairs);
+    int status = ec_mimo_design_paths(d, &limits, &paths);
+    if (status == EC_OK)
+        status = ec_mimo_paths_write(paths, file_of(w, "paths", "csv", path));
+    if (status == EC_OK)
+        status = ec_mimo_paths_write(paths, file_of(w, "paths", "vtk", path));
+    if (status == EC_OK && limits.strongest < STRONGEST)
+        ec_log_write(w->log, EC_LOG_INFO, "paths%s.csv: the %d strongest of each pair of antennas",
+                     w->suffix, (int)limits.strongest);
+    ec_mimo_paths_destroy(&paths);
+    return status;
+}
+
+static int write_scene(const writing *w, const ec_scene *scene)
+{
+    char path[4400];
+    if (scene->n_triangles > MOST_TRIANGLES) {
+        ec_log_write(w->log, EC_LOG_INFO,
+                     "scene%s.vtk was not written: it has %d triangles (scene:save writes it)",
+                     w->suffix, (int)scene->n_triangles);
+        return EC_OK;
+    }
+    return ec_scene_save(scene, file_of(w, "scene", "vtk", path));
+}
+
+static int write_link(writing *w, const ec_scene *scene)
+{
+    char name[40];
+    int status = write_channel(w);
+    if (w->design->samples > 1)
+        ec_log_write(w->log, EC_LOG_INFO,
+                     "channel%s: the link of the first of %d samples (ec.over) is written",
+                     w->suffix, (int)w->design->samples);
+    if (status == EC_OK)
+        status = write_paths(w);
+    if (status == EC_OK && scene)
+        status = write_scene(w, scene);
+    snprintf(name, sizeof name, "coverage%s", w->suffix);
+    if (status == EC_OK && w->design->receivers > 1)
+        status = ec_mimo_design_map(w->design, w->title, 0, NULL, w->folder, name, w->log);
+    return status;
+}
+
+int ec_cli_links_write(ec_job *job, const ec_result *result, ec_backend *backend,
+                       const char *folder, ec_log *log)
+{
+    ec_call *calls[MOST_LINKS];
+    const ec_scene *scenes[MOST_LINKS];
+    char title[300];
+    int left_out = 0, n = find_links(job, calls, &left_out), status = n < 0 ? n : EC_OK;
+    snprintf(title, sizeof title, "%.120s: %.60s = %.6g%s", ec_job_name(job),
+             ec_job_objective(job, 0)->name, result->objective_final[0],
+             result->violation > 0 ? " (infeasible)" : "");
+    for (int i = 0; i < n && status == EC_OK; i++) {
+        ec_mimo_winner winner = {ec_job_graph(job), job, result, backend, calls[i]};
+        ec_mimo_design *design = NULL;
+        bool is_new = true;
+        scenes[i] = ec_mimo_scene(calls[i]);
+        for (int k = 0; k < i; k++)
+            is_new = is_new && scenes[k] != scenes[i];
+        status = ec_mimo_design_create(&winner, &design);
+        if (status == EC_ERR_RANGE) { /* the search found nothing better */
+            ec_log_write(log, EC_LOG_WARNING, "the files of a link were not written: %s",
+                         ec_error_text());
+            status = EC_OK;
+            continue;
+        }
+        writing w = {.design = design, .folder = folder, .title = title, .log = log};
+        if (i > 0)
+            snprintf(w.suffix, sizeof w.suffix, "_%d", i + 1);
+        if (status == EC_OK)
+            status = write_link(&w, is_new ? scenes[i] : NULL);
+        ec_mimo_design_destroy(&design);
+    }
+    if (left_out > 0)
+        ec_log_write(log, EC_LOG_INFO,
+                     "the first %d links were written, %d were not (best:save writes any)", n,
+                     left_out);
+    return status;
+}

@@ -1,0 +1,93 @@
+-- Files of a link: those that a search with --out leaves by itself, those of best:save and link:save, and
+-- what cannot be written.
+-- flags: --out OUT
+-- file: channel.npy
+-- file: channel.csv
+-- file: paths.csv
+-- file: paths.vtk
+-- file: scene.vtk
+-- file: coverage.csv
+-- file: coverage_path_gain_db.gp
+-- file: coverage_received_dbm.gp
+-- file: coverage_capacity_bit_s_hz.gp
+-- file: channel_2.npy
+-- file: paths_2.vtk
+-- file: h.npy
+-- file: h.csv
+-- file: strong.csv
+-- file: room.ply
+-- file: lines.vtk
+-- file: users.csv
+-- file: users_paths.gp
+-- file: users_gain_db.gp
+-- file: fixed.npy
+-- file: fixed.csv
+-- expect: channel.npy: [frequency][receiver][rx][tx] = 2 x 6 x 2 x 2, complex128
+-- expect: fixed.npy: [frequency][receiver][rx][tx] = 1 x 3 x 1 x 1, complex128
+-- expect: best:save: 'h.txt': channel is written as .npy or .csv, and paths as .csv, .vtk or .ply
+-- expect: best:save: 'h.vtk': channel is written as .npy or .csv, and paths as .csv, .vtk or .ply
+-- expect: best:save: 'p.npy': paths is written as .csv, .vtk or .ply
+-- expect: best:save: 'c.npy': coverage is written as .csv
+-- expect: best:save: key 'strongest' is one of paths: give what = "paths"
+-- expect: best:save: key 'values' is one of coverage: give what = "coverage"
+-- expect: best:save: key 'strongest': 0 is not allowed, it must be at least 1
+-- expect: best:save: unknown key 'strongst' (did you mean 'strongest'?)
+-- expect: best:save: key 'values': wants a table as { outage = expr }, got a number
+-- expect: best:save: key 'values': a value has no name; give { outage = expr }
+-- expect: best:save: value 'x' has 1 elements; a map shows real numbers of each of the 6 receivers
+-- expect: best:save: map: 'a/b' is no name for a file
+-- expect: lies outside
+-- expect: link:save: the link has design variables: best:save("h.npy", link) writes it at the best design
+-- expect: link:save: wants the name of a file, as in link:save("h.npy")
+-- expect: all refused: true
+-- refuse: scene of
+local ec = require "eciton"
+
+local room = ec.scene{ ec.box{ name = "room", size = { 8, 5, 3 }, at = { 4, 2.5, 1.5 }, inward = true,
+    material = "itu_concrete" }, ec.cylinder{ name = "column", radius = 0.2, length = 1, at = { 6, 3, 0.6 } } }
+assert(room:report():find("scene of")) -- so the log need not say it again
+local job = ec.job{ name = "room's", seed = 1 }
+local site = job:choice{ name = "site", count = 2, distinct = true,
+    from = room:surface("room"):grid(0.5, { facing = { 0, 0, -1 }, clearance = 0.1 }) }
+local function link_of(users, count)
+    return ec.mimo{ scene = room, frequency = { 3.5 * ec.GHz, 3.6 * ec.GHz }, bandwidth = 100 * ec.MHz,
+        noise_figure_db = 7, depth = 1, tx = { at = site, antenna = "halfwave", power_dbm = 20 },
+        rx = { at = users, count = count, spacing = 43 * ec.mm, antenna = "halfwave" } }
+end
+local link = link_of(ec.grid{ from = { 1, 1, 1.2 }, to = { 6, 4, 1.2 }, step = 2 }, 2)
+local one = link_of({ x = 2, y = 2, z = 1.5 })
+job:maximize("p10", link:capacity{ normalize = "none" }:percentile(10))
+job:record("gain", one:path_gain_db())
+local best = job:solve{ method = "rand1bin", population = 6, generations = 2 }
+
+best:save("h.npy", link)
+best:save("h.csv", link, { what = "channel" })
+best:save("strong.csv", link, { what = "paths", strongest = 2, floor_db = 30 })
+best:save("room.ply", link, { strongest = 1 })
+best:save("lines.vtk", link, { floor_db = 20 })
+best:save("users.csv", link, { what = "coverage", values = { paths = link:paths(), gain_db = link:path_gain_db() } })
+local fixed = ec.mimo{ scene = room, wavelength = 0.1, depth = 1, tx = { x = 1, y = 1, z = 2.5 },
+    rx = { at = { x = { 1.1, 2.7, 5 }, y = { 1.3, 3, 4 }, z = 1 } } }
+fixed:save("fixed.npy")
+fixed:save("fixed.csv", { what = "coverage" })
+
+local refused = true
+for _, try in ipairs{ function() best:save("h.txt", link) end,
+    function() best:save("h.vtk", link, { what = "channel" }) end,
+    function() best:save("p.npy", link, { what = "paths" }) end,
+    function() best:save("c.npy", link, { what = "coverage" }) end,
+    function() best:save("h.npy", link, { strongest = 3 }) end,
+    function() best:save("p.vtk", link, { values = {} }) end,
+    function() best:save("p.vtk", link, { strongest = 0 }) end,
+    function() best:save("p.vtk", link, { strongst = 1 }) end,
+    function() best:save("c.csv", link, { what = "coverage", values = 3 }) end,
+    function() best:save("c.csv", link, { what = "coverage", values = { link:paths() } }) end,
+    function() best:save("c.csv", link, { what = "coverage", values = { x = 3 } }) end,
+    function() best:save("c.csv", link, { what = "coverage", values = { ["a/b"] = link:paths() } }) end,
+    function() best:save("../h.npy", link) end, function() link:save("h.npy") end,
+    function() fixed:save() end } do
+    local ok, message = pcall(try)
+    refused = refused and not ok
+    print(message)
+end
+print("all refused: " .. tostring(refused))
