@@ -66,7 +66,8 @@ const ec_noun ec_noun_mimo = {
     "condition_db, effective_rank, degrees_of_freedom, sinr, sum_rate take the keys of ec.capacity "
     "and others; link:path_gain_db() is 20 log10 |h|; link:paths(), link:grazing() and "
     "link:unresolved() count the paths of each pair, those too near to grazing for geometrical "
-    "optics to be exact, and sequences that could not be solved; link:k_factor_db() is the power "
+    "optics to be exact, and sequences that could not be solved; link:grazing_share() is the "
+    "part of those near grazing in the sum of all |h|, 0 to 1; link:k_factor_db() is the power "
     "of "
     "each pair's strongest path over all others, link:mean_delay() and link:delay_spread() are in "
     "s, "
@@ -469,6 +470,11 @@ static int link_grazing(lua_State *L)
     return push_output(L, "link:grazing", EC_MIMO_GRAZING);
 }
 
+static int link_grazing_share(lua_State *L)
+{
+    return push_output(L, "link:grazing_share", EC_MIMO_GRAZING_SHARE);
+}
+
 static int link_unresolved(lua_State *L)
 {
     return push_output(L, "link:unresolved", EC_MIMO_UNRESOLVED);
@@ -542,6 +548,7 @@ static int link_function(lua_State *L)
 static const luaL_Reg methods[] = {{"h", link_h},
                                    {"paths", link_paths},
                                    {"grazing", link_grazing},
+                                   {"grazing_share", link_grazing_share},
                                    {"unresolved", link_unresolved},
                                    {"path_gain_db", link_path_gain},
                                    {"k_factor_db", ec_lua_link_k_factor_db},

@@ -416,6 +416,7 @@ ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output output)
         {"elevation spread at tx", 0, EC_MOMENT_SPREAD_MAX},
         {"azimuth spread at rx", 0, EC_MOMENT_SPREAD_MAX},
         {"elevation spread at rx", 0, EC_MOMENT_SPREAD_MAX},
+        {"share of grazing paths", 0, 1},
     };
     const setup *s = call->config;
     ec_call_output o = {.name = kinds[output].name,

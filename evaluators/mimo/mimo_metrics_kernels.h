@@ -11,7 +11,8 @@ enum {
     EC_MIMO_METRIC_MEAN_DELAY,
     EC_MIMO_METRIC_DELAY_SPREAD,
     EC_MIMO_METRIC_SPREAD, /* of the angles of path_moments.h */
-    EC_MIMO_METRICS = EC_MIMO_METRIC_SPREAD + EC_MOMENT_ANGLES
+    EC_MIMO_METRIC_GRAZING_SHARE = EC_MIMO_METRIC_SPREAD + EC_MOMENT_ANGLES,
+    EC_MIMO_METRICS
 };
 
 typedef struct ec_mimo_metrics {
@@ -25,6 +26,8 @@ EC_FN uint32_t ec_mimo_metric_needs(int metric)
 {
     if (metric == EC_MIMO_METRIC_K)
         return EC_MOMENTS_K;
+    if (metric == EC_MIMO_METRIC_GRAZING_SHARE)
+        return EC_MOMENTS_GRAZING;
     if (metric < EC_MIMO_METRIC_SPREAD)
         return EC_MOMENTS_DELAY;
     return ec_moments_of_angle(metric - EC_MIMO_METRIC_SPREAD);
@@ -50,6 +53,9 @@ EC_FN double ec_mimo_distance(const ec_mimo_batch *b, size_t lane)
 
 EC_FN double ec_mimo_metric(const ec_mimo_metrics *a, int metric, size_t f, size_t lane)
 {
+    if (metric == EC_MIMO_METRIC_GRAZING_SHARE)
+        return ec_moment_mean(ec_mimo_moment(a, f, lane, EC_MOMENT_SIZE),
+                              ec_mimo_moment(a, f, lane, EC_MOMENT_GRAZING_SIZE));
     double power = ec_mimo_moment(a, f, lane, EC_MOMENT_POWER);
 
     if (metric == EC_MIMO_METRIC_K)

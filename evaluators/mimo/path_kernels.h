@@ -71,13 +71,16 @@ EC_FN size_t ec_path_part_rows(const ec_path_batch *b)
 }
 
 /* Adds a path of power p to the moments of a frequency. */
-EC_FN void ec_path_add_moments(const ec_path_batch *b, const double weight[EC_MOMENT_SUMS],
-                               double p, double *row)
+EC_FN void ec_path_add_moments(const ec_path_batch *b, const double weight[EC_MOMENT_SIZE],
+                               double p, bool grazes, double *row)
 {
+    double size = sqrt(p);
+
     for (int m = 0; m < EC_MOMENT_SUMS; m++) {
         if (!(b->moments >> m & 1))
             continue;
-        ec_path_add_binned(p * weight[m], row, b->ld);
+        double part = m < EC_MOMENT_SIZE ? p * weight[m] : m == EC_MOMENT_SIZE || grazes ? size : 0;
+        ec_path_add_binned(part, row, b->ld);
         row += EC_PATH_BINS * b->ld;
     }
     if (b->moments >> EC_MOMENT_PEAK & 1)
@@ -92,7 +95,7 @@ EC_FN void ec_path_add(const ec_path_batch *b, bool moments, size_t lane, const 
     double *count = row + 2 * EC_PATH_BINS * (size_t)b->n_frequencies * b->ld;
     const ec_antenna *leaves = ec_path_antenna(&b->tx, lane),
                      *meets = ec_path_antenna(&b->rx, lane);
-    double weight[EC_MOMENT_SUMS];
+    double weight[EC_MOMENT_SIZE];
 
     if (moments)
         ec_moment_weights((c->length - ec_path_distance(tx, rx)) / b->size, c->direction[0],
@@ -108,7 +111,8 @@ EC_FN void ec_path_add(const ec_path_batch *b, bool moments, size_t lane, const 
         ec_path_add_binned(h.im, bins + EC_PATH_BINS * b->ld, b->ld);
         if (moments) {
             size_t before = ec_path_channel_rows(b) + (size_t)f * ec_path_moment_rows(b->moments);
-            ec_path_add_moments(b, weight, h.re * h.re + h.im * h.im, row + before * b->ld);
+            bool grazes = 2 * EC_PI * c->smooth < b->wavelength[f];
+            ec_path_add_moments(b, weight, h.re * h.re + h.im * h.im, grazes, row + before * b->ld);
         }
     }
     count[EC_PATH_ROW_PATHS * b->ld] += 1;

@@ -3,8 +3,9 @@
  * A path has the power p = |h|^2 with both antennas' fields, the excess x of its length over the
  * distance of the antennas in sizes of the scene, and the directions in which it leaves and arrives.
  * Sums are sum p, sum p x, sum p x^2 and, for azimuth and elevation at either end, sum p cos and
- * sum p sin; the peak is the largest p. They are added in bins (path_kernels.h), so a pair's are the
- * same bits however its paths are cut into slices.
+ * sum p sin; then sum |h|, of all paths and of those near grazing; the peak is the largest p. They are
+ * added in bins (path_kernels.h), so a pair's are the same bits however its paths are cut into
+ * slices.
  *
  *   K factor       peak / (sum p - peak): the strongest path over all the others (the Ricean K of a
  *                  deterministic channel, where the strongest path is the one that does not fade)
@@ -14,6 +15,9 @@
  *                  Azimuth is about z from x; a vertical path has the azimuth 0. Elevation is that
  *                  over the plane of x and y. Departure is away from the transmitter, arrival
  *                  along the ray; the other sense has the same spread.
+ *
+ *   grazing share  sum |h| of paths near grazing at a curved surface over sum |h|: how much of a channel
+ *                  geometrical optics may be wrong about ((ka/2)^(1/3) cos i below 1, path.h)
  *
  * Differences of nearly equal sums lose digits: a delay spread is right to about 3e-8 of the largest
  * excess delay, an angular spread to 3e-8 rad, K up to 150 dB. Gains below 1e-36 are not seen.
@@ -29,7 +33,9 @@ enum {
     EC_MOMENT_EXCESS,
     EC_MOMENT_EXCESS_SQUARE,
     EC_MOMENT_ANGLE, /* cosine and sine of azimuth, then of elevation; at tx, then at rx */
-    EC_MOMENT_SUMS = EC_MOMENT_ANGLE + 8,
+    EC_MOMENT_SIZE = EC_MOMENT_ANGLE + 8, /* |h| */
+    EC_MOMENT_GRAZING_SIZE,
+    EC_MOMENT_SUMS,
     EC_MOMENT_PEAK = EC_MOMENT_SUMS,
     EC_MOMENTS
 };
@@ -40,6 +46,7 @@ enum { EC_MOMENT_ANGLES = 4 };
 /* The moments that something needs, a bit each. */
 enum {
     EC_MOMENTS_K = 1 << EC_MOMENT_POWER | 1 << EC_MOMENT_PEAK,
+    EC_MOMENTS_GRAZING = 1 << EC_MOMENT_SIZE | 1 << EC_MOMENT_GRAZING_SIZE,
     EC_MOMENTS_DELAY = 1 << EC_MOMENT_POWER | 1 << EC_MOMENT_EXCESS | 1 << EC_MOMENT_EXCESS_SQUARE,
 };
 
@@ -76,7 +83,7 @@ EC_FN void ec_moment_angles(const double d[3], double to[4])
 
 /* What a path's power is multiplied with in each sum: the same for all frequencies. */
 EC_FN void ec_moment_weights(double excess, const double leaves[3], const double arrives[3],
-                             double weight[EC_MOMENT_SUMS])
+                             double weight[EC_MOMENT_SIZE])
 {
     weight[EC_MOMENT_POWER] = 1;
     weight[EC_MOMENT_EXCESS] = excess;

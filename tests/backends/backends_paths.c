@@ -3,11 +3,18 @@
 #include "backends.h"
 
 #include "evaluators/mimo/path_channels.h"
+#include "evaluators/mimo/path_kernels.h"
 #include "unit/path_scenes.h"
 
 #include <stdlib.h>
 
-enum { PAIRS = 45, FREQUENCIES = 2, ROWS = 2 * FREQUENCIES + 3 };
+enum {
+    PAIRS = 45,
+    FREQUENCIES = 2,
+    COUNTS = 2 * FREQUENCIES,
+    MOMENTS = COUNTS + 3,
+    ROWS = MOMENTS + 2 * FREQUENCIES
+};
 
 static double part(uint32_t *state)
 {
@@ -48,13 +55,16 @@ static int pair_alone(const ec_path_plan *plan, const ec_path_sequences *sequenc
                 ec_path_channel(&t->s, face, &list, i, a, tx, b, rx, EC_LIGHT_SPEED / frequency[f]);
             rows[2 * f] += h.re;
             rows[2 * f + 1] += h.im;
+            rows[MOMENTS + 2 * f] += hypot(h.re, h.im);
+            if (2 * EC_PI * list.path[i].smooth < EC_LIGHT_SPEED / frequency[f])
+                rows[MOMENTS + 2 * f + 1] += hypot(h.re, h.im);
         }
     }
     for (size_t i = 0; i < list.n; i++)
-        rows[2 * FREQUENCIES + 1] +=
+        rows[COUNTS + EC_PATH_ROW_GRAZING] +=
             2 * EC_PI * list.path[i].smooth < EC_LIGHT_SPEED / frequency[0];
-    rows[2 * FREQUENCIES] = (double)list.n;
-    rows[2 * FREQUENCIES + 2] = (double)list.unresolved;
+    rows[COUNTS + EC_PATH_ROW_PATHS] = (double)list.n;
+    rows[COUNTS + EC_PATH_ROW_UNRESOLVED] = (double)list.unresolved;
     ec_path_list_free(&list);
     return 0;
 }
@@ -75,7 +85,7 @@ static int run_channels(ec_backend *backend)
     ec_path_antennas sends = {0}, hears = {0};
     ec_guarded places = {0}, work = {0}, sum = {0};
     uint32_t state = 5;
-    double paths = 0;
+    double paths = 0, grazing = 0;
 
     EC_CHECK(t && at && got && want, "out of memory");
     make_hall(t);
@@ -98,12 +108,14 @@ static int run_channels(ec_backend *backend)
         EC_CHECK(pair_alone(plan, sequences, t, frequency, &a, &b, tx, rx, rows) == 0, "reference");
         for (size_t k = 0; k < ROWS; k++)
             want[k * ld + c] = rows[k];
-        paths += rows[2 * FREQUENCIES];
+        paths += rows[COUNTS];
+        grazing += rows[COUNTS + EC_PATH_ROW_GRAZING];
     }
-    EC_CHECK(sequences->n > 64 && paths > 10 * PAIRS, "%zu sequences, %g paths", sequences->n,
-             paths);
+    EC_CHECK(sequences->n > 64 && paths > 10 * PAIRS && grazing > 0,
+             "%zu sequences, %g paths, %g of them grazing", sequences->n, paths, grazing);
     EC_CHECK_CALL(
         ec_path_channels_create(plan, sequences, FREQUENCIES, frequency, backend, &channels));
+    ec_path_channels_want(channels, EC_MOMENTS_GRAZING);
     EC_CHECK_CALL(ec_guarded_create(backend, 6 * ld * sizeof *at, &places));
     EC_CHECK_CALL(ec_guarded_create(backend, ec_path_channels_workspace(channels, PAIRS), &work));
     EC_CHECK_CALL(ec_guarded_create(backend, ROWS * ld * sizeof *got, &sum));
@@ -114,10 +126,14 @@ static int run_channels(ec_backend *backend)
                                        (double *)places.data + 3 * ld, PAIRS, work.data, sum.data));
     EC_CHECK_CALL(backend->ops->download(backend, got, sum.data, ROWS * ld * sizeof *got));
     int bad = 0;
-    for (size_t k = 0; k < ROWS; k++) /* counts are exact; fields are sums of some ten waves, whose
-                                         phases of 1e2 turns have rounding errors of 1e-13 */
-        bad |= ec_compare_f64(k < 2 * FREQUENCIES ? "channels" : "counts", got + k * ld,
-                              want + k * ld, PAIRS, k < 2 * FREQUENCIES ? 1e-9 : 0);
+    for (size_t k = 0; k < ROWS; k++) { /* counts are exact; fields are sums of some ten waves,
+                                           whose phases of 1e2 turns have rounding errors of 1e-13 */
+        bool count = k >= COUNTS && k < MOMENTS;
+        bad |= ec_compare_f64(count        ? "counts"
+                              : k < COUNTS ? "channels"
+                                           : "sizes",
+                              got + k * ld, want + k * ld, PAIRS, count ? 0 : 1e-9);
+    }
     bad |= ec_guarded_check(backend, &places, "places");
     bad |= ec_guarded_check(backend, &work, "workspace");
     bad |= ec_guarded_check(backend, &sum, "channels");

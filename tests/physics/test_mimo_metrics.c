@@ -7,7 +7,7 @@
 #include "mimo_harness.h"
 
 enum { METRICS = EC_MIMO_OUTPUTS - EC_MIMO_K_FACTOR_DB, FREQUENCIES = 2 };
-enum { K, MEAN, SPREAD, TX_AZIMUTH, TX_ELEVATION, RX_AZIMUTH, RX_ELEVATION };
+enum { K, MEAN, SPREAD, TX_AZIMUTH, TX_ELEVATION, RX_AZIMUTH, RX_ELEVATION, SHARE };
 
 static const double frequency[FREQUENCIES] = {2.4e9, 5.1e9};
 
@@ -82,13 +82,14 @@ static void expected(int n, const path *p, double want[METRICS])
     want[SPREAD] = sqrt(square / power);
     for (int i = 0; i < 4; i++)
         want[TX_AZIMUTH + i] = circular(n, p, i);
+    want[SHARE] = 0; /* nothing is curved */
 }
 
 /* K to 1e-9 dB, delays to 1e-9 of the delay (spreads as stated to 3e-8 of the largest excess delay),
  * angles to 3e-8 rad. */
 static void close_to(const double got[METRICS], const double want[METRICS], double largest)
 {
-    static const double near[METRICS] = {1e-9, 0, 0, 3e-8, 3e-8, 3e-8, 3e-8};
+    static const double near[METRICS] = {1e-9, 0, 0, 3e-8, 3e-8, 3e-8, 3e-8, 0};
 
     for (int m = 0; m < METRICS; m++) {
         double limit = near[m];
@@ -250,9 +251,10 @@ static void test_alone_or_among_others(void **state)
     static const double mast[1][3] = {{1.3, 0.9, 2.7}};
     ec_c128 h[FREQUENCIES * USERS], plain[FREQUENCIES * USERS];
     ec_call *call = NULL;
-    ec_shape box[2];
+    ec_shape box[3];
     ec_graph *g = NULL;
     uint8_t status = 0;
+    double share = 0;
 
     ec_shape_default(EC_SHAPE_BOX, &box[0]);
     memcpy(box[0].at, (double[]){4, 2.5, 1.5}, sizeof box[0].at);
@@ -261,7 +263,12 @@ static void test_alone_or_among_others(void **state)
     ec_shape_default(EC_SHAPE_BOX, &box[1]);
     memcpy(box[1].at, (double[]){4, 2, 0.9}, sizeof box[1].at);
     memcpy(box[1].size, (double[]){0.4, 1, 1.8}, sizeof box[1].size);
-    ec_scene *scene = mimo_scene(2, box, (const char *const[]){"itu_concrete", "itu_concrete"});
+    ec_shape_default(EC_SHAPE_CYLINDER, &box[2]);
+    memcpy(box[2].at, (double[]){6.2, 2.1, 1.3}, sizeof box[2].at);
+    box[2].radius = 0.2;
+    box[2].length = 2.5;
+    ec_scene *scene =
+        mimo_scene(3, box, (const char *const[]){"itu_concrete", "itu_concrete", "pec"});
     for (int i = 0; i < USERS; i++) {
         at[i][0] = 0.55 + 0.7 * (i % 10);
         at[i][1] = 0.35 + 1.15 * (i / 10) + 0.003 * (i % 7);
@@ -293,7 +300,9 @@ static void test_alone_or_among_others(void **state)
             for (int f = 0; f < FREQUENCIES; f++)
                 assert_memory_equal(&one[m][f], &all[m][f * USERS + i], sizeof(double));
         assert_true(one[K][0] > -20 && one[K][0] < 40 && one[SPREAD][0] > 1e-10);
+        share = fmax(share, one[SHARE][0]);
     }
+    assert_true(share > 0 && share < 1);
     ec_graph_destroy(&g);
     ec_scene_destroy(&scene);
 }

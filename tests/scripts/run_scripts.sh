@@ -371,6 +371,18 @@ if wanted resume "$@"; then
     status=$?
     printf -- '-- expect: the search was over: generation 100, 2218 evaluations\n' >"$work/expected"
     report resume/finished $status 0 "$work/expected"
+    # the files of a finished run are written again, by the search and by the script
+    rm -rf "$work/link"
+    "$program" run "$here/good/mimo_files.lua" --quiet --out "$work/link" >"$work/output" 2>&1 </dev/null
+    cp -r "$work/link" "$work/written"
+    rm "$work/link/channel.npy" "$work/link/paths.csv" "$work/link/coverage.csv" "$work/link/h.npy"
+    "$program" resume "$work/link" --quiet >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf '' >"$work/expected"
+    report resume/files $status 0 "$work/expected"
+    for file in channel.npy paths.csv coverage.csv h.npy; do
+        cmp -s "$work/link/$file" "$work/written/$file" || fail resume/files "$file is another one"
+    done
     sed 's/1.5/1.25/' "$script" >"$work/changed.lua"
     sed -i "s|\"script\":.*|\"script\": \"$work/changed.lua\",|" "$work/out/state/run.json"
     "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null

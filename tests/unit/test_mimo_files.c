@@ -371,7 +371,7 @@ static void test_paths(void **state)
 {
     bench *b = *state;
     ec_c128 h[ALL], sum[ALL] = {{0}};
-    double count[RECEIVERS * RX * TX], grazing[RECEIVERS * RX * TX];
+    double share[ALL], count[RECEIVERS * RX * TX], grazing[RECEIVERS * RX * TX];
     double flagged[RECEIVERS * RX * TX] = {0}, all[RECEIVERS * RX * TX] = {0}, last = 0;
     int32_t paths[RECEIVERS * RX * TX] = {0}, grazes[RECEIVERS * RX * TX] = {0}, before = -1;
     size_t n;
@@ -379,6 +379,7 @@ static void test_paths(void **state)
     value_of(b, ec_mimo_value(b->graph, b->call, EC_MIMO_CHANNEL), &h[0].re);
     value_of(b, ec_mimo_value(b->graph, b->call, EC_MIMO_PATHS), count);
     value_of(b, ec_mimo_value(b->graph, b->call, EC_MIMO_GRAZING), grazing);
+    value_of(b, ec_mimo_value(b->graph, b->call, EC_MIMO_GRAZING_SHARE), share);
     char *text = paths_as(b, &unlimited, "p.csv", &n);
     assert_int_equal(lines_of(text), n + 1);
     assert_non_null(strstr(text, ",grazing,re[1],im[1],gain_db[1],phase_deg[1],re[2],"));
@@ -406,7 +407,10 @@ static void test_paths(void **state)
     double most = 0;
     for (int i = 0; i < RECEIVERS * RX * TX; i++) {
         assert_true(paths[i] == count[i] && grazes[i] == grazing[i]);
-        most = fmax(most, flagged[i] / all[i]);
+        /* the flag is that of the lowest frequency, which is the first */
+        assert_true(fabs(share[i] - flagged[i] / all[i]) < 1e-12);
+        assert_true(share[RECEIVERS * RX * TX + i] >= 0);
+        most = fmax(most, share[i]);
     }
     assert_true(most > 0 && most < 1); /* the column is small at this wavelength */
     for (int i = 0; i < ALL; i++)      /* sums of some dozens of waves of 1e-3 */
