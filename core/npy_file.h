@@ -1,6 +1,6 @@
-/* npy_file.h: NumPy's .npy format, version 1.0 (NEP 1, Kern 2007): magic, version, length of the header,
- * a Python dictionary padded to 64 bytes, then the data in C order. Numbers are little-endian, as on
- * every machine that Eciton runs on. */
+/* npy_file.h: NumPy's .npy format, version 1.0 (NEP 1, Kern 2007): magic, version, length of the
+ * header, a Python dictionary padded to 64 bytes, then the data in C order. Numbers are
+ * little-endian, as on every machine that Eciton runs on. */
 #ifndef EC_NPY_FILE_H
 #define EC_NPY_FILE_H
 

@@ -1,10 +1,10 @@
 /* output_map.h: quantities over places as a table and pictures, by gnuplot: a place a row, a
  * picture a quantity, a panel a plane.
  *
- * Places in one plane across an axis are drawn in that plane, others by their x and y: in a panel for
- * each z, up to nine, or all in one. Places on a lattice, of which some may be missing, are drawn
- * as cells; others as points. Cells are as wide as the lattice's step. What is not finite is left
- * blank. Lengths are in metres.
+ * Places in one plane across an axis are drawn in that plane, others by their x and y: in a panel
+ * for each z, up to nine, or all in one. Places on a lattice, of which some may be missing, are
+ * drawn as cells; others as points. Cells are as wide as the lattice's step. What is not finite is
+ * left blank. Lengths are in metres.
  */
 #ifndef EC_OUTPUT_MAP_H
 #define EC_OUTPUT_MAP_H
@@ -28,7 +28,8 @@ typedef struct ec_output_map {
 } ec_output_map;
 
 /* NAME.csv: the number of the place from 1, x, y, z, the values; and for each value NAME_VALUE.gp,
- * and NAME_VALUE.png by gnuplot, the log says why not. ERR_ARGUMENT: there is no place or no value. */
+ * and NAME_VALUE.png by gnuplot, the log says why not. ERR_ARGUMENT: there is no place or no
+ * value. */
 EC_API int ec_output_map_write(const ec_output_map *map, const char *folder, ec_log *log);
 
 EC_C_END

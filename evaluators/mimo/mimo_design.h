@@ -41,8 +41,9 @@ typedef struct ec_mimo_design {
 EC_API int ec_mimo_design_create(const ec_mimo_winner *winner, ec_mimo_design **design);
 EC_API void ec_mimo_design_destroy(ec_mimo_design **design);
 
-/* H by the ending of the name. .npy: complex128 [frequency][receiver][rx][tx], always four axes. .csv: a
- * row an entry: frequency_hz, receiver, rx, tx, re, im, gain_db (20 log10 |h|), phase_deg. */
+/* H by the ending of the name. .npy: complex128 [frequency][receiver][rx][tx], always four axes.
+ * .csv: a row an entry: frequency_hz, receiver, rx, tx, re, im, gain_db, which is 20 log10 |h|,
+ * phase_deg. */
 EC_API int ec_mimo_design_write_channel(const ec_mimo_design *design, const char *path);
 
 /* Which paths of each pair of antennas. */
@@ -66,32 +67,32 @@ EC_API void ec_mimo_paths_destroy(ec_mimo_paths **paths);
 EC_API size_t ec_mimo_paths_count(const ec_mimo_paths *paths);
 
 /* By the ending of the name.
- * .csv  a row a path: receiver, rx, tx, path (1: the strongest of the pair), interactions (how many),
- *       kinds ("reflection", "diffraction", "transmission"), parts ("OBJECT/part 3", the number in
- *       files of the scene, or "OBJECT/wedge 1") and points ("x y z", m) in their order, each list with
- *       ";" between; length_m, delay_s; directions of departure and towards the place that the
- *       wave arrives from, azimuth from x to y and elevation from the x-y plane; grazing (1: near
- *       grazing at a curved surface, path.h, at the lowest frequency); and for each frequency re, im,
- *       gain_db, phase_deg of the gain between the antennas
+ * .csv  a row a path: receiver, rx, tx, path (1: the strongest of the pair), interactions (how
+ *       many), kinds ("reflection", "diffraction", "transmission"), parts ("OBJECT/part 3", the
+ *       number in files of the scene, or "OBJECT/wedge 1") and points ("x y z", m) in their order,
+ *       each list with ";" between; length_m, delay_s; directions of departure and towards the
+ *       place that the wave arrives from, azimuth from x to y and elevation from the x-y plane;
+ *       grazing (1: near grazing at a curved surface, path.h, at the lowest frequency); and for
+ *       each frequency re, im, gain_db, phase_deg of the gain between the antennas
  * .vtk  legacy ASCII polydata: a line a path from its transmitter to its receiver, with these
  *       figures as data of the cells, gain_db and phase_deg at the first frequency
- * .ply  the scene's triangles, and behind them edges for the segments of paths, with receiver, rx, tx,
- *       path and gain_db. */
+ * .ply  the scene's triangles, and behind them edges for the segments of paths, with receiver, rx,
+ *       tx, path and gain_db. */
 EC_API int ec_mimo_paths_write(const ec_mimo_paths *paths, const char *path);
 
 /* What a map shows of each receiver beside what it always does. */
 typedef struct ec_mimo_map_column {
     const char *name; /* of the column; endings _db, _dbm and _bit_s_hz tell the unit */
-    ec_expr
-        value; /* real, [receivers][...] or [n_frequencies][receivers][...]: the mean is shown */
+    /* Real, [receivers][...] or [n_frequencies][receivers][...], of which the mean is shown. */
+    ec_expr value;
 } ec_mimo_map_column;
 
-/* folder/name.csv and a picture of each column over the receivers' places (output_map.h): path_gain_db,
- * 10 log10 of the mean of |h|^2 over the receiver's pairs and the frequencies (-inf: no path);
- * with a link budget received_dbm, the transmitted power times that gain, and capacity_bit_s_hz, with
- * equal power, the mean over the frequencies (of up to 64 x 64 antennas); then the other columns. A
- * receiver's place is the middle of its antennas. Triangles are the transmitters. ERR_SHAPE: a
- * column is not one of the receivers. */
+/* folder/name.csv and a picture of each column over the receivers' places (output_map.h):
+ * path_gain_db, 10 log10 of the mean of |h|^2 over the receiver's pairs and the frequencies (-inf:
+ * no path); with a link budget received_dbm, the transmitted power times that gain, and
+ * capacity_bit_s_hz, with equal power, the mean over the frequencies (of up to 64 x 64 antennas);
+ * then the other columns. A receiver's place is the middle of its antennas. Triangles are the
+ * transmitters. ERR_SHAPE: a column is not one of the receivers. */
 EC_API int ec_mimo_design_map(const ec_mimo_design *design, const char *title, int32_t n_columns,
                               const ec_mimo_map_column *column, const char *folder,
                               const char *name, ec_log *log);

@@ -135,8 +135,8 @@ static int add_own(const ec_mimo_design *d, columns *c)
     return status;
 }
 
-/* Of which axis of a column's values the receivers are, -1 of none: the first, or behind that of the
- * frequencies the second. */
+/* Of which axis of a column's values the receivers are, -1 of none: the first, or behind that of
+ * the frequencies the second. */
 static int receivers_axis(const ec_mimo_design *d, const ec_node *node)
 {
     bool behind = node->rank > 1 && d->n_frequencies > 1 && node->shape[0] == d->n_frequencies &&

@@ -1,11 +1,11 @@
 /* path_moments.h: sums over the paths of a pair of antennas, and what spreads they stand for.
  *
  * A path has the power p = |h|^2 with both antennas' fields, the excess x of its length over the
- * distance of the antennas in sizes of the scene, and the directions in which it leaves and arrives.
- * Sums are sum p, sum p x, sum p x^2 and, for azimuth and elevation at either end, sum p cos and
- * sum p sin; then sum |h|, of all paths and of those near grazing; the peak is the largest p. They are
- * added in bins (path_kernels.h), so a pair's are the same bits however its paths are cut into
- * slices.
+ * distance of the antennas in sizes of the scene, and the directions in which it leaves and
+ * arrives. Sums are sum p, sum p x, sum p x^2 and, for azimuth and elevation at either end, sum p
+ * cos and sum p sin; then sum |h|, of all paths and of those near grazing; the peak is the largest
+ * p. They are added in bins (path_kernels.h), so a pair's are the same bits however its paths are
+ * cut into slices.
  *
  *   K factor       peak / (sum p - peak): the strongest path over all the others (the Ricean K of a
  *                  deterministic channel, where the strongest path is the one that does not fade)
@@ -15,13 +15,12 @@
  *                  Azimuth is about z from x; a vertical path has the azimuth 0. Elevation is that
  *                  over the plane of x and y. Departure is away from the transmitter, arrival
  *                  along the ray; the other sense has the same spread.
+ *   grazing share  sum |h| of paths near grazing at a curved surface over sum |h|: how much of a
+ *                  channel geometrical optics may be wrong about (path.h)
  *
- *   grazing share  sum |h| of paths near grazing at a curved surface over sum |h|: how much of a channel
- *                  geometrical optics may be wrong about ((ka/2)^(1/3) cos i below 1, path.h)
- *
- * Differences of nearly equal sums lose digits: a delay spread is right to about 3e-8 of the largest
- * excess delay, an angular spread to 3e-8 rad, K up to 150 dB. Gains below 1e-36 are not seen.
- * Shared by C17 and CUDA. */
+ * Differences of nearly equal sums lose digits: a delay spread is right to about 3e-8 of the
+ * largest excess delay, an angular spread to 3e-8 rad, K up to 150 dB. Gains below 1e-36 are not
+ * seen. Shared by C17 and CUDA. */
 #ifndef EC_PATH_MOMENTS_H
 #define EC_PATH_MOMENTS_H
 

@@ -1,5 +1,6 @@
-/* test_mimo_files.c: the files of a link's design, read back: H against the graph's value, the paths
- * against H and against the way from point to point, their limits, polylines and edges, the map. */
+/* test_mimo_files.c: the files of a link's design, read back: H against the graph's value, the
+ * paths against H and against the way from point to point, their limits, polylines and edges, the
+ * map. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -468,7 +469,8 @@ static void test_limits(void **state)
                      EC_ERR_ARGUMENT);
 }
 
-/* ---- for viewers ------------------------------------------------------------------------------- */
+/* ---- for viewers -------------------------------------------------------------------------------
+ * */
 
 static void test_polylines(void **state)
 {
@@ -574,7 +576,8 @@ static void test_scene_with_edges(void **state)
     free(text);
 }
 
-/* ---- maps -------------------------------------------------------------------------------------- */
+/* ---- maps --------------------------------------------------------------------------------------
+ * */
 
 /* log2 det(I + snr / TX H H^H) of a 2 x 2 matrix. */
 static double capacity(const ec_c128 h[4], double snr)
@@ -652,7 +655,8 @@ static void test_map(void **state)
     assert_non_null(strstr(ec_error_text(), "'pairs' has 6 elements"));
 }
 
-/* ---- designs without a search, and such as fail -------------------------------------------------- */
+/* ---- designs without a search, and such as fail
+ * -------------------------------------------------- */
 
 static void test_fixed(void **state)
 {

@@ -76,7 +76,8 @@ static const char *map_of(int32_t n)
     return read_file("map_level_db.gp");
 }
 
-/* nx x ny x nz places with steps, x first; those whose number is a multiple of `hole` are left out. */
+/* nx x ny x nz places with steps, x first; those whose number is a multiple of `hole` are left
+ * out. */
 static int32_t grid(int nx, int ny, int nz, double dx, double dy, double dz, int hole)
 {
     int32_t n = 0;
