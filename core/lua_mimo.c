@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "evaluators/mimo/mimo.h"
+#include "evaluators/mimo/mimo_places.h"
 #include "lua_array.h"
 #include "lua_expr.h"
 #include "lua_mimo_antennas.h"
@@ -131,6 +132,8 @@ const ec_noun ec_noun_mimo_end = {
 
 typedef struct place_keys {
     ec_lua_list from, to, step;
+    int scene;
+    double clearance;
 } place_keys;
 
 static const ec_key place_table[] = {
@@ -139,11 +142,19 @@ static const ec_key place_table[] = {
     {"to", EC_KEY_LIST, EC_KEY_REQUIRED, NAN, -INFINITY, INFINITY, "m", NULL,
      "{x, y, z} that no place is beyond", offsetof(place_keys, to)},
     {"step", EC_KEY_LIST, EC_KEY_REQUIRED | EC_KEY_ABOVE, NAN, 0, INFINITY, "m", NULL,
-     "a number or one for each axis", offsetof(place_keys, step)}};
+     "a number or one for each axis", offsetof(place_keys, step)},
+    {"scene", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+     "of ec.scene: places where antennas cannot be are left out: inside of solids, on surfaces, "
+     "outside of a room",
+     offsetof(place_keys, scene)},
+    {"clearance", EC_KEY_NUMBER, 0, 0, 0, INFINITY, "m", NULL,
+     "with scene: nor may there be anything of it so far to either side along x, y and z",
+     offsetof(place_keys, clearance)}};
 
 const ec_noun ec_noun_places = {
     "ec.grid", "ec.grid{ from = {1, 1, 1.2}, to = {19, 11, 1.2}, step = 1 }",
-    "Places a step apart in a box, x first: lists x, y, z and their number n.",
+    "Places a step apart in a box, x first: lists x, y, z and their number n. With a scene only "
+    "those where antennas can be.",
     EC_KEYS(place_table)};
 
 /* ---- a link ---------------------------------------------------------------------------------- */
@@ -603,6 +614,32 @@ static int link_index(lua_State *L)
 
 /* ---- ec.grid --------------------------------------------------------------------------------- */
 
+/* Keeps of n places those where antennas can be, and returns how many. */
+static int64_t free_places(lua_State *L, const place_keys *k, int64_t n, double (*at)[3])
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    const ec_lua_scene *scene = ec_lua_scene_test(L, k->scene);
+    int64_t kept = 0;
+    if (!scene || !scene->scene)
+        ec_lua_fail(L, "ec.grid: key 'scene': wants a scene of ec.scene{ ... }, got a %s",
+                    luaL_typename(L, k->scene));
+    bool *places = lua_newuserdatauv(L, (size_t)n * sizeof *places, 0);
+    double begun = ec_lua_budget_clock(&host->budget);
+    lua_State *caller = ec_lua_core_enter(L);
+    int rc = ec_mimo_places_free(scene->scene, (int32_t)n, (const double(*)[3])at, k->clearance,
+                                 host->backend->threads, places);
+    ec_lua_core_leave(L, caller);
+    ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    if (rc != EC_OK)
+        ec_lua_fail_core(L, "ec.grid");
+    for (int64_t j = 0; j < n; j++)
+        if (places[j])
+            memmove(at[kept++], at[j], sizeof *at);
+    if (kept == 0)
+        ec_lua_fail(L, "ec.grid: key 'scene': none of the %d places is free", (int)n);
+    return kept;
+}
+
 static int grid_new(lua_State *L)
 {
     static const char *const axes[] = {"x", "y", "z"};
@@ -613,6 +650,8 @@ static int grid_new(lua_State *L)
         ec_lua_fail(L, "ec.grid: wants a table, as in %s, got a %s", ec_noun_places.usage,
                     luaL_typename(L, 1));
     ec_lua_keys_parse(L, 1, &ec_noun_places, &k, NULL);
+    if (k.clearance > 0 && !k.scene)
+        ec_lua_fail(L, "ec.grid: key 'clearance' goes with scene");
     read_three(L, "ec.grid", "from", &k.from, from);
     read_three(L, "ec.grid", "to", &k.to, to);
     for (int i = 0; i < 3; i++)
@@ -629,15 +668,21 @@ static int grid_new(lua_State *L)
         n[i] = (int64_t)steps + 1;
         all *= n[i];
     }
+    double(*at)[3] = lua_newuserdatauv(L, (size_t)all * sizeof *at, 0);
+    for (int64_t j = 0; j < all; j++) {
+        const int64_t place[3] = {j % n[0], j / n[0] % n[1], j / (n[0] * n[1])};
+        for (int i = 0; i < 3; i++)
+            at[j][i] = from[i] + (double)place[i] * step[i];
+    }
+    int64_t kept = k.scene ? free_places(L, &k, all, at) : all;
     lua_newtable(L);
     for (int i = 0; i < 3; i++) {
-        int64_t run = i == 0 ? 1 : i == 1 ? n[0] : n[0] * n[1];
-        double *values = ec_lua_values_new(L, all);
-        for (int64_t j = 0; j < all; j++)
-            values[j] = from[i] + (double)(j / run % n[i]) * step[i];
+        double *values = ec_lua_values_new(L, kept);
+        for (int64_t j = 0; j < kept; j++)
+            values[j] = at[j][i];
         lua_setfield(L, -2, axes[i]);
     }
-    lua_pushinteger(L, all);
+    lua_pushinteger(L, kept);
     lua_setfield(L, -2, "n");
     return 1;
 }

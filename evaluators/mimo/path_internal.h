@@ -8,6 +8,10 @@
 #include "path.h"
 #include "path_trace.h"
 
+/* Two points are one below this part of a scene's size, which is that of it and its coordinates. */
+#define EC_PATH_TOLERANCE 1e-10
+double ec_path_scene_size(const ec_scene *scene); /* m */
+
 enum { EC_PATH_CORNERS_MAX = 8, EC_PATH_ELEMENTS_MAX = 8192, EC_PATH_HIDING_MAX = 1024 };
 
 typedef struct ec_path_element {

@@ -393,11 +393,18 @@ static int make_hierarchy(ec_path_plan *plan)
     return status;
 }
 
+double ec_path_scene_size(const ec_scene *scene)
+{
+    double size = ec_path_distance(scene->low, scene->high);
+
+    for (int d = 0; d < 3; d++)
+        size = fmax(size, fmax(fabs(scene->low[d]), fabs(scene->high[d])));
+    return scene->n_triangles ? size : 1;
+}
+
 int ec_path_plan_create(const ec_scene *scene, const ec_path_options *options, ec_path_plan **plan)
 {
     int status = check_options(options);
-    double diagonal = ec_path_distance(scene->low, scene->high);
-
     if (status != EC_OK)
         return status;
     ec_path_plan *p = calloc(1, sizeof *p);
@@ -405,10 +412,8 @@ int ec_path_plan_create(const ec_scene *scene, const ec_path_options *options, e
         return ec_fail(EC_ERR_MEMORY, "no memory for a plan of paths");
     p->scene = scene;
     p->options = *options;
-    p->size = scene->n_triangles ? diagonal : 1;
-    for (int d = 0; d < 3 && scene->n_triangles; d++)
-        p->size = fmax(p->size, fmax(fabs(scene->low[d]), fabs(scene->high[d])));
-    p->tolerance = 1e-10 * p->size;
+    p->size = ec_path_scene_size(scene);
+    p->tolerance = EC_PATH_TOLERANCE * p->size;
     status = make_elements(p);
     p->surface_depth = calloc(scene->n_surfaces ? (size_t)scene->n_surfaces : 1, sizeof(double));
     if (status == EC_OK && !p->surface_depth)

@@ -39,8 +39,11 @@
 -- expect: lies outside
 -- expect: link:save: the link has design variables: best:save("h.npy", link) writes it at the best design
 -- expect: link:save: wants the name of a file, as in link:save("h.npy")
+-- expect: ec.grid: key 'scene': none of the 3 places is free
+-- expect: ec.grid: key 'clearance' goes with scene
+-- expect: ec.grid: key 'scene': wants a scene of ec.scene{ ... }, got a number
 -- expect: all refused: true
--- refuse: scene of
+-- refuse: triangles in
 local ec = require "eciton"
 
 local room = ec.scene{ ec.box{ name = "room", size = { 8, 5, 3 }, at = { 4, 2.5, 1.5 }, inward = true,
@@ -71,6 +74,12 @@ local fixed = ec.mimo{ scene = room, wavelength = 0.1, depth = 1, tx = { x = 1, 
 fixed:save("fixed.npy")
 fixed:save("fixed.csv", { what = "coverage" })
 
+-- places where antennas can be: beside the column, and within the room
+local beside = ec.grid{ from = { 5.5, 3, 0.5 }, to = { 6.5, 3, 0.5 }, step = 0.5, scene = room }
+assert(beside.n == 2 and beside.x[1] == 5.5 and beside.x[2] == 6.5)
+local within = ec.grid{ from = { -1, 1, 1 }, to = { 1, 1, 1 }, step = 1, scene = room, clearance = 0.5 }
+assert(within.n == 1 and within.x[1] == 1)
+
 local refused = true
 for _, try in ipairs{ function() best:save("h.txt", link) end,
     function() best:save("h.vtk", link, { what = "channel" }) end,
@@ -85,7 +94,10 @@ for _, try in ipairs{ function() best:save("h.txt", link) end,
     function() best:save("c.csv", link, { what = "coverage", values = { x = 3 } }) end,
     function() best:save("c.csv", link, { what = "coverage", values = { ["a/b"] = link:paths() } }) end,
     function() best:save("../h.npy", link) end, function() link:save("h.npy") end,
-    function() fixed:save() end } do
+    function() fixed:save() end,
+    function() ec.grid{ from = { 5.5, 3, 0.5 }, to = { 6.5, 3, 0.5 }, step = 0.5, scene = room, clearance = 0.35 } end,
+    function() ec.grid{ from = { 0, 0, 0 }, to = { 1, 1, 1 }, step = 1, clearance = 1 } end,
+    function() ec.grid{ from = { 0, 0, 0 }, to = { 1, 1, 1 }, step = 1, scene = 7 } end } do
     local ok, message = pcall(try)
     refused = refused and not ok
     print(message)
