@@ -76,6 +76,8 @@ static ec_scene *make_scene(void)
 
 static ec_mimo_config config_of(bench *b)
 {
+    static const ec_mimo_antenna own[TX] = {{.kind = EC_ELEMENT_KIND_ISOTROPIC, .axis = {0, 0, 1}},
+                                            {.kind = EC_ELEMENT_KIND_HALF_WAVE, .axis = {1, 0, 3}}};
     ec_mimo_config c;
     int32_t n = RECEIVERS * RX;
     double axis[RECEIVERS * RX];
@@ -96,6 +98,7 @@ static ec_mimo_config config_of(bench *b)
     }
     c.rx.count = n;
     c.tx.count = TX;
+    c.tx.each = own;
     c.tx.at[1] = ec_graph_constant(b->graph, 1, &(int32_t){TX}, (double[]){0.8, 1.4});
     c.tx.at[2] = ec_graph_number(b->graph, 1.7);
     return c;
