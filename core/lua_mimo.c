@@ -17,8 +17,7 @@
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 typedef struct mimo_keys {
-    int scene, tx, rx, paths;
-    ec_lua_list frequency, wavelength;
+    int scene, tx, rx, paths, frequency, wavelength;
     int64_t depth, diffraction, transmissions, rays;
     bool inner_wedges;
     double bandwidth, noise_figure_db;
@@ -34,9 +33,11 @@ static const ec_key mimo_table[] = {
     ROW("tx", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL,
         "the transmitting antennas (see mimo.tx)", tx),
     ROW("rx", EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, NULL, NULL, "the receiving antennas", rx),
-    ROW("frequency", EC_KEY_LIST, EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz", NULL,
-        "one or several, from one tracing", frequency),
-    ROW("wavelength", EC_KEY_LIST, EC_KEY_ABOVE, NAN, 0, INFINITY, "m", NULL,
+    ROW("frequency", EC_KEY_QUANTITY, EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz", NULL,
+        "one or several, from one tracing; materials must have figures at the ends of what an "
+        "expression can be",
+        frequency),
+    ROW("wavelength", EC_KEY_QUANTITY, EC_KEY_ABOVE, NAN, 0, INFINITY, "m", NULL,
         "instead of the frequency", wavelength),
     ROW("depth", EC_KEY_INTEGER, 0, 3, 0, 24, NULL, NULL,
         "interactions of a path at most, transmissions not counted; 0: line of sight", depth),
@@ -348,22 +349,66 @@ static double noise_dbm(double bandwidth, double noise_figure_db)
     return 10 * log10(boltzmann * kelvin * bandwidth * 1e3) + noise_figure_db;
 }
 
-static const double *frequencies(lua_State *L, const mimo_keys *k, int32_t *n)
+/* The numbers at a stack index, a number or a table of them; false for an expression. */
+static bool plain_numbers(lua_State *L, int index, const char *what, ec_lua_list *list)
 {
-    if (k->frequency.v && k->wavelength.v)
+    if (lua_type(L, index) != LUA_TNUMBER && !lua_istable(L, index))
+        return false;
+    ec_lua_list_get(L, index, what, list);
+    if (list->n < 1)
+        ec_lua_fail(L, "%s: the list is empty", what);
+    return true;
+}
+
+/* Materials have figures at the ends of what the frequency can be. */
+static void check_materials(lua_State *L, const char *what, const ec_scene *scene,
+                            ec_interval range)
+{
+    const double ends[2] = {range.lo, range.hi};
+    for (int32_t i = 0; i < scene->n_materials; i++)
+        for (int k = 0; k < 2; k++)
+            if (ec_material_check(&scene->material[i], ends[k]) < 0)
+                ec_lua_fail(L, "%s: %s", what, ec_error_text());
+}
+
+static void read_frequencies(lua_State *L, const mimo_keys *k, ec_mimo_config *config)
+{
+    int index = k->frequency ? k->frequency : k->wavelength;
+    if (k->frequency && k->wavelength)
         ec_lua_fail(L, "ec.mimo: keys 'wavelength' and 'frequency' say the same: give one of them");
-    const ec_lua_list *list = k->frequency.v ? &k->frequency : &k->wavelength;
-    if (!list->v)
+    if (!index)
         ec_lua_fail(L, "ec.mimo: one of the keys wavelength and frequency is needed (wavelength = "
                        "1: lengths in wavelengths)");
-    if (list->n < 1)
-        ec_lua_fail(L, "ec.mimo: key '%s': the list is empty",
-                    k->frequency.v ? "frequency" : "wavelength");
-    double *f = lua_newuserdatauv(L, (size_t)list->n * sizeof *f, 0);
-    for (int32_t i = 0; i < list->n; i++)
-        f[i] = k->frequency.v ? list->v[i] : EC_LIGHT_SPEED / list->v[i];
-    *n = list->n;
-    return f;
+    const char *what = k->frequency ? "ec.mimo: key 'frequency'" : "ec.mimo: key 'wavelength'";
+    ec_lua_list list;
+    ec_interval range = {INFINITY, 0};
+    if (plain_numbers(L, index, what, &list)) {
+        double *f = lua_newuserdatauv(L, (size_t)list.n * sizeof *f, 0);
+        for (int32_t i = 0; i < list.n; i++) {
+            f[i] = k->frequency ? list.v[i] : EC_LIGHT_SPEED / list.v[i];
+            range.lo = fmin(range.lo, f[i]);
+            range.hi = fmax(range.hi, f[i]);
+        }
+        config->frequency = f;
+        config->n_frequencies = list.n;
+    } else {
+        ec_expr f = ec_lua_expr_get(L, index, what);
+        if (k->wavelength)
+            f = checked(L, what,
+                        ec_graph_binary(graph_of(L), EC_OP_DIV, number(L, EC_LIGHT_SPEED), f));
+        config->frequencies = f;
+        range = ec_lua_expr_node(L, f)->range;
+        if (ec_lua_expr_node(L, f)->rank > 1)
+            ec_lua_fail(L, "%s: wants a number or a list, got %d x %d of them", what,
+                        (int)ec_lua_expr_node(L, f)->shape[0],
+                        (int)ec_lua_expr_node(L, f)->shape[1]);
+        if (!isfinite(range.hi))
+            ec_lua_fail(L,
+                        "%s: the frequency can be from %.6g to %.6g Hz: a finite range is "
+                        "needed",
+                        what, range.lo, range.hi);
+    }
+    check_materials(L, what, config->scene, range);
 }
 
 /* Of materials whose figures are not known at a frequency. */
@@ -380,15 +425,15 @@ static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
 {
     ec_log *log = ec_lua_host_of(L)->settings.log;
     char text[256];
-    double highest = 0;
+    double range[2];
     ec_mimo_describe(call, text, sizeof text); /* else its plan says it, when it is used */
     if (ec_mimo_is_cut(call))
         ec_log_write(log, EC_LOG_WARNING, "ec.mimo: %s", text);
-    for (int32_t i = 0; i < config->n_frequencies; i++)
-        highest = fmax(highest, config->frequency[i]);
-    for (int32_t i = 0; i < config->n_frequencies; i++)
-        warn_materials(L, config->scene, config->frequency[i]);
-    double half = 0.5 * EC_LIGHT_SPEED / highest, least = ec_mimo_least_spacing(call);
+    ec_mimo_frequency_range(call, range);
+    warn_materials(L, config->scene, range[0]);
+    if (range[1] > range[0])
+        warn_materials(L, config->scene, range[1]);
+    double half = 0.5 * EC_LIGHT_SPEED / range[1], least = ec_mimo_least_spacing(call);
     if (least < half * (1 - 1e-9))
         ec_log_write(log, EC_LOG_WARNING,
                      "ec.mimo: antennas of one end can be %.3g m apart, by the ranges of their "
@@ -414,7 +459,7 @@ static int mimo_new(lua_State *L)
     ec_lua_scene_say(L, k.scene);
     ec_mimo_config_default(&config);
     config.scene = scene->scene;
-    config.frequency = frequencies(L, &k, &config.n_frequencies);
+    read_frequencies(L, &k, &config);
     config.depth = (int32_t)k.depth;
     config.diffractions = (int32_t)k.diffraction;
     config.transmissions = (int32_t)k.transmissions;

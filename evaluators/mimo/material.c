@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../core/status.h"
+#include "material_law.h"
 
 /* ITU-R P.2040-3, table 3. A class with several rows has them next to each other. */
 typedef struct itu_row {
@@ -187,4 +188,23 @@ int ec_material_permittivity(const ec_material *material, double frequency, ec_c
     permittivity->im = -eps_r * material->loss_tangent -
                        conductivity / (2 * EC_PI * frequency * VACUUM_PERMITTIVITY);
     return EC_OK;
+}
+
+void ec_material_law_of(const ec_material *material, ec_material_law *law)
+{
+    memset(law, 0, sizeof *law);
+    law->kind = material->kind;
+    law->loss_tangent = material->loss_tangent;
+    law->thickness = material->thickness;
+    if (material->kind == EC_MATERIAL_CONSTANT)
+        law->row[law->rows++] = (ec_material_row){
+            .a = material->eps_r, .c = material->conductivity, .to = (double)INFINITY};
+    if (material->kind != EC_MATERIAL_ITU)
+        return;
+    const char *name = ec_material_itu_name(material->itu);
+    for (int row = 0; row < ROWS && law->rows < EC_MATERIAL_ROWS_MAX; row++) {
+        const itu_row *r = &table[row];
+        if (strcmp(r->name, name) == 0)
+            law->row[law->rows++] = (ec_material_row){r->a, r->b, r->c, r->d, r->from, r->to};
+    }
 }

@@ -1,10 +1,13 @@
 /* mimo.c: settles which sequences there can be, plans and runs channels of pairs. */
 #include "mimo.h"
 
+#include "../../core/wall_clock.h"
 #include "mimo_antennas.h"
 #include "mimo_coupling.h"
 #include "mimo_internal.h"
 #include "mimo_metrics_kernels.h"
+#include "mimo_sight.h"
+#include "mimo_spectrum_kernels.h"
 #include "path_channels.h"
 #include "path_internal.h"
 
@@ -16,9 +19,13 @@ EC_KERNEL_DECLARE(mimo_gather, ec_mimo_batch)
 EC_KERNEL_DECLARE(mimo_scatter, ec_mimo_batch)
 EC_KERNEL_DECLARE(mimo_check, ec_mimo_check)
 EC_KERNEL_DECLARE(mimo_metrics, ec_mimo_metrics)
+EC_KERNEL_DECLARE(mimo_spectrum, ec_mimo_spectrum)
+
+/* Inputs: coordinates of the transmitters, of the receivers, what either end sees, and frequencies
+ * that are an expression. */
+enum { IN_SIGHT = 6, IN_FREQUENCY = EC_MIMO_IN_FREQUENCY, INPUTS_MAX = 9 };
 
 enum {
-    INPUTS = 6,
     EXHAUSTIVE_MAX = 256,  /* facets, surfaces and wedges of a scene that is enumerated */
     ANTENNAS_MAX = 1 << 20 /* of an end */
 };
@@ -39,7 +46,9 @@ typedef struct setup {
     const ec_scene *scene;
     end tx, rx;
     int32_t receivers, n_frequencies;
-    double *frequency;
+    double *frequency; /* NULL: an input */
+    double range[2];   /* of the frequencies, Hz */
+    int sight_shift;
     ec_path_options options;
     ec_path_plan *plan;
     ec_path_sequences *sequences;
@@ -56,11 +65,17 @@ typedef struct evaluator {
     size_t lanes;                    /* of a batch at most */
     ec_path_antennas tx, rx;
     int32_t *which[2]; /* antennas of tx and rx that are not alike: the one of each; else NULL */
+    size_t pace;       /* of a batch, so that a look at the interrupt comes a few times a second */
+    size_t sets;       /* samples of the frequency at most that are traced at once */
+    size_t tables;     /* of frequencies: candidates at most where they differ, else 1 */
     void *memory;
     double *tx_at, *rx_at, *sum;
     int32_t *of[2];       /* the same of each lane */
     ec_c128 *coupling[2]; /* of tx and rx; NULL: not coupled */
     void *work;
+    ec_material_law *law; /* frequencies that are an input: on the backend */
+    double *wavelength;
+    ec_fresnel_face *face;
 } evaluator;
 
 /* ---- calls ---------------------------------------------------------------------------------- */
@@ -75,6 +90,7 @@ void ec_mimo_config_default(ec_mimo_config *config)
         config->rx.box[0][i] = config->rx.box[1][i] = NAN;
     }
     config->receivers = 1;
+    config->frequencies = -1;
     config->depth = 3;
     config->rays = 100000;
     config->power_dbm = config->noise_dbm = NAN;
@@ -264,6 +280,105 @@ static int find_sequences(setup *s, const ec_mimo_config *config)
     return EC_OK;
 }
 
+/* Frequencies that are numbers. */
+static int take_list(const ec_mimo_config *config, setup *s)
+{
+    size_t n = config->n_frequencies > 0 ? (size_t)config->n_frequencies : 0;
+
+    if (n < 1)
+        return ec_fail(EC_ERR_ARGUMENT, "there is no frequency; at least 1 is needed");
+    s->n_frequencies = config->n_frequencies;
+    s->frequency = malloc(n * sizeof *s->frequency);
+    if (!s->frequency)
+        return ec_fail(EC_ERR_MEMORY, "no memory for frequencies");
+    memcpy(s->frequency, config->frequency, n * sizeof *s->frequency);
+    s->range[0] = INFINITY;
+    s->range[1] = 0;
+    for (size_t i = 0; i < n; i++) {
+        double f = s->frequency[i];
+        if (!(f > 0) || !isfinite(f))
+            return ec_fail(EC_ERR_ARGUMENT, "a frequency is %g Hz; it is above 0", f);
+        s->range[0] = fmin(s->range[0], f);
+        s->range[1] = fmax(s->range[1], f);
+    }
+    return EC_OK;
+}
+
+/* Frequencies that are an expression; one that is the same for all designs and samples is a list. */
+static int take_range(const ec_graph *graph, const ec_mimo_config *config, setup *s)
+{
+    const ec_node *node = ec_graph_node(graph, config->frequencies);
+
+    if (!node)
+        return ec_fail(EC_ERR_ARGUMENT, "the frequency is no expression of this graph");
+    if (node->dtype == EC_C64 || node->dtype == EC_C128 || node->rank > 1)
+        return ec_fail(EC_ERR_SHAPE, "the frequency is a real number or a list of such");
+    size_t n = (size_t)node->elements;
+    ec_interval *each = malloc(n * sizeof *each);
+    double *value = malloc(n * sizeof *value);
+    bool fixed = node->axes == 0;
+    int status = each && value ? ec_graph_ranges(graph, config->frequencies, each)
+                               : ec_fail(EC_ERR_MEMORY, "no memory for frequencies");
+    s->n_frequencies = node->elements;
+    s->range[0] = INFINITY;
+    s->range[1] = 0;
+    for (size_t i = 0; i < n && status >= 0; i++) {
+        if (!(each[i].lo > 0) || !isfinite(each[i].hi))
+            status = ec_fail(EC_ERR_RANGE,
+                             "the frequency can be from %.6g to %.6g Hz; it is above 0 and finite",
+                             each[i].lo, each[i].hi);
+        s->range[0] = fmin(s->range[0], each[i].lo);
+        s->range[1] = fmax(s->range[1], each[i].hi);
+        fixed = fixed && each[i].lo == each[i].hi;
+        value[i] = each[i].lo;
+    }
+    free(each);
+    if (status >= 0 && fixed)
+        s->frequency = value;
+    else
+        free(value);
+    return status;
+}
+
+/* The figures of every material at the ends of what frequencies can be. */
+static int check_materials(const setup *s)
+{
+    for (int32_t i = 0; i < s->scene->n_materials; i++)
+        for (int k = 0; k < 2; k++) {
+            int status = ec_material_check(&s->scene->material[i], s->range[k]);
+            if (status < 0)
+                return status;
+        }
+    return EC_OK;
+}
+
+/* Coupling is settled with the call: one that depends on the frequency needs frequencies that are
+ * known there. */
+static int take_coupling(const char *name, const setup *s, const ec_touchstone *coupling, end *e)
+{
+    size_t n = (size_t)s->n_frequencies;
+
+    if (!coupling)
+        return EC_OK;
+    if (s->frequency)
+        return ec_mimo_coupling_create(name, coupling, e->ports, s->n_frequencies, s->frequency,
+                                       &e->coupling);
+    if (coupling->n_frequencies != 1 || coupling->frequency[0] != 0)
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       "%s: the coupling has figures at frequencies, the link's frequency is an "
+                       "expression; give frequencies as numbers, or one matrix for all",
+                       name);
+    double *any = malloc(n * sizeof *any);
+    if (!any)
+        return ec_fail(EC_ERR_MEMORY, "no memory for frequencies");
+    for (size_t i = 0; i < n; i++)
+        any[i] = s->range[0];
+    int status =
+        ec_mimo_coupling_create(name, coupling, e->ports, s->n_frequencies, any, &e->coupling);
+    free(any);
+    return status;
+}
+
 static int make_setup(const ec_graph *graph, const ec_mimo_config *config, setup *s,
                       ec_interval **tx, ec_interval **rx)
 {
@@ -272,32 +387,28 @@ static int make_setup(const ec_graph *graph, const ec_mimo_config *config, setup
     if (config->receivers < 1 || config->rx.count % config->receivers != 0)
         return ec_fail(EC_ERR_ARGUMENT, "%d antennas cannot be those of %d receivers",
                        (int)config->rx.count, (int)config->receivers);
-    if (config->n_frequencies < 1)
-        return ec_fail(EC_ERR_ARGUMENT, "there is no frequency; at least 1 is needed");
     s->scene = config->scene;
     s->receivers = config->receivers;
-    s->n_frequencies = config->n_frequencies;
     s->power_dbm = config->power_dbm;
     s->noise_dbm = config->noise_dbm;
-    s->frequency = malloc((size_t)config->n_frequencies * sizeof *s->frequency);
-    if (!s->frequency)
-        return ec_fail(EC_ERR_MEMORY, "no memory for frequencies");
-    memcpy(s->frequency, config->frequency, (size_t)config->n_frequencies * sizeof *s->frequency);
+    int status = config->frequencies < 0 ? take_list(config, s) : take_range(graph, config, s);
+    if (status >= 0)
+        status = check_materials(s);
+    if (status < 0)
+        return status;
     ec_path_options_default(&s->options);
     s->options.depth = config->depth;
     s->options.diffractions = config->diffractions;
     s->options.transmissions = config->transmissions;
     s->options.inner_wedges = config->inner_wedges;
-    int status = make_end(graph, "tx", &config->tx, config->tx.count, &s->tx, tx);
+    status = make_end(graph, "tx", &config->tx, config->tx.count, &s->tx, tx);
     if (status >= 0)
         status =
             make_end(graph, "rx", &config->rx, config->rx.count / config->receivers, &s->rx, rx);
-    if (status >= 0 && config->tx.coupling)
-        status = ec_mimo_coupling_create("tx", config->tx.coupling, s->tx.ports, s->n_frequencies,
-                                         s->frequency, &s->tx.coupling);
-    if (status >= 0 && config->rx.coupling)
-        status = ec_mimo_coupling_create("rx", config->rx.coupling, s->rx.ports, s->n_frequencies,
-                                         s->frequency, &s->rx.coupling);
+    if (status >= 0)
+        status = take_coupling("tx", s, config->tx.coupling, &s->tx);
+    if (status >= 0)
+        status = take_coupling("rx", s, config->rx.coupling, &s->rx);
     if (status >= 0)
         status = ec_path_plan_create(s->scene, &s->options, &s->plan);
     if (status >= 0)
@@ -310,6 +421,32 @@ static int make_setup(const ec_graph *graph, const ec_mimo_config *config, setup
         widen(s->plan, &s->tx);
         widen(s->plan, &s->rx);
         status = find_sequences(s, config);
+    }
+    return status;
+}
+
+/* What either end sees, as inputs of the channels' call. */
+static int look(ec_graph *graph, setup *s, ec_expr *in)
+{
+    const end *ends[2] = {&s->tx, &s->rx};
+    int status = EC_OK;
+
+    for (int i = 0; i < 2; i++) {
+        bool varies = false;
+        for (int k = 0; k < 3; k++)
+            varies = varies || ec_graph_node(graph, in[3 * i + k])->axes;
+        int shift = ec_mimo_sight_shift(s->sequences, ends[i]->count, varies);
+        s->sight_shift = shift > s->sight_shift ? shift : s->sight_shift;
+    }
+    for (int i = 0; i < 2 && status >= 0; i++) {
+        ec_mimo_sight_config c = {.plan = s->plan,
+                                  .sequences = s->sequences,
+                                  .count = ends[i]->count,
+                                  .fixed = ends[i]->fixed,
+                                  .back = i == 1,
+                                  .shift = s->sight_shift};
+        memcpy(c.box, ends[i]->box, sizeof c.box);
+        status = ec_mimo_sight_call(graph, &c, in + 3 * i, &in[IN_SIGHT + i]);
     }
     return status;
 }
@@ -333,9 +470,27 @@ int ec_mimo_call(ec_graph *graph, const ec_mimo_config *config, ec_call **call)
         setup_destroy(s);
         return status;
     }
-    const ec_expr in[INPUTS] = {config->tx.at[0], config->tx.at[1], config->tx.at[2],
-                                config->rx.at[0], config->rx.at[1], config->rx.at[2]};
-    return ec_graph_call(graph, &ec_evaluator_mimo, s, INPUTS, in, call);
+    ec_expr in[INPUTS_MAX] = {config->tx.at[0],
+                              config->tx.at[1],
+                              config->tx.at[2],
+                              config->rx.at[0],
+                              config->rx.at[1],
+                              config->rx.at[2],
+                              [IN_FREQUENCY] = config->frequencies};
+    status = look(graph, s, in);
+    if (status < 0) {
+        setup_destroy(s);
+        return status;
+    }
+    return ec_graph_call(graph, &ec_evaluator_mimo, s, s->frequency ? IN_FREQUENCY : INPUTS_MAX, in,
+                         call);
+}
+
+void ec_mimo_frequency_range(const ec_call *call, double range[2])
+{
+    const setup *s = call->config;
+    range[0] = s->range[0];
+    range[1] = s->range[1];
 }
 
 const ec_scene *ec_mimo_scene(const ec_call *call)
@@ -442,16 +597,17 @@ ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output output)
 
 /* ---- plans and runs ------------------------------------------------------------------------- */
 
-static size_t rows_of(const setup *s, uint32_t moments)
+static size_t rows_of(size_t frequencies, uint32_t moments)
 {
-    return (2 + ec_moments_count(moments)) * (size_t)s->n_frequencies + EC_MIMO_COUNTS;
+    return (2 + ec_moments_count(moments)) * frequencies + EC_MIMO_COUNTS;
 }
 
-/* Bytes of a batch of so many lanes: places, sums, which antennas, and the workspace. */
-static size_t batch_bytes(const setup *s, uint32_t moments, size_t lanes)
+/* Bytes of a batch of so many lanes with so many frequencies each: places, sums, which antennas, and
+ * the workspace. */
+static size_t batch_bytes(const setup *s, size_t frequencies, uint32_t moments, size_t lanes)
 {
-    return ec_path_channels_bytes(s->sequences, s->n_frequencies, moments, lanes) +
-           (6 + rows_of(s, moments)) * ec_lane_ld(lanes) * sizeof(double) +
+    return ec_path_channels_bytes(s->sequences, (int32_t)frequencies, moments, lanes) +
+           (6 + rows_of(frequencies, moments)) * ec_lane_ld(lanes) * sizeof(double) +
            2 * ec_lane_ld(lanes) * sizeof(int32_t);
 }
 
@@ -475,17 +631,61 @@ static size_t pairs_of(const setup *s)
     return (size_t)s->tx.count * (size_t)s->rx.count;
 }
 
-/* Pairs of all candidates that are traced at once: enough to keep the backend busy, in a share of
- * its memory. At least one pair of each candidate. */
-static size_t lanes_of(const setup *s, const ec_plan_info *info)
+/* Bytes of batches: enough to keep the backend busy, in a share of its memory. */
+static size_t share_of(const ec_plan_info *info)
 {
     const size_t share = info->backend->is_cuda ? (size_t)1 << 30 : (size_t)1 << 26;
-    size_t n = info->max_candidates > 0 ? info->max_candidates : 1, all = pairs_of(s);
-    size_t most = info->memory_budget > 0 && info->memory_budget / 2 < share
-                      ? info->memory_budget / 2
-                      : share;
-    size_t pairs = most / batch_bytes(s, moments_of(info), EC_LANE_PAD) * EC_LANE_PAD / n;
-    return n * (pairs < 1 ? 1 : pairs > all ? all : pairs);
+    return info->memory_budget > 0 && info->memory_budget / 2 < share ? info->memory_budget / 2
+                                                                      : share;
+}
+
+static size_t candidates_of(const ec_plan_info *info)
+{
+    return info->max_candidates > 0 ? info->max_candidates : 1;
+}
+
+/* Samples of the frequency that are traced at once, where places do not depend on the sample. */
+static size_t sets_of(const setup *s, const ec_plan_info *info)
+{
+    size_t samples = 1;
+
+    if (s->frequency || !(info->in[IN_FREQUENCY].axes & EC_AXIS_SAMPLE))
+        return 1;
+    for (int i = 0; i < IN_FREQUENCY; i++)
+        if (info->in[i].axes & EC_AXIS_SAMPLE)
+            return 1;
+    samples = info->in[IN_FREQUENCY].samples;
+    /* a batch keeps some lanes */
+    size_t each = batch_bytes(s, (size_t)s->n_frequencies, moments_of(info), 16 * EC_LANE_PAD);
+    size_t most = share_of(info) / each;
+    return most < 1 ? 1 : most < samples ? most : samples;
+}
+
+/* Pairs of candidates that are traced at once. */
+static size_t lanes_of(const setup *s, const ec_plan_info *info)
+{
+    size_t all = candidates_of(info) * pairs_of(s);
+    size_t frequencies = sets_of(s, info) * (size_t)s->n_frequencies;
+    size_t lanes =
+        share_of(info) / batch_bytes(s, frequencies, moments_of(info), EC_LANE_PAD) * EC_LANE_PAD;
+    return lanes < EC_LANE_PAD ? EC_LANE_PAD : lanes < all ? lanes : ec_lane_ld(all);
+}
+
+/* Sets of frequencies that designs have of their own: 0 where they are the call's, 1 where all
+ * designs have the same. */
+static size_t tables_of(const setup *s, const ec_plan_info *info)
+{
+    if (s->frequency)
+        return 0;
+    return info->in[IN_FREQUENCY].axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP) ? candidates_of(info)
+                                                                             : 1;
+}
+
+static size_t spectrum_bytes(const setup *s, size_t sets, size_t tables)
+{
+    size_t materials = (size_t)s->scene->n_materials;
+    return sets * (size_t)s->n_frequencies * tables *
+           (sizeof(double) + materials * sizeof(ec_fresnel_face));
 }
 
 static void destroy(ec_evaluator **handle)
@@ -502,6 +702,8 @@ static void destroy(ec_evaluator **handle)
     backend->ops->release(backend, ev->coupling[0]);
     backend->ops->release(backend, ev->coupling[1]);
     backend->ops->release(backend, ev->memory);
+    backend->ops->release(backend, ev->law);
+    backend->ops->release(backend, ev->face);
     free(ev);
     *handle = NULL;
 }
@@ -533,6 +735,33 @@ static int plan_coupling(ec_backend *backend, const setup *s, const end *e, ec_c
     return status < 0 ? status : backend->ops->upload(backend, copy, e->coupling, bytes);
 }
 
+/* What materials are at frequencies that are an input. */
+static int plan_spectrum(evaluator *ev)
+{
+    const setup *s = ev->setup;
+    ec_backend *backend = ev->head.backend;
+    size_t n = (size_t)s->scene->n_materials;
+    size_t rows = ev->sets * (size_t)s->n_frequencies * ev->tables;
+    ec_material_law *law = malloc((n + 1) * sizeof *law);
+    void *memory = NULL;
+    int status = law ? EC_OK : ec_fail(EC_ERR_MEMORY, "mimo: no memory for a plan");
+
+    for (size_t i = 0; i < n && status >= 0; i++)
+        ec_material_law_of(&s->scene->material[i], &law[i]);
+    if (status >= 0)
+        status = backend->ops->alloc(backend, (n + 1) * sizeof *law, &memory);
+    ev->law = memory;
+    if (status >= 0 && n > 0)
+        status = backend->ops->upload(backend, ev->law, law, n * sizeof *law);
+    free(law);
+    memory = NULL;
+    if (status >= 0)
+        status = backend->ops->alloc(backend, spectrum_bytes(s, ev->sets, ev->tables), &memory);
+    ev->face = memory;
+    ev->wavelength = memory ? (double *)(void *)(ev->face + rows * n) : NULL;
+    return status;
+}
+
 static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **made)
 {
     const ec_call *call = info->call;
@@ -550,9 +779,15 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
         if (info->wanted[i])
             ev->wanted[kind_of(call, i)] = i;
     ev->moments = moments_of(info);
+    ev->sets = sets_of(s, info);
+    ev->tables = tables_of(s, info);
     ev->lanes = lanes_of(s, info);
-    int status = ec_path_channels_create(s->plan, s->sequences, s->n_frequencies, s->frequency,
-                                         backend, &ev->channels);
+    ev->pace = (size_t)EC_LANE_PAD * (size_t)(backend->threads > 0 ? backend->threads : 1);
+    size_t frequencies = ev->sets * (size_t)s->n_frequencies;
+    int status = ec_path_channels_create(s->plan, s->sequences, s->frequency ? s->n_frequencies : 0,
+                                         s->frequency, backend, &ev->channels);
+    if (status >= 0 && !s->frequency)
+        status = plan_spectrum(ev);
     if (status >= 0)
         status = plan_antennas(backend, &s->tx, &ev->tx, &ev->which[0]);
     if (status >= 0)
@@ -562,7 +797,8 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
     if (status >= 0)
         status = plan_coupling(backend, s, &s->rx, &ev->coupling[1]);
     if (status >= 0)
-        status = backend->ops->alloc(backend, batch_bytes(s, ev->moments, ev->lanes), &ev->memory);
+        status = backend->ops->alloc(backend, batch_bytes(s, frequencies, ev->moments, ev->lanes),
+                                     &ev->memory);
     if (status < 0) {
         ec_evaluator *handle = &ev->head;
         destroy(&handle);
@@ -573,7 +809,7 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
     ev->tx_at = ev->memory;
     ev->rx_at = ev->tx_at + 3 * ld;
     ev->sum = ev->rx_at + 3 * ld;
-    int32_t *of = (int32_t *)(ev->sum + rows_of(s, ev->moments) * ld);
+    int32_t *of = (int32_t *)(ev->sum + rows_of(frequencies, ev->moments) * ld);
     ev->work = of + 2 * ld;
     for (int i = 0; i < 2; i++)
         ev->of[i] = ev->which[i] ? of + (size_t)i * ld : NULL;
@@ -597,29 +833,19 @@ static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t
 {
     const setup *s = info->call->config;
     const ec_scene *scene = s->scene;
-    ec_plan_info one = *info;
-    uint32_t moments = moments_of(info);
+    size_t sets = sets_of(s, info), tables = tables_of(s, info);
 
-    one.max_candidates = 1;
-    *per_candidate = batch_bytes(s, moments, EC_LANE_PAD) / EC_LANE_PAD;
+    *per_candidate = tables > 1 ? spectrum_bytes(s, sets, 1) : 0;
     /* vertices with normals and curvatures, triangles with their part and their share of nodes */
-    *fixed = batch_bytes(s, moments, lanes_of(s, &one)) + (size_t)scene->n_vertices * 72 +
-             (size_t)scene->n_triangles * 160 + end_bytes(s, &s->tx) + end_bytes(s, &s->rx) +
-             s->sequences->n * sizeof(size_t) +
+    *fixed = batch_bytes(s, sets * (size_t)s->n_frequencies, moments_of(info), lanes_of(s, info)) +
+             (size_t)scene->n_vertices * 72 + (size_t)scene->n_triangles * 160 +
+             end_bytes(s, &s->tx) + end_bytes(s, &s->rx) + s->sequences->n * sizeof(size_t) +
              s->sequences->first[s->sequences->n] * sizeof(uint32_t);
 }
 
 static void describe(const ec_evaluator *handle, char *text, size_t size)
 {
     snprintf(text, size, "%s", ((const evaluator *)handle)->setup->path);
-}
-
-static ec_mimo_input bind_input(const ec_array *a)
-{
-    return (ec_mimo_input){.data = a->data,
-                           .ld = a->elements > 1 ? a->ld : 0,
-                           .stride = a->sample_stride,
-                           .varies = (a->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP)) != 0};
 }
 
 static ec_mimo_result bind_result(const evaluator *ev, ec_array *const *out, ec_mimo_output kind)
@@ -633,63 +859,147 @@ static ec_mimo_result bind_result(const evaluator *ev, ec_array *const *out, ec_
                             .varies = (a->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP)) != 0};
 }
 
-static int check(const evaluator *ev, const ec_mimo_batch *b, size_t samples, uint8_t *status)
+/* A run's arguments. */
+typedef struct run_info {
+    const int32_t *stop;
+    const ec_interrupt *interrupt;
+    ec_array *const *out;
+    ec_path_seen seen[2];
+    ec_mimo_input frequency;
+    size_t tables; /* of frequencies: n where designs have their own, else 1 */
+} run_info;
+
+static int check(const evaluator *ev, const run_info *r, const ec_mimo_batch *b, size_t samples,
+                 uint8_t *status)
 {
     const setup *s = ev->setup;
     ec_backend *backend = ev->head.backend;
-    ec_mimo_check a = {.n_tx = b->n_tx,
-                       .n_rx = b->n_rx,
-                       .fixed_tx = s->tx.fixed,
-                       .fixed_rx = s->rx.fixed,
+    ec_mimo_check a = {.frequency = r->frequency,
+                       .n_tx = (size_t)b->n_tx,
+                       .n_rx = (size_t)b->n_rx,
+                       .n_frequencies = s->frequency ? 0 : (size_t)s->n_frequencies,
+                       .apart = !(s->tx.fixed && s->rx.fixed),
+                       .near = 10 * s->plan->tolerance,
+                       .range = {s->range[0] * (1 - 1e-12), s->range[1] * (1 + 1e-12)},
                        .samples = samples,
                        .n = b->n,
-                       .view = *ec_path_channels_view(ev->channels),
                        .status = status,
                        .outside = EC_CANDIDATE_OUT_OF_RANGE,
-                       .bad = EC_CANDIDATE_EVALUATOR};
-    if (s->tx.fixed && s->rx.fixed)
+                       .bad = EC_CANDIDATE_EVALUATOR,
+                       .stop = r->stop};
+    if (!a.apart && a.n_frequencies == 0)
         return EC_OK;
     memcpy(a.tx, b->tx, sizeof a.tx);
     memcpy(a.rx, b->rx, sizeof a.rx);
-    memcpy(a.tx_box, s->tx.box, sizeof a.tx_box);
-    memcpy(a.rx_box, s->rx.box, sizeof a.rx_box);
     return backend->ops->launch(backend, &ec_kernel_mimo_check, &a, b->n, 1);
 }
 
-static int run_metrics(const evaluator *ev, const ec_mimo_batch *b, ec_array *const *out)
+/* Wavelengths and materials of the batch's samples. */
+static int run_spectrum(const evaluator *ev, const run_info *r, const ec_mimo_batch *b)
+{
+    const setup *s = ev->setup;
+    ec_backend *backend = ev->head.backend;
+    ec_mimo_spectrum a = {.frequency = r->frequency,
+                          .range = {s->range[0] * (1 - 1e-12), s->range[1] * (1 + 1e-12)},
+                          .n_frequencies = (size_t)s->n_frequencies,
+                          .first_sample = b->sample,
+                          .tables = r->tables,
+                          .n_materials = (size_t)s->scene->n_materials,
+                          .law = ev->law,
+                          .wavelength = ev->wavelength,
+                          .face = ev->face,
+                          .stop = r->stop};
+    if (s->frequency)
+        return EC_OK;
+    return backend->ops->launch(backend, &ec_kernel_mimo_spectrum, &a, a.tables,
+                                b->sets * a.n_frequencies);
+}
+
+static int run_metrics(const evaluator *ev, const run_info *r, const ec_mimo_batch *b)
 {
     ec_backend *backend = ev->head.backend;
     ec_mimo_metrics a = {.batch = *b, .moments = ev->moments, .size = ev->setup->plan->size};
 
     for (int m = 0; m < EC_MIMO_METRICS; m++)
-        a.result[m] = bind_result(ev, out, (ec_mimo_output)(EC_MIMO_K_FACTOR_DB + m));
-    return backend->ops->launch(backend, &ec_kernel_mimo_metrics, &a, b->pairs * b->n,
-                                (size_t)b->n_frequencies);
+        a.result[m] = bind_result(ev, r->out, (ec_mimo_output)(EC_MIMO_K_FACTOR_DB + m));
+    return backend->ops->launch(backend, &ec_kernel_mimo_metrics, &a, b->lanes,
+                                b->sets * (size_t)b->n_frequencies);
 }
 
-static int run_batch(const evaluator *ev, const ec_mimo_batch *b, ec_array *const *out)
+static int run_batch(const evaluator *ev, const run_info *r, const ec_mimo_batch *b)
 {
+    const setup *s = ev->setup;
     ec_backend *backend = ev->head.backend;
-    size_t lanes = b->pairs * b->n;
-    int status = backend->ops->launch(backend, &ec_kernel_mimo_gather, b, lanes, 1);
+    size_t frequencies = b->sets * (size_t)b->n_frequencies;
+    ec_path_own own = {.lanes = {.first = b->first,
+                                 .n = b->n,
+                                 .n_tx = (size_t)b->n_tx,
+                                 .tx = r->seen[0],
+                                 .rx = r->seen[1],
+                                 .shift = s->sight_shift,
+                                 .tables = r->tables,
+                                 .wavelength = ev->wavelength,
+                                 .face = ev->face},
+                       .n_frequencies = s->frequency ? 0 : (int32_t)frequencies,
+                       .longest = EC_LIGHT_SPEED / s->range[0],
+                       .stop = r->stop};
+    int status = backend->ops->launch(backend, &ec_kernel_mimo_gather, b, b->lanes, 1);
 
     if (status >= 0)
-        status = ec_path_channels_run(ev->channels, &ev->tx, &ev->rx, b->tx_at, b->rx_at, lanes,
-                                      ev->work, ev->sum);
+        status = ec_path_channels_run_lanes(ev->channels, &ev->tx, &ev->rx, b->tx_at, b->rx_at,
+                                            b->lanes, &own, ev->work, ev->sum);
     if (status >= 0)
-        status = backend->ops->launch(backend, &ec_kernel_mimo_scatter, b, lanes,
-                                      (size_t)b->n_frequencies + EC_MIMO_COUNTS);
+        status = backend->ops->launch(backend, &ec_kernel_mimo_scatter, b, b->lanes,
+                                      frequencies + EC_MIMO_COUNTS);
     if (status >= 0 && ev->moments)
-        status = run_metrics(ev, b, out);
+        status = run_metrics(ev, r, b);
     return status;
+}
+
+/* All pairs at the batch's samples. On the CPU batches are cut so that the interrupt is looked at a
+ * few times a second; results do not depend on the cut. */
+static int run_pairs(evaluator *ev, const run_info *r, ec_mimo_batch *b)
+{
+    size_t all = pairs_of(ev->setup) * b->n;
+    bool looks = r->interrupt && ev->head.backend->host_memory;
+    int rc = run_spectrum(ev, r, b);
+
+    for (b->first = 0; b->first < all && rc >= 0; b->first += b->lanes) {
+        size_t most = looks && ev->pace < ev->lanes ? ev->pace : ev->lanes;
+        if (r->interrupt && r->interrupt->asked(r->interrupt->user))
+            return EC_STOPPED;
+        b->lanes = all - b->first < most ? all - b->first : most;
+        b->ld = ec_lane_ld(b->lanes);
+        double start = looks ? ec_wall_seconds() : 0;
+        rc = run_batch(ev, r, b);
+        double seconds = looks ? ec_wall_seconds() - start : 0;
+        if (looks && seconds < 0.1 && b->lanes == ev->pace)
+            ev->pace *= 2;
+        else if (looks && seconds > 0.3 && ev->pace > EC_LANE_PAD)
+            ev->pace /= 2;
+    }
+    return rc;
+}
+
+static ec_path_seen bind_seen(const ec_array *a, size_t sample)
+{
+    ec_mimo_input in = ec_mimo_input_of(a);
+    return (ec_path_seen){.word = in.data + sample * in.stride,
+                          .words = (size_t)a->shape[1],
+                          .ld = a->ld,
+                          .varies = in.varies};
 }
 
 static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const *in,
                ec_array *const *out, uint8_t *status, size_t n)
 {
-    const evaluator *ev = (const evaluator *)handle;
+    evaluator *ev = (evaluator *)handle;
     const setup *s = ev->setup;
-    size_t samples = 1, all = pairs_of(s);
+    size_t samples = 1;
+    run_info r = {.stop = exec ? exec->stop : NULL,
+                  .interrupt = exec ? exec->interrupt : NULL,
+                  .out = out,
+                  .tables = 1};
     ec_mimo_batch b = {.n_tx = s->tx.count,
                        .n_rx = s->rx.count,
                        .n_frequencies = s->n_frequencies,
@@ -706,21 +1016,22 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
     for (int k = 0; k < EC_MIMO_COUNTS; k++)
         b.count[k] = bind_result(ev, out, (ec_mimo_output)(EC_MIMO_PATHS + k));
     for (int k = 0; k < 3; k++) {
-        b.tx[k] = bind_input(in[k]);
-        b.rx[k] = bind_input(in[3 + k]);
+        b.tx[k] = ec_mimo_input_of(in[k]);
+        b.rx[k] = ec_mimo_input_of(in[3 + k]);
     }
-    for (int k = 0; k < INPUTS; k++)
+    for (int k = 0; k < (s->frequency ? IN_FREQUENCY : INPUTS_MAX); k++)
         samples = in[k]->samples > samples ? in[k]->samples : samples;
-    int rc = check(ev, &b, samples, status);
-    for (b.sample = 0; b.sample < samples && rc >= 0; b.sample++)
-        for (b.first = 0; b.first < all && rc >= 0; b.first += b.pairs) {
-            size_t pairs = ev->lanes / n;
-            if (exec && exec->interrupt && exec->interrupt->asked(exec->interrupt->user))
-                return EC_STOPPED;
-            b.pairs = pairs < all - b.first ? pairs : all - b.first;
-            b.ld = ec_lane_ld(b.pairs * n);
-            rc = run_batch(ev, &b, out);
-        }
+    if (!s->frequency) {
+        r.frequency = ec_mimo_input_of(in[IN_FREQUENCY]);
+        r.tables = r.frequency.varies ? n : 1;
+    }
+    int rc = check(ev, &r, &b, samples, status);
+    for (b.sample = 0; b.sample < samples && rc >= 0; b.sample += b.sets) {
+        b.sets = ev->sets < samples - b.sample ? ev->sets : samples - b.sample;
+        for (int i = 0; i < 2; i++)
+            r.seen[i] = bind_seen(in[IN_SIGHT + i], b.sample);
+        rc = run_pairs(ev, &r, &b);
+    }
     if (rc >= 0 && b.h.data && (ev->coupling[0] || ev->coupling[1]))
         rc = ec_mimo_coupling_run(ev->head.backend, &b.h, ev->coupling[0], ev->coupling[1],
                                   s->tx.ports, s->rx.ports, s->receivers, s->n_frequencies, samples,
@@ -759,7 +1070,8 @@ static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
                        scene->n_surfaces};
 
     ec_hash_bytes(hash, words, sizeof words);
-    ec_hash_bytes(hash, s->frequency, (size_t)s->n_frequencies * sizeof *s->frequency);
+    ec_hash_bytes(hash, s->range, sizeof s->range);
+    add_array(hash, s->frequency, (size_t)s->n_frequencies * sizeof *s->frequency);
     add_end(hash, s, &s->tx);
     add_end(hash, s, &s->rx);
     add_array(hash, scene->vertex, (size_t)scene->n_vertices * sizeof *scene->vertex);
@@ -769,17 +1081,14 @@ static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
         ec_hash_bytes(hash, &scene->surface[i].kind, sizeof scene->surface[i].kind);
     for (int32_t i = 0; i < scene->n_facets; i++)
         ec_hash_bytes(hash, &scene->facet[i].material, sizeof scene->facet[i].material);
-    for (int32_t i = 0; i < scene->n_materials; i++)
-        for (int32_t f = 0; f < s->n_frequencies; f++) {
-            const ec_material *m = &scene->material[i];
-            int32_t kind = (int32_t)m->kind;
-            ec_c128 eps = {0, 0};
-            if (m->kind != EC_MATERIAL_PEC)
-                ec_material_permittivity(m, s->frequency[f], &eps);
-            ec_hash_bytes(hash, &kind, sizeof kind);
-            ec_hash_bytes(hash, &eps, sizeof eps);
-            ec_hash_bytes(hash, &m->thickness, sizeof m->thickness);
-        }
+    for (int32_t i = 0; i < scene->n_materials; i++) {
+        ec_material_law law;
+        ec_material_law_of(&scene->material[i], &law);
+        ec_hash_bytes(hash, &law.kind, sizeof law.kind);
+        ec_hash_bytes(hash, law.row, sizeof law.row);
+        ec_hash_bytes(hash, &law.loss_tangent, sizeof law.loss_tangent);
+        ec_hash_bytes(hash, &law.thickness, sizeof law.thickness);
+    }
     /* of sequences that rays found */
     const ec_path_sequences *q = s->sequences;
     ec_hash_bytes(hash, q->first, (q->n + 1) * sizeof *q->first);
@@ -787,6 +1096,7 @@ static void fingerprint(const ec_call *call, int32_t output, ec_hash *hash)
 }
 
 const ec_evaluator_def ec_evaluator_mimo = {.name = "mimo",
+                                            .flags = EC_EVALUATOR_CAPTURABLE,
                                             .plan = plan,
                                             .run = run,
                                             .destroy = destroy,

@@ -52,6 +52,9 @@ typedef struct ec_mimo_config {
     int32_t receivers; /* 1 or more; rx.count is a multiple */
     int32_t n_frequencies;
     const double *frequency; /* Hz; copied */
+    /* Instead of these, in Hz, a number or a list, on any axes; -1: the list. Where positions do not
+     * depend on the sample, paths are traced once for many of them. */
+    ec_expr frequencies;
     int32_t depth, diffractions, transmissions;
     bool inner_wedges;
     ec_mimo_search search;
@@ -64,7 +67,7 @@ typedef struct ec_mimo_config {
 typedef enum ec_mimo_output {
     EC_MIMO_CHANNEL,    /* H */
     EC_MIMO_PATHS,      /* how many, [receiver][n_rx][n_tx] */
-    EC_MIMO_GRAZING,    /* of them inexact ones, at the lowest frequency (path.h) */
+    EC_MIMO_GRAZING,    /* of them inexact ones, at the lowest frequency that can be (path.h) */
     EC_MIMO_UNRESOLVED, /* sequences that no method was there for (path.h) */
     /* Of the paths of each pair, [frequency][receiver][n_rx][n_tx]; their definitions and how right
      * they are: path_moments.h. Without paths K is -150 dB and the others are 0. */
@@ -82,7 +85,8 @@ typedef enum ec_mimo_output {
 /* Isotropic antennas along z, one receiver, depth 3, no diffraction, 100,000 rays; no positions. */
 EC_API void ec_mimo_config_default(ec_mimo_config *config);
 
-/* Records a call. Errors name what is wrong with a sentence. */
+/* Records a call. Errors name what is wrong with a sentence: also a material without figures at the
+ * ends of what the frequencies can be. */
 EC_API int ec_mimo_call(ec_graph *graph, const ec_mimo_config *config, ec_call **call);
 EC_API ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output output);
 /* What the call's waves meet; borrowed. */
@@ -91,6 +95,8 @@ EC_API const struct ec_scene *ec_mimo_scene(const ec_call *call);
 EC_API void ec_mimo_describe(const ec_call *call, char *text, size_t size);
 /* Whether a limit cut sequences off: paths may be missing. */
 EC_API bool ec_mimo_is_cut(const ec_call *call);
+/* The lowest and the highest frequency that there can be, Hz. */
+EC_API void ec_mimo_frequency_range(const ec_call *call, double range[2]);
 /* The least distance in m that two antennas of one array whose coupling is not given can have as far
  * as the ranges of their positions tell: 0 where these overlap; INFINITY for single antennas. */
 EC_API double ec_mimo_least_spacing(const ec_call *call);

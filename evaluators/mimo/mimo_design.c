@@ -69,6 +69,20 @@ static int read_axis(const ec_mimo_winner *w, ec_expr e, int32_t n, int axis, do
     return EC_OK;
 }
 
+/* Those of the call, or what their expression is at the design. */
+static int read_frequencies(const ec_mimo_winner *w, const ec_mimo_parts *p, double **frequency)
+{
+    size_t bytes = (size_t)p->n_frequencies * sizeof **frequency;
+
+    if (!p->frequency)
+        return ec_mimo_evaluate(w, w->call->in[EC_MIMO_IN_FREQUENCY], frequency);
+    *frequency = malloc(bytes);
+    if (!*frequency)
+        return no_memory();
+    memcpy(*frequency, p->frequency, bytes);
+    return EC_OK;
+}
+
 static int host_threads(const ec_backend *backend)
 {
 #ifdef _OPENMP
@@ -94,7 +108,6 @@ int ec_mimo_design_create(const ec_mimo_winner *winner, ec_mimo_design **design)
     d->n_rx = p.n_rx;
     d->receivers = p.receivers;
     d->n_frequencies = p.n_frequencies;
-    d->frequency = p.frequency;
     d->threads = host_threads(winner->backend);
     d->tx = malloc((size_t)p.n_tx * sizeof *d->tx);
     d->rx = malloc(n_rx * sizeof *d->rx);
@@ -104,6 +117,8 @@ int ec_mimo_design_create(const ec_mimo_winner *winner, ec_mimo_design **design)
         if (status == EC_OK)
             status = read_axis(winner, winner->call->in[3 + k], (int32_t)n_rx, k, d->rx);
     }
+    if (status == EC_OK)
+        status = read_frequencies(winner, &p, &d->frequency);
     if (status == EC_OK)
         status = ec_mimo_evaluate(winner, h, &value);
     if (status < 0) {
@@ -122,6 +137,7 @@ void ec_mimo_design_destroy(ec_mimo_design **design)
 {
     if (!design || !*design)
         return;
+    free((*design)->frequency);
     free((*design)->tx);
     free((*design)->rx);
     free((*design)->h);

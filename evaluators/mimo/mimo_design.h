@@ -30,7 +30,7 @@ typedef struct ec_mimo_winner {
 typedef struct ec_mimo_design {
     ec_mimo_winner winner;
     int32_t n_tx, n_rx, receivers, n_frequencies; /* n_rx: of each receiver */
-    const double *frequency;                      /* Hz, the call's */
+    double *frequency;                            /* Hz, of the first sample */
     double (*tx)[3], (*rx)[3];                    /* m; [n_tx], [receivers n_rx] */
     ec_c128 *h;                                   /* [n_frequencies][receivers][n_rx][n_tx] */
     int32_t samples;                              /* of which it is the first */

@@ -233,6 +233,7 @@ int ec_mimo_design_paths(const ec_mimo_design *design, const ec_mimo_path_limits
 {
     tracing t = {
         .design = design, .parts = ec_mimo_parts_of(design->winner.call), .limits = *limits};
+    t.parts.frequency = design->frequency;
     size_t pairs = (size_t)design->receivers * (size_t)design->n_rx * (size_t)design->n_tx;
 
     if (limits->strongest < 0 || !(limits->floor_db >= 0))

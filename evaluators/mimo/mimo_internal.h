@@ -6,6 +6,8 @@
 #include "mimo_design.h"
 #include "path_field.h"
 
+enum { EC_MIMO_IN_FREQUENCY = 8 };
+
 /* Borrowed from the call. */
 typedef struct ec_mimo_parts {
     const ec_scene *scene;
@@ -13,7 +15,7 @@ typedef struct ec_mimo_parts {
     const ec_path_sequences *sequences;
     int32_t n_tx, n_rx, receivers; /* n_rx: of each receiver */
     int32_t n_frequencies;
-    const double *frequency;     /* Hz */
+    const double *frequency;     /* Hz; NULL: the expression in[EC_MIMO_IN_FREQUENCY] of the call */
     double power_dbm, noise_dbm; /* NAN: no link budget */
 } ec_mimo_parts;
 

@@ -2,10 +2,11 @@
  * whether antennas are where antennas can be. C17 and CUDA.
  *
  * A pair is a receiving antenna r and a transmitting one t, pair number r n_tx + t; lane
- * (pair - first pair) n + c of a batch is that pair of candidate c. */
+ * pair n + c - first of a batch is that pair of candidate c. */
 #ifndef EC_MIMO_KERNELS_H
 #define EC_MIMO_KERNELS_H
 
+#include "../../core/array.h"
 #include "../../core/complex_math.h"
 #include "../../core/kernel.h"
 #include "path_occlusion.h"
@@ -26,33 +27,46 @@ typedef struct ec_mimo_result {
     bool varies;
 } ec_mimo_result;
 
+/* Channels of lanes [first, first + lanes) of all pairs of n candidates, at `sets` samples from
+ * `sample` on that differ in their frequencies only. */
 typedef struct ec_mimo_batch {
     ec_mimo_input tx[3], rx[3];
     int32_t n_tx, n_rx; /* n_rx: of all receivers */
     int32_t n_frequencies;
-    size_t sample, n; /* n: candidates */
-    size_t first, pairs;
+    size_t sample, sets, n; /* n: candidates */
+    size_t first, lanes;
     size_t ld;             /* of the lanes */
     double *tx_at, *rx_at; /* [3][ld] */
     /* of ends whose antennas are not alike: which one each of them is, which one each lane has; else
      * NULL */
     const int32_t *tx_which, *rx_which;
     int32_t *tx_of, *rx_of;
-    const double *sum; /* [2 n_frequencies + EC_MIMO_COUNTS][ld] */
+    const double *sum; /* [2 sets n_frequencies + EC_MIMO_COUNTS][ld] */
     ec_mimo_result h, count[EC_MIMO_COUNTS];
 } ec_mimo_batch;
 
-/* What each candidate's antennas are checked for. */
+/* What a design is checked for that neither end can tell alone. */
 typedef struct ec_mimo_check {
-    ec_mimo_input tx[3], rx[3];
-    int32_t n_tx, n_rx;
-    bool fixed_tx, fixed_rx; /* checked before */
+    ec_mimo_input tx[3], rx[3], frequency;
+    size_t n_tx, n_rx, n_frequencies; /* n_frequencies 0: they are no expression */
+    bool apart;                       /* whether a receiver is at a transmitter */
+    double near;                      /* m */
+    double range[2];                  /* of frequencies, Hz */
     size_t samples, n;
-    double tx_box[2][3], rx_box[2][3];
-    ec_path_view view;
     uint8_t *status;
     uint8_t outside, bad; /* bits of the status */
+    const int32_t *stop;  /* see ec_exec; may be NULL */
 } ec_mimo_check;
+
+EC_FN ec_mimo_input ec_mimo_input_of(const ec_array *a)
+{
+    ec_mimo_input in;
+    in.data = (const double *)a->data;
+    in.ld = a->elements > 1 ? a->ld : 0;
+    in.stride = a->sample_stride;
+    in.varies = (a->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP)) != 0;
+    return in;
+}
 
 EC_FN void ec_mimo_position(const ec_mimo_input in[3], size_t antenna, size_t sample, size_t c,
                             double p[3])
@@ -65,9 +79,10 @@ EC_FN void ec_mimo_gather_body(const ec_mimo_batch *b, size_t lane0, size_t y)
 {
     (void)y;
     for (int l = 0; l < EC_LANES; l++) {
-        size_t lane = lane0 + (size_t)l, pair = b->first + lane / b->n, c = lane % b->n;
+        size_t lane = lane0 + (size_t)l, pair = (b->first + lane) / b->n;
+        size_t c = (b->first + lane) % b->n;
         double tx[3], rx[3];
-        if (lane >= b->pairs * b->n)
+        if (lane >= b->lanes)
             break;
         size_t t = pair % (size_t)b->n_tx, r = pair / (size_t)b->n_tx;
         ec_mimo_position(b->tx, t, b->sample, c, tx);
@@ -88,27 +103,29 @@ EC_FN size_t ec_mimo_place(const ec_mimo_result *r, size_t element, size_t sampl
     return sample * r->stride + element * r->ld + (r->varies ? c : 0);
 }
 
-/* y: a frequency, or behind them a count. */
+/* y: a frequency of a sample, or behind them a count, which is that of all these samples. */
 EC_FN void ec_mimo_scatter_body(const ec_mimo_batch *b, size_t lane0, size_t y)
 {
-    size_t frequencies = (size_t)b->n_frequencies;
+    size_t each = (size_t)b->n_frequencies, frequencies = b->sets * each;
     size_t all = (size_t)b->n_rx * (size_t)b->n_tx;
 
     for (int l = 0; l < EC_LANES; l++) {
-        size_t lane = lane0 + (size_t)l, pair = b->first + lane / b->n, c = lane % b->n;
-        if (lane >= b->pairs * b->n)
+        size_t lane = lane0 + (size_t)l, pair = (b->first + lane) / b->n;
+        size_t c = (b->first + lane) % b->n;
+        if (lane >= b->lanes)
             break;
         if (y < frequencies) {
             ec_c128 *h = (ec_c128 *)b->h.data;
             if (h)
-                h[ec_mimo_place(&b->h, y * all + pair, b->sample, c)] =
+                h[ec_mimo_place(&b->h, y % each * all + pair, b->sample + y / each, c)] =
                     ec_c128_of(b->sum[2 * y * b->ld + lane], b->sum[(2 * y + 1) * b->ld + lane]);
             continue;
         }
         const ec_mimo_result *r = &b->count[y - frequencies];
         double *count = (double *)r->data;
-        if (count)
-            count[ec_mimo_place(r, pair, b->sample, c)] = b->sum[(frequencies + y) * b->ld + lane];
+        for (size_t s = 0; count && s < b->sets; s++)
+            count[ec_mimo_place(r, pair, b->sample + s, c)] =
+                b->sum[(frequencies + y) * b->ld + lane];
     }
 }
 
@@ -185,30 +202,22 @@ EC_FN bool ec_mimo_in_box(const double box[2][3], const double p[3])
     return true;
 }
 
-EC_FN uint8_t ec_mimo_antenna_status(const ec_mimo_check *a, const double box[2][3],
-                                     const double p[3])
-{
-    if (!ec_mimo_in_box(box, p))
-        return a->outside;
-    return ec_mimo_is_on_surface(&a->view, p) || ec_mimo_is_inside(&a->view, p) ? a->bad : 0;
-}
-
 EC_FN uint8_t ec_mimo_candidate_status(const ec_mimo_check *a, size_t sample, size_t c)
 {
     uint8_t status = 0;
     double tx[3], rx[3];
 
-    for (size_t t = 0; t < (size_t)a->n_tx && !a->fixed_tx; t++) {
-        ec_mimo_position(a->tx, t, sample, c, tx);
-        status |= ec_mimo_antenna_status(a, a->tx_box, tx);
+    for (size_t i = 0; i < a->n_frequencies; i++) {
+        const ec_mimo_input *in = &a->frequency;
+        double f = in->data[sample * in->stride + i * in->ld + (in->varies ? c : 0)];
+        if (!(f >= a->range[0] && f <= a->range[1]))
+            status |= a->outside;
     }
-    for (size_t r = 0; r < (size_t)a->n_rx; r++) {
+    for (size_t r = 0; r < a->n_rx && a->apart; r++) {
         ec_mimo_position(a->rx, r, sample, c, rx);
-        if (!a->fixed_rx)
-            status |= ec_mimo_antenna_status(a, a->rx_box, rx);
-        for (size_t t = 0; t < (size_t)a->n_tx && !(a->fixed_tx && a->fixed_rx); t++) {
+        for (size_t t = 0; t < a->n_tx; t++) {
             ec_mimo_position(a->tx, t, sample, c, tx);
-            if (!(ec_path_distance(tx, rx) > 10 * a->view.tolerance))
+            if (!(ec_path_distance(tx, rx) > a->near))
                 status |= a->bad;
         }
     }
@@ -218,6 +227,8 @@ EC_FN uint8_t ec_mimo_candidate_status(const ec_mimo_check *a, size_t sample, si
 EC_FN void ec_mimo_check_body(const ec_mimo_check *a, size_t lane0, size_t y)
 {
     (void)y;
+    if (a->stop && *a->stop)
+        return;
     for (int l = 0; l < EC_LANES; l++) {
         size_t c = lane0 + (size_t)l;
         if (c >= a->n)

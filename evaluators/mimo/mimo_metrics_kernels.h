@@ -35,7 +35,7 @@ EC_FN uint32_t ec_mimo_metric_needs(int metric)
 
 EC_FN double ec_mimo_moment(const ec_mimo_metrics *a, size_t frequency, size_t lane, int moment)
 {
-    size_t row = 2 * (size_t)a->batch.n_frequencies + EC_MIMO_COUNTS +
+    size_t row = 2 * a->batch.sets * (size_t)a->batch.n_frequencies + EC_MIMO_COUNTS +
                  frequency * ec_moments_count(a->moments) + ec_moments_before(a->moments, moment);
     return a->batch.sum[row * a->batch.ld + lane];
 }
@@ -75,21 +75,23 @@ EC_FN double ec_mimo_metric(const ec_mimo_metrics *a, int metric, size_t f, size
     return length / EC_LIGHT_SPEED;
 }
 
-/* y: a frequency. */
+/* y: a frequency of a sample. */
 EC_FN void ec_mimo_metrics_body(const ec_mimo_metrics *a, size_t lane0, size_t y)
 {
     const ec_mimo_batch *b = &a->batch;
-    size_t all = (size_t)b->n_rx * (size_t)b->n_tx;
+    size_t all = (size_t)b->n_rx * (size_t)b->n_tx, each = (size_t)b->n_frequencies;
 
     for (int l = 0; l < EC_LANES; l++) {
-        size_t lane = lane0 + (size_t)l, pair = b->first + lane / b->n, c = lane % b->n;
-        if (lane >= b->pairs * b->n)
+        size_t lane = lane0 + (size_t)l, pair = (b->first + lane) / b->n;
+        size_t c = (b->first + lane) % b->n;
+        if (lane >= b->lanes)
             break;
         for (int m = 0; m < EC_MIMO_METRICS; m++) {
             const ec_mimo_result *r = &a->result[m];
             double *to = (double *)r->data;
             if (to)
-                to[ec_mimo_place(r, y * all + pair, b->sample, c)] = ec_mimo_metric(a, m, y, lane);
+                to[ec_mimo_place(r, y % each * all + pair, b->sample + y / each, c)] =
+                    ec_mimo_metric(a, m, y, lane);
         }
     }
 }

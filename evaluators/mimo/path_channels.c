@@ -12,11 +12,11 @@ EC_KERNEL_DECLARE(path_pairs_moments, ec_path_batch)
 EC_KERNEL_DECLARE(path_sum_moments, ec_path_batch)
 
 /* A slice has at least as many sequences, and there are at most so many slices. */
-enum { SLICE_MIN = 32, SLICES_MAX = 64, BLOCKS_MAX = 20 };
+enum { SLICE_MIN = 32, SLICES_MAX = 64, BLOCKS_MAX = 4 };
 
 struct ec_path_channels {
     ec_backend *backend;
-    ec_bvh_layout *layout;
+    ec_path_device *device;
     ec_path_batch batch;
     int32_t n_blocks;
     void *block[BLOCKS_MAX]; /* memory of the backend */
@@ -39,49 +39,11 @@ static int upload(ec_path_channels *c, const void *from, size_t bytes, void *pla
     return c->backend->ops->upload(c->backend, *to, from, bytes);
 }
 
-static int upload_scene(ec_path_channels *c)
-{
-    ec_scene *s = &c->batch.view.scene;
-    bool curved = s->n_surfaces > 0;
-    size_t vertices = (size_t)s->n_vertices, triangles = (size_t)s->n_triangles, edges = 0,
-           on_surfaces = 0;
-
-    for (int32_t i = 0; i < s->n_facets; i++)
-        edges += (size_t)s->facet[i].n_edges;
-    for (int32_t i = 0; i < s->n_surfaces; i++)
-        on_surfaces += (size_t)s->surface[i].count;
-    const struct {
-        void *place;
-        size_t bytes;
-    } arrays[] = {
-        {&s->vertex, vertices * sizeof *s->vertex},
-        {&s->vertex_normal, curved && s->vertex_normal ? vertices * sizeof *s->vertex_normal : 0},
-        {&s->vertex_curvature,
-         curved && s->vertex_curvature ? vertices * sizeof *s->vertex_curvature : 0},
-        {&s->triangle, triangles * sizeof *s->triangle},
-        {&s->part, triangles * sizeof *s->part},
-        {&s->facet, (size_t)s->n_facets * sizeof *s->facet},
-        {&s->facet_edge, edges * sizeof *s->facet_edge},
-        {&s->wedge, (size_t)s->n_wedges * sizeof *s->wedge},
-        {&s->surface, (size_t)s->n_surfaces * sizeof *s->surface},
-        {&s->surface_triangle, on_surfaces * sizeof *s->surface_triangle},
-        {&s->material, (size_t)s->n_materials * sizeof *s->material},
-        {&c->batch.view.surface_depth, (size_t)s->n_surfaces * sizeof(double)},
-    };
-    int status = EC_OK;
-
-    s->facet_triangle = NULL; /* not asked for */
-    s->object = NULL;
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && status >= 0; i++)
-        status = upload(c, *(void **)arrays[i].place, arrays[i].bytes, arrays[i].place);
-    return status;
-}
-
 static int upload_faces(ec_path_channels *c, const ec_scene *scene, const double *frequency)
 {
     size_t n = (size_t)c->batch.n_frequencies, m = (size_t)scene->n_materials;
     ec_fresnel_face *face = malloc((n * m + 1) * sizeof *face);
-    double *wavelength = malloc(n * sizeof *wavelength);
+    double *wavelength = malloc((n + 1) * sizeof *wavelength);
     int status = face && wavelength ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for materials");
 
     for (size_t f = 0; f < n && status >= 0; f++) {
@@ -94,9 +56,9 @@ static int upload_faces(ec_path_channels *c, const ec_scene *scene, const double
         status = ec_path_faces(scene, frequency[f], face + f * m);
     }
     if (status >= 0)
-        status = upload(c, wavelength, n * sizeof *wavelength, &c->batch.wavelength);
+        status = upload(c, wavelength, n * sizeof *wavelength, &c->batch.lanes.wavelength);
     if (status >= 0)
-        status = upload(c, face, n * m * sizeof *face, &c->batch.face);
+        status = upload(c, face, n * m * sizeof *face, &c->batch.lanes.face);
     free(face);
     free(wavelength);
     return status;
@@ -112,19 +74,21 @@ int ec_path_channels_create(const ec_path_plan *plan, const ec_path_sequences *s
                             int32_t n_frequencies, const double *frequency, ec_backend *backend,
                             ec_path_channels **channels)
 {
-    if (n_frequencies < 1)
+    if (n_frequencies < 0)
         return ec_fail(EC_ERR_ARGUMENT, "there are %d frequencies; there is at least 1",
                        (int)n_frequencies);
     ec_path_channels *c = calloc(1, sizeof *c);
     if (!c)
         return ec_fail(EC_ERR_MEMORY, "no memory for the channels of paths");
     c->backend = backend;
-    c->batch.view = plan->view;
     c->batch.n_sequences = sequences->n;
     c->batch.n_frequencies = n_frequencies;
     c->batch.slices = slices_of(sequences);
     c->batch.size = plan->size;
-    int status = upload_scene(c);
+    c->batch.lanes.tables = 1;
+    int status = ec_path_device_get(plan, backend, &c->device);
+    if (status >= 0)
+        c->batch.view = *ec_path_device_view(c->device);
     if (status >= 0)
         status = upload_faces(c, plan->scene, frequency);
     if (status >= 0)
@@ -133,13 +97,10 @@ int ec_path_channels_create(const ec_path_plan *plan, const ec_path_sequences *s
     if (status >= 0)
         status = upload(c, sequences->step, sequences->first[sequences->n] * sizeof(uint32_t),
                         &c->batch.step);
-    if (status >= 0 && plan->bvh)
-        status = ec_bvh_lay_out(plan->bvh, backend, EC_BVH_AUTO, &c->layout);
     if (status < 0) {
         ec_path_channels_destroy(&c);
         return status;
     }
-    c->batch.view.bvh = c->layout ? *ec_bvh_layout_view(c->layout) : (ec_bvh_view){0};
     *channels = c;
     return EC_OK;
 }
@@ -151,7 +112,7 @@ void ec_path_channels_destroy(ec_path_channels **channels)
     ec_path_channels *c = *channels;
     for (int32_t i = 0; i < c->n_blocks; i++)
         c->backend->ops->release(c->backend, c->block[i]);
-    ec_bvh_layout_destroy(&c->layout);
+    ec_path_device_release(&c->device);
     free(c);
     *channels = NULL;
 }
@@ -183,6 +144,13 @@ int ec_path_channels_run(ec_path_channels *channels, const ec_path_antennas *tx,
                          const ec_path_antennas *rx, const double *tx_at, const double *rx_at,
                          size_t n, void *workspace, double *sum)
 {
+    return ec_path_channels_run_lanes(channels, tx, rx, tx_at, rx_at, n, NULL, workspace, sum);
+}
+
+int ec_path_channels_run_lanes(ec_path_channels *channels, const ec_path_antennas *tx,
+                               const ec_path_antennas *rx, const double *tx_at, const double *rx_at,
+                               size_t n, const ec_path_own *own, void *workspace, double *sum)
+{
     ec_path_batch batch = channels->batch;
     ec_backend *backend = channels->backend;
 
@@ -196,6 +164,18 @@ int ec_path_channels_run(ec_path_channels *channels, const ec_path_antennas *tx,
     batch.rx_at = rx_at;
     batch.part = workspace;
     batch.sum = sum;
+    if (own) {
+        batch.stop = own->stop;
+        batch.lanes = own->lanes;
+        if (own->n_frequencies > 0) {
+            batch.n_frequencies = own->n_frequencies;
+            batch.longest = own->longest;
+        } else {
+            batch.lanes.tables = 1;
+            batch.lanes.wavelength = channels->batch.lanes.wavelength;
+            batch.lanes.face = channels->batch.lanes.face;
+        }
+    }
     size_t frequencies = (size_t)batch.n_frequencies, moments = ec_moments_count(batch.moments);
     const ec_kernel *pairs = moments ? &ec_kernel_path_pairs_moments : &ec_kernel_path_pairs;
     int status = backend->ops->launch(backend, pairs, &batch, n, batch.slices);

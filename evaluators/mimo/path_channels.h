@@ -9,13 +9,14 @@
 #include "../../core/backend.h"
 #include "path_antennas.h"
 #include "path_field.h"
+#include "path_lanes.h"
 
 EC_C_BEGIN
 
 typedef struct ec_path_channels ec_path_channels;
 
 /* Copies what tracing needs to the backend, which must outlive it; plan and sequences may go.
- * frequency: [n_frequencies >= 1] Hz. Errors of ec_path_faces; ERR_ARGUMENT for a frequency that is
+ * frequency: [n_frequencies] Hz; 0 of them: runs bring theirs. Errors of ec_path_faces; ERR_ARGUMENT for a frequency that is
  * not positive; ERR_MEMORY. */
 EC_API int ec_path_channels_create(const ec_path_plan *plan, const ec_path_sequences *sequences,
                                    int32_t n_frequencies, const double *frequency,
@@ -40,6 +41,20 @@ EC_API const struct ec_path_view *ec_path_channels_view(const ec_path_channels *
 EC_API int ec_path_channels_run(ec_path_channels *channels, const ec_path_antennas *tx,
                                 const ec_path_antennas *rx, const double *tx_at,
                                 const double *rx_at, size_t n, void *workspace, double *sum);
+
+/* What the pairs of a run have of their own. */
+typedef struct ec_path_own {
+    ec_path_lanes lanes;
+    int32_t n_frequencies; /* of this run's tables; 0: those of the channels */
+    double longest;        /* wavelength of these, m, for what is grazing */
+    const int32_t *stop;   /* see ec_exec; may be NULL */
+} ec_path_own;
+
+/* The same; own may be NULL. The workspace is that of own's number of frequencies. */
+EC_API int ec_path_channels_run_lanes(ec_path_channels *channels, const ec_path_antennas *tx,
+                                      const ec_path_antennas *rx, const double *tx_at,
+                                      const double *rx_at, size_t n, const ec_path_own *own,
+                                      void *workspace, double *sum);
 
 EC_C_END
 #endif

@@ -1,25 +1,18 @@
 /* path_internal.h: a plan of paths, and occlusion.
- *
- * The corners of an element (a part or wedge) span a convex body that holds it: the hull of a
- * facet's outline, the ends of a wedge, a box around a surface. */
+ */
 #ifndef EC_PATH_INTERNAL_H
 #define EC_PATH_INTERNAL_H
 
 #include "path.h"
+#include "path_device.h"
+#include "path_sight.h"
 #include "path_trace.h"
 
 /* Two points are one below this part of a scene's size, which is that of it and its coordinates. */
 #define EC_PATH_TOLERANCE 1e-10
 double ec_path_scene_size(const ec_scene *scene); /* m */
 
-enum { EC_PATH_CORNERS_MAX = 8, EC_PATH_ELEMENTS_MAX = 8192, EC_PATH_HIDING_MAX = 1024 };
-
-typedef struct ec_path_element {
-    uint32_t step;
-    int32_t n; /* corners */
-    double corner[EC_PATH_CORNERS_MAX][3];
-    bool opaque; /* a convex facet that fills its corners' hull and lets nothing through */
-} ec_path_element;
+enum { EC_PATH_ELEMENTS_MAX = 8192, EC_PATH_HIDING_MAX = 1024 };
 
 struct ec_path_plan {
     const ec_scene *scene;
@@ -32,8 +25,9 @@ struct ec_path_plan {
     ec_bvh *bvh;         /* NULL: every triangle is tested */
     ec_backend *backend; /* the CPU, for rays that discover sequences and paths of one pair */
     ec_bvh_layout *layout;
-    ec_path_view view;     /* of these on the host */
-    double *surface_depth; /* see ec_path_view */
+    ec_path_view view;        /* of these on the host */
+    double *surface_depth;    /* see ec_path_view */
+    ec_path_devices *devices; /* of the view on backends */
 };
 
 /* The nearest triangle that the ray meets but those of at most two parts, -1 if none; *t: where. */

@@ -10,6 +10,7 @@
 #include "../../core/kernel.h"
 #include "path_antennas.h"
 #include "path_field.h"
+#include "path_lanes.h"
 #include "path_moments.h"
 #include "path_trace.h"
 
@@ -39,9 +40,8 @@ typedef struct ec_path_batch {
     const size_t *first; /* [n_sequences + 1] */
     const uint32_t *step;
     int32_t n_frequencies;
-    const double *wavelength;    /* [n_frequencies] m */
-    const ec_fresnel_face *face; /* [n_frequencies][n_materials] */
-    double longest;              /* wavelength */
+    ec_path_lanes lanes;
+    double longest; /* wavelength */
     ec_path_antennas tx, rx;
     size_t n, ld, slices;
     const double *tx_at, *rx_at; /* [3][ld] m */
@@ -50,6 +50,7 @@ typedef struct ec_path_batch {
     double *part;                /* [slices][ec_path_part_rows][ld] */
     double *sum;                 /* [2 n_frequencies + EC_PATH_ROWS][ld], then the moments,
                                     [n_frequencies][their number][ld] */
+    const int32_t *stop;         /* on the backend: not 0: nothing is traced any more; or NULL */
 } ec_path_batch;
 
 /* Rows of a slice before its moments; of the moments of a frequency: sums in bins, the peak in one;
@@ -102,16 +103,18 @@ EC_FN void ec_path_add(const ec_path_batch *b, bool moments, size_t lane, const 
                           c->direction[c->depth], weight);
 
     for (int32_t f = 0; f < b->n_frequencies; f++) {
-        ec_path_events(&b->view.scene, b->face + (size_t)f * (size_t)b->view.scene.n_materials,
+        size_t table = ec_path_lane_table(&b->lanes, (size_t)f, lane);
+        ec_path_events(&b->view.scene, b->lanes.face + table * (size_t)b->view.scene.n_materials,
                        c->depth, c->step, c->point, c->direction, &c->place, 1e-9 * c->length,
                        event);
-        ec_c128 h = ec_ray_channel(leaves, tx, event, c->depth, meets, rx, b->wavelength[f]);
+        ec_c128 h =
+            ec_ray_channel(leaves, tx, event, c->depth, meets, rx, b->lanes.wavelength[table]);
         double *bins = row + 2 * EC_PATH_BINS * (size_t)f * b->ld;
         ec_path_add_binned(h.re, bins, b->ld);
         ec_path_add_binned(h.im, bins + EC_PATH_BINS * b->ld, b->ld);
         if (moments) {
             size_t before = ec_path_channel_rows(b) + (size_t)f * ec_path_moment_rows(b->moments);
-            bool grazes = 2 * EC_PI * c->smooth < b->wavelength[f];
+            bool grazes = 2 * EC_PI * c->smooth < b->lanes.wavelength[table];
             ec_path_add_moments(b, weight, h.re * h.re + h.im * h.im, grazes, row + before * b->ld);
         }
     }
@@ -125,15 +128,26 @@ EC_FN void ec_path_pair(const ec_path_batch *b, bool moments, size_t c, size_t y
     size_t bins = 2 * EC_PATH_BINS * (size_t)b->n_frequencies, rows = ec_path_part_rows(b);
     double *row = b->part + y * rows * b->ld + c;
     double tx[3], rx[3], unresolved = 0;
+    int shift = b->lanes.shift;
+    uint32_t seen = 0;
 
+    if (b->stop && *b->stop)
+        return;
     for (size_t k = 0; k < rows; k++)
         row[k * b->ld] = 0;
     for (size_t k = 0; k < 3; k++) {
         tx[k] = b->tx_at[k * b->ld + c];
         rx[k] = b->rx_at[k * b->ld + c];
     }
-    size_t end = b->n_sequences * (y + 1) / b->slices;
-    for (size_t i = b->n_sequences * y / b->slices; i < end; i++) {
+    size_t begin = b->n_sequences * y / b->slices, end = b->n_sequences * (y + 1) / b->slices;
+    for (size_t i = begin; i < end; i++) {
+        size_t bit = i >> shift;
+        if (i == begin || i == bit >> 5 << 5 << shift)
+            seen = ec_path_lane_word(&b->lanes, c, bit >> 5);
+        if (seen == 0)
+            i = (((bit >> 5) + 1) << 5 << shift) - 1;
+        if (!(seen >> (bit & 31) & 1))
+            continue;
         const uint32_t *step = b->step + b->first[i];
         int32_t depth = (int32_t)(b->first[i + 1] - b->first[i]);
         int sides = ec_path_sides(&b->view.scene, depth, step);

@@ -415,6 +415,8 @@ int ec_path_plan_create(const ec_scene *scene, const ec_path_options *options, e
     p->size = ec_path_scene_size(scene);
     p->tolerance = EC_PATH_TOLERANCE * p->size;
     status = make_elements(p);
+    if (status == EC_OK)
+        status = ec_path_devices_create(&p->devices);
     p->surface_depth = calloc(scene->n_surfaces ? (size_t)scene->n_surfaces : 1, sizeof(double));
     if (status == EC_OK && !p->surface_depth)
         status = ec_fail(EC_ERR_MEMORY, "no memory for the surfaces of a scene");
@@ -465,6 +467,7 @@ void ec_path_plan_destroy(ec_path_plan **plan)
     free((*plan)->element);
     free((*plan)->sees);
     free((*plan)->surface_depth);
+    ec_path_devices_destroy(&(*plan)->devices);
     free(*plan);
     *plan = NULL;
 }
