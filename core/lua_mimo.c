@@ -269,11 +269,6 @@ static int32_t take_places(lua_State *L, const char *what, const end_keys *k,
         end->at[i] = repeated(L, what, at[i], places, count, offset);
     }
     end->count = places * count;
-    /* places that vary are chosen from such as are apart, for all that can be told here */
-    end->array = (ec_lua_expr_node(L, at[0])->axes | ec_lua_expr_node(L, at[1])->axes |
-                  ec_lua_expr_node(L, at[2])->axes)
-                     ? count
-                     : 0;
     return places;
 }
 
@@ -436,8 +431,8 @@ static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
     double half = 0.5 * EC_LIGHT_SPEED / range[1], least = ec_mimo_least_spacing(call);
     if (least < half * (1 - 1e-9))
         ec_log_write(log, EC_LOG_WARNING,
-                     "ec.mimo: antennas of one end can be %.3g m apart, by the ranges of their "
-                     "coordinates; below half a wavelength, %.3g m, they couple, which the "
+                     "ec.mimo: antennas of one end can be %.3g m apart, by where they may "
+                     "be; below half a wavelength, %.3g m, they couple, which the "
                      "channels leave out without the key coupling",
                      least, half);
 }

@@ -7,6 +7,7 @@
 #include "mimo_internal.h"
 #include "mimo_metrics_kernels.h"
 #include "mimo_sight.h"
+#include "mimo_spacing.h"
 #include "mimo_spectrum_kernels.h"
 #include "path_channels.h"
 #include "path_internal.h"
@@ -133,23 +134,6 @@ static int ranges_of(const ec_graph *graph, const ec_mimo_end *from, ec_interval
     return EC_OK;
 }
 
-static double least_spacing(const ec_interval *each, int32_t n, int32_t group)
-{
-    double least = INFINITY;
-
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = i + 1; j < n && j / group == i / group; j++) {
-            double square = 0;
-            for (int32_t k = 0; k < 3; k++) {
-                const ec_interval *a = &each[k * n + i], *b = &each[k * n + j];
-                double gap = fmax(0, fmax(a->lo - b->hi, b->lo - a->hi));
-                square += gap * gap;
-            }
-            least = fmin(least, sqrt(square));
-        }
-    return least;
-}
-
 static int check_end(const ec_graph *graph, const char *name, const ec_mimo_end *from)
 {
     static const char axis[] = "xyz";
@@ -203,7 +187,9 @@ static int make_end(const ec_graph *graph, const char *name, const ec_mimo_end *
     e->ports = group;
     e->spacing = INFINITY;
     if (!from->coupling)
-        e->spacing = least_spacing(*each, e->count, from->array > 0 ? from->array : group);
+        status = ec_mimo_spacing(graph, from->at, e->count, *each, group, &e->spacing);
+    if (status < 0)
+        return status;
     for (int32_t k = 0; k < 3; k++) {
         double low = INFINITY, high = -INFINITY;
         for (int32_t i = 0; i < e->count; i++) {

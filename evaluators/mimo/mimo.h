@@ -41,7 +41,6 @@ typedef struct ec_mimo_end {
      * ports: H is coupled (mimo_coupling.h). One frequency of 0 Hz: the same at all. Copied; NULL: no
      * coupling. */
     const ec_touchstone *coupling;
-    int32_t array; /* runs of so many are looked at for their spacing; 0: all, or a receiver's */
 } ec_mimo_end;
 
 typedef enum ec_mimo_search { EC_MIMO_AUTO, EC_MIMO_EXHAUSTIVE, EC_MIMO_LAUNCHED } ec_mimo_search;
@@ -97,8 +96,9 @@ EC_API void ec_mimo_describe(const ec_call *call, char *text, size_t size);
 EC_API bool ec_mimo_is_cut(const ec_call *call);
 /* The lowest and the highest frequency that there can be, Hz. */
 EC_API void ec_mimo_frequency_range(const ec_call *call, double range[2]);
-/* The least distance in m that two antennas of one array whose coupling is not given can have as far
- * as the ranges of their positions tell: 0 where these overlap; INFINITY for single antennas. */
+/* The least distance in m that two antennas of one array whose coupling is not given can have, as far as
+ * can be told (mimo_spacing.h): 0 where the ranges of their positions overlap; INFINITY for single
+ * antennas. */
 EC_API double ec_mimo_least_spacing(const ec_call *call);
 
 EC_API extern const ec_evaluator_def ec_evaluator_mimo;
