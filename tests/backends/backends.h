@@ -30,6 +30,7 @@ extern const ec_case ec_cases_paths[];
 extern const ec_case ec_cases_small_matrix[];
 extern const ec_case ec_cases_matrix[];
 extern const ec_case ec_cases_mimo[];
+extern const ec_case ec_cases_mimo_shared[];
 
 /* Leaves a case with a message when the condition does not hold. */
 #define EC_CHECK(condition, ...)                                                                   \

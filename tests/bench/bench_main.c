@@ -9,6 +9,7 @@
 #include "method_options.h"
 #include "bench_cusolver.h"
 #include "bench_kernels.h"
+#include "bench_mimo.h"
 #include "bench_scenes.h"
 
 #include "core/executor.h"
@@ -1402,6 +1403,10 @@ int main(int argc, char **argv)
     cases_nufft(&b);
     cases_rays(&b);
     cases_paths(&b);
+    if (wanted(&b, "mimo cylinder and plate"))
+        bench_mimo(b.be, false, b.be->is_cuda ? 1000 : 128);
+    if (wanted(&b, "mimo furnished room"))
+        bench_mimo(b.be, true, b.be->is_cuda ? 1000 : 64);
     cases_matrix(&b);
     if (b.csv)
         fclose(b.csv);
