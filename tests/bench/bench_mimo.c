@@ -10,6 +10,7 @@
 #include "evaluators/mimo/mimo.h"
 #include "evaluators/mimo/mimo_sight.h"
 #include "evaluators/mimo/path_channels.h"
+#include "evaluators/mimo/path_internal.h"
 #include "evaluators/mimo/scene_build.h"
 
 #include <stdio.h>
@@ -299,6 +300,9 @@ static void time_paths(links *l, const double *x, double *points, double *occlus
     size_t slices = q->n / 32 < 1 ? 1 : q->n / 32 > 64 ? 64 : q->n / 32;
 
     evaluate(&e);
+    if (ec_mimo_sight_words(q, ec_mimo_sight_shift(q, TX, true)) !=
+        (size_t)ec_executor_output(e.executor, 0)->shape[1])
+        check(ec_fail(EC_ERR_SHAPE, "other sequences than the call's"), "points");
     check(ec_path_channels_create(l->plan, q, 1, &l->frequency, backend, &channels), "channels");
     double *at = places_of(l, x, still_x, still_y, pairs);
     tracing t = {
@@ -432,14 +436,10 @@ void bench_mimo(ec_backend *backend, bool room, size_t designs)
     for (int k = 0; k < 3; k++) {
         const ec_node *t = ec_graph_node(l.graph, l.config.tx.at[k]);
         const ec_node *r = ec_graph_node(l.graph, l.config.rx.at[k]);
-        tx.low[k] = t->range.lo;
-        tx.high[k] = t->range.hi;
-        rx.low[k] = r->range.lo;
-        rx.high[k] = r->range.hi;
-        tx.low[k] -= 1e-9;
-        tx.high[k] += 1e-9;
-        rx.low[k] -= 1e-9;
-        rx.high[k] += 1e-9;
+        tx.low[k] = t->range.lo - l.plan->tolerance;
+        tx.high[k] = t->range.hi + l.plan->tolerance;
+        rx.low[k] = r->range.lo - l.plan->tolerance;
+        rx.high[k] = r->range.hi + l.plan->tolerance;
     }
     ec_path_launch_default(&launch);
     launch.rays = l.config.rays;
