@@ -11,7 +11,7 @@
 EC_KERNEL_DECLARE(mimo_stand, ec_mimo_stand)
 EC_KERNEL_DECLARE(mimo_sight, ec_mimo_sight)
 
-enum { BLOCKS = 4 };
+enum { BLOCKS = 4, LOOK_LANES = 8192 };
 
 typedef struct evaluator {
     ec_evaluator head;
@@ -28,7 +28,8 @@ typedef struct evaluator {
 
 int ec_mimo_sight_shift(const ec_path_sequences *sequences, int32_t count, bool varies)
 {
-    const size_t most = varies ? (size_t)1 << 18 : (size_t)1 << 26; /* bytes */
+    /* bytes; what does not vary takes a strip of lanes all the same */
+    const size_t most = varies ? (size_t)1 << 18 : ((size_t)1 << 26) / EC_LANE_PAD;
     int shift = 0;
 
     while ((size_t)count * ec_mimo_sight_words(sequences, shift) * sizeof(double) > most &&
@@ -195,8 +196,7 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
     const evaluator *ev = (const evaluator *)handle;
     const ec_mimo_sight_config *config = ev->config;
     ec_backend *backend = ev->head.backend;
-    ec_mimo_sight a = {.stand = {.count = (size_t)config->count,
-                                 .n = n,
+    ec_mimo_sight a = {.stand = {.n = n,
                                  .samples = 1,
                                  .fixed = config->fixed,
                                  .view = *ec_path_device_view(ev->device),
@@ -211,6 +211,8 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
                        .step = ev->step,
                        .shift = config->shift,
                        .words = ec_mimo_sight_words(config->sequences, config->shift)};
+    const ec_interrupt *interrupt = exec ? exec->interrupt : NULL;
+    size_t count = (size_t)config->count, most = count;
     int rc = EC_OK;
 
     memcpy(a.stand.box, config->box, sizeof a.stand.box);
@@ -218,16 +220,26 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
         a.stand.at[k] = ec_mimo_input_of(in[k]);
         a.stand.samples = in[k]->samples > a.stand.samples ? in[k]->samples : a.stand.samples;
     }
-    if (!config->fixed)
-        rc = backend->ops->launch(backend, &ec_kernel_mimo_stand, &a.stand, n, 1);
-    if (rc < 0 || !out[0])
-        return rc;
-    a.word = out[0]->data;
-    a.ld = out[0]->ld;
-    a.stride = out[0]->sample_stride;
-    a.varies = (out[0]->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP)) != 0;
-    return backend->ops->launch(backend, &ec_kernel_mimo_sight, &a, n * a.stand.count,
-                                a.words * a.stand.samples);
+    if (out[0]) {
+        a.word = out[0]->data;
+        a.ld = out[0]->ld;
+        a.stride = out[0]->sample_stride;
+        a.varies = (out[0]->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP)) != 0;
+    }
+    /* on the CPU with looks at the interrupt between */
+    if (interrupt && backend->host_memory)
+        most = LOOK_LANES / n < 1 ? 1 : LOOK_LANES / n;
+    for (a.stand.first = 0; a.stand.first < count && rc >= 0; a.stand.first += a.stand.count) {
+        if (interrupt && interrupt->asked(interrupt->user))
+            return EC_STOPPED;
+        a.stand.count = most < count - a.stand.first ? most : count - a.stand.first;
+        if (!config->fixed)
+            rc = backend->ops->launch(backend, &ec_kernel_mimo_stand, &a.stand, n, 1);
+        if (rc >= 0 && out[0])
+            rc = backend->ops->launch(backend, &ec_kernel_mimo_sight, &a, n * a.stand.count,
+                                      a.words * a.stand.samples);
+    }
+    return rc;
 }
 
 /* The channels' own says the rest. */

@@ -9,8 +9,9 @@
 /* The antennas of one end of the links. */
 typedef struct ec_mimo_stand {
     ec_mimo_input at[3];
-    size_t count, n, samples; /* n: candidates */
-    bool fixed;               /* checked when the call was made */
+    size_t first, count; /* antennas that are looked at */
+    size_t n, samples;   /* n: candidates */
+    bool fixed;          /* checked when the call was made */
     double box[2][3];
     ec_path_view view;
     uint8_t *status;
@@ -52,14 +53,14 @@ EC_FN void ec_mimo_stand_body(const ec_mimo_stand *a, size_t lane0, size_t y)
             break;
         for (size_t s = 0; s < a->samples; s++)
             for (size_t i = 0; i < a->count; i++) {
-                ec_mimo_position(a->at, i, s, c, p);
+                ec_mimo_position(a->at, a->first + i, s, c, p);
                 status |= ec_mimo_antenna_status(a, p);
             }
         a->status[c] |= status;
     }
 }
 
-/* Lane: antenna n + candidate; y: word and sample. */
+/* Lane: (antenna - first) n + candidate; y: word and sample. */
 EC_FN void ec_mimo_sight_body(const ec_mimo_sight *a, size_t lane0, size_t y)
 {
     size_t n = a->stand.n, w = y % a->words, sample = y / a->words;
@@ -67,7 +68,7 @@ EC_FN void ec_mimo_sight_body(const ec_mimo_sight *a, size_t lane0, size_t y)
     if (a->stand.stop && *a->stand.stop)
         return;
     for (int l = 0; l < EC_LANES; l++) {
-        size_t lane = lane0 + (size_t)l, antenna = lane / n, c = lane % n;
+        size_t lane = lane0 + (size_t)l, antenna = a->stand.first + lane / n, c = lane % n;
         uint32_t word = 0;
         double p[3];
         if (lane >= n * a->stand.count)
