@@ -189,16 +189,10 @@ static double *designs_of(links *l)
 
 /* ---- time -------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Median seconds of f, after a run of it. */
+/* Least seconds of f, after a run of it. */
 static double timed(ec_backend *backend, void (*f)(void *), void *user)
 {
-    double seconds[REPEATS];
+    double least = INFINITY;
 
     f(user);
     check(backend->ops->sync(backend), "sync");
@@ -206,10 +200,9 @@ static double timed(ec_backend *backend, void (*f)(void *), void *user)
         double begun = ec_wall_seconds();
         f(user);
         check(backend->ops->sync(backend), "sync");
-        seconds[i] = ec_wall_seconds() - begun;
+        least = fmin(least, ec_wall_seconds() - begun);
     }
-    qsort(seconds, REPEATS, sizeof *seconds, by_value);
-    return seconds[REPEATS / 2];
+    return least;
 }
 
 typedef struct evaluation {
