@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <assimp/cfileio.h>
 #include <assimp/cimport.h>
@@ -208,7 +209,9 @@ int ec_mesh_import(const char *path, const ec_mesh_import_info *info, ec_mesh_li
         return ec_fail(EC_ERR_ARGUMENT, "'%s': a unit of %g m; it must be above 0", path,
                        info->unit);
     if (info->may_read && !info->may_read(info->user, path))
-        return ec_fail(EC_ERR_FILE, "'%s' may not be read", path);
+        return ec_fail(EC_ERR_FILE,
+                       access(path, F_OK) == 0 ? "'%s' may not be read" : "there is no file '%s'",
+                       path);
     FILE *stream = fopen(path, "rb");
     if (!stream)
         return ec_fail(EC_ERR_FILE, "'%s' cannot be read: %s", path, strerror(errno));

@@ -37,7 +37,8 @@ enum { EC_STATUS_LIST(EC_STATUS_ENUM) EC_STATUS_END = -100 };
     X(EVALUATOR, 4, "an evaluator could not score the design")                                     \
     X(OVERFLOW, 8, "a bounded buffer overflowed for this design")                                  \
     X(HOST, 16, "the script's host function failed for this design")                               \
-    X(OFF_GRID, 32, "a half-power point or a first minimum of the beam is off the grid")
+    X(OFF_GRID, 32, "a half-power point or a first minimum of the beam is off the grid")           \
+    X(MISPLACED, 64, "something is inside a solid, on a surface, or where something else is")
 
 #define EC_CANDIDATE_ENUM(name, value, sentence) EC_CANDIDATE_##name = value,
 enum { EC_CANDIDATE_STATUS_LIST(EC_CANDIDATE_ENUM) EC_CANDIDATE_OK = 0 };

@@ -235,8 +235,11 @@ static int check_apart(const setup *s, const ec_interval *tx, const ec_interval 
     for (int32_t r = 0; r < s->rx.count; r++)
         for (int32_t t = 0; t < s->tx.count; t++)
             if (same_place(tx, s->tx.count, t, rx, s->rx.count, r, 10 * s->plan->tolerance))
-                return ec_fail(EC_ERR_ARGUMENT, "rx: antenna %d is at the place of tx's %d",
-                               (int)r + 1, (int)t + 1);
+                return ec_fail(EC_ERR_ARGUMENT,
+                               "rx: antenna %d is at the place of tx's %d, (%.6g, %.6g, %.6g); "
+                               "they are to be more than %.2g m apart",
+                               (int)r + 1, (int)t + 1, tx[t].lo, tx[s->tx.count + t].lo,
+                               tx[2 * s->tx.count + t].lo, 10 * s->plan->tolerance);
     return EC_OK;
 }
 
@@ -871,7 +874,7 @@ static int check(const evaluator *ev, const run_info *r, const ec_mimo_batch *b,
                        .n = b->n,
                        .status = status,
                        .outside = EC_CANDIDATE_OUT_OF_RANGE,
-                       .bad = EC_CANDIDATE_EVALUATOR,
+                       .bad = EC_CANDIDATE_MISPLACED,
                        .stop = r->stop};
     if (!a.apart && a.n_frequencies == 0)
         return EC_OK;

@@ -202,7 +202,7 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
                                  .view = *ec_path_device_view(ev->device),
                                  .status = status,
                                  .outside = EC_CANDIDATE_OUT_OF_RANGE,
-                                 .bad = EC_CANDIDATE_EVALUATOR,
+                                 .bad = EC_CANDIDATE_MISPLACED,
                                  .stop = exec ? exec->stop : NULL},
                        .sight = ev->sight,
                        .back = config->back,

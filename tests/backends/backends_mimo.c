@@ -153,7 +153,7 @@ static int links(ec_backend *backend, ec_graph *g, const ec_scene *scene)
     for (size_t i = 0; i < N; i++) {
         double mine[2 * FREQUENCIES * RX * TX], want[2 * FREQUENCIES * RX * TX];
         bool below = height_of(i, 0) < 0;
-        EC_CHECK(flags[i] == (below ? EC_CANDIDATE_EVALUATOR : 0), "design %zu has status %d", i,
+        EC_CHECK(flags[i] == (below ? EC_CANDIDATE_MISPLACED : 0), "design %zu has status %d", i,
                  flags[i]);
         for (size_t s = 0; s < SAMPLES && !below; s++) {
             for (size_t e = 0; e < elements; e++) {

@@ -225,13 +225,13 @@ static void test_designs_that_fail(void **state)
     evaluate(g, e, (double[]){3, 5}, 2, h, &status);
     assert_int_equal(status, 0);
     evaluate(g, e, (double[]){4, 5}, 2, h, &status); /* in the cabinet */
-    assert_int_equal(status & EC_CANDIDATE_EVALUATOR, EC_CANDIDATE_EVALUATOR);
+    assert_int_equal(status & EC_CANDIDATE_MISPLACED, EC_CANDIDATE_MISPLACED);
     evaluate(g, e, (double[]){3.8, 5}, 2, h, &status); /* on it */
-    assert_int_equal(status & EC_CANDIDATE_EVALUATOR, EC_CANDIDATE_EVALUATOR);
+    assert_int_equal(status & EC_CANDIDATE_MISPLACED, EC_CANDIDATE_MISPLACED);
     mimo_stand(g, 1, &(const double[3]){5, 1, 1.7}, &c.rx);
     e = channel(g, &c);
     evaluate(g, e, (double[]){3, 5}, 2, h, &status); /* at the receiver */
-    assert_int_equal(status & EC_CANDIDATE_EVALUATOR, EC_CANDIDATE_EVALUATOR);
+    assert_int_equal(status & EC_CANDIDATE_MISPLACED, EC_CANDIDATE_MISPLACED);
     evaluate(g, e, (double[]){3, 5.1}, 2, h, &status);
     assert_int_equal(status, 0);
     c.tx.box[0][0] = 1;

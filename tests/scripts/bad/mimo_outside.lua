@@ -1,4 +1,5 @@
 -- expect: every design failed (8)
+-- expect: 8 x something is inside a solid
 local ec = require "eciton"
 local scene = ec.scene{ ec.box{ size = { 2, 2, 2 } } }
 local job = ec.job{ name = "outside", seed = 1 }
