@@ -1,6 +1,7 @@
 /* path_oracle.h: all paths of a scene of flat facets the slow way: every sequence is tried, points
  * come from reflected images and bisection, and everything is tested against convex polygons. It
- * shares no method with what it is to judge. */
+ * shares no method with what it is to judge. What is left out early, for speed, is what a law that
+ * oracle_try tests anyhow forbids: a solid's facet is reached and left on its outside. */
 #ifndef EC_TEST_PATH_ORACLE_H
 #define EC_TEST_PATH_ORACLE_H
 
@@ -19,6 +20,7 @@ typedef struct oracle {
     int32_t depth, diffractions, transmissions;
     double tx[3], rx[3];
     uint32_t step[ORACLE_DEPTH];
+    double image[ORACLE_DEPTH + 1][3]; /* of tx, after so many steps: all reflections up to it */
     size_t n;
     oracle_path path[ORACLE_PATHS];
 } oracle;
@@ -97,12 +99,23 @@ static inline bool shortest_on_wedge(const double a[3], const double b[3], const
         lo -= reach;
     for (double reach = hi; !limited && wedge_slope(a, b, w, hi) < 0; reach *= 2)
         hi += reach;
-    for (int k = 0; k < 60; k++) {
-        double middle = 0.5 * (lo + hi);
-        if (wedge_slope(a, b, w, middle) > 0)
-            hi = middle;
-        else
-            lo = middle;
+    /* false position, which halves the far end's slope where it stays (Illinois), then halving */
+    double at_lo = wedge_slope(a, b, w, lo), at_hi = wedge_slope(a, b, w, hi);
+    for (int k = 0; k < 200 && hi - lo > 1e-14 * fmax(fabs(lo), fabs(hi)); k++) {
+        double x = k < 30 ? lo + (hi - lo) * at_lo / (at_lo - at_hi) : 0.5 * (lo + hi);
+        x = x > lo && x < hi ? x : 0.5 * (lo + hi);
+        double slope = wedge_slope(a, b, w, x);
+        if (slope == 0) {
+            lo = hi = x;
+        } else if (slope > 0) {
+            hi = x;
+            at_hi = slope;
+            at_lo *= 0.5;
+        } else {
+            lo = x;
+            at_lo = slope;
+            at_hi *= 0.5;
+        }
     }
     for (int i = 0; i < 3; i++)
         p[i] = w->from[i] + 0.5 * (lo + hi) * w->tangent[i];
@@ -236,23 +249,51 @@ static inline void oracle_try(oracle *o, int32_t depth)
     o->n++;
 }
 
-static inline void oracle_extend(oracle *o, int32_t depth, int32_t target, int32_t diffractions)
+/* Whether the last reflection, seen from the receiver alone, is beyond its facet: the point where
+ * the line from the last image meets the facet's plane. */
+static inline bool last_in_polygon(const oracle *o, int32_t depth)
 {
-    if (depth == target || depth >= ORACLE_DEPTH) {
-        oracle_try(o, depth);
+    int32_t f = (int32_t)o->step[depth - 1];
+    double sa = side_of(&o->t->facet[f], o->image[depth]), sb = side_of(&o->t->facet[f], o->rx);
+    double p[3];
+
+    if (sa * sb >= 0)
+        return false;
+    for (int d = 0; d < 3; d++)
+        p[d] = o->image[depth][d] + sa / (sa - sb) * (o->rx[d] - o->image[depth][d]);
+    return in_polygon(o->t, f, p);
+}
+
+/* steps: how many of o->step are settled; edges: how many of them are wedges. */
+static inline void oracle_extend(oracle *o, int32_t steps, int32_t target, int32_t edges)
+{
+    const test_scene *t = o->t;
+    bool last = steps + 1 == target;
+
+    if (steps == target || steps >= ORACLE_DEPTH) {
+        if (edges > 0 || steps == 0 || last_in_polygon(o, steps))
+            oracle_try(o, steps);
         return;
     }
-    for (int32_t f = 0; f < o->t->s.n_facets; f++) {
-        o->step[depth] = (uint32_t)f;
-        if (depth == 0 || o->step[depth - 1] != o->step[depth])
-            oracle_extend(o, depth + 1, target, diffractions);
-    }
-    for (int32_t w = 0; w < o->t->s.n_wedges && diffractions < o->diffractions; w++) {
-        if (o->t->wedge[w].n < 1)
+    for (int32_t f = 0; f < t->s.n_facets; f++) {
+        bool solid = !t->facet[f].thin;
+        o->step[steps] = (uint32_t)f;
+        if (steps > 0 && o->step[steps - 1] == o->step[steps])
             continue;
-        o->step[depth] = (uint32_t)EC_PATH_DIFFRACTION << 28 | (uint32_t)w;
-        if (depth == 0 || o->step[depth - 1] != o->step[depth])
-            oracle_extend(o, depth + 1, target, diffractions + 1);
+        if (solid && last && side_of(&t->facet[f], o->rx) < 0)
+            continue;
+        if (edges == 0 && solid && side_of(&t->facet[f], o->image[steps]) < 0)
+            continue;
+        if (edges == 0)
+            reflected(&t->facet[f], o->image[steps], o->image[steps + 1]);
+        oracle_extend(o, steps + 1, target, edges);
+    }
+    for (int32_t w = 0; w < t->s.n_wedges && edges < o->diffractions; w++) {
+        if (t->wedge[w].n < 1)
+            continue;
+        o->step[steps] = (uint32_t)EC_PATH_DIFFRACTION << 28 | (uint32_t)w;
+        if (steps == 0 || o->step[steps - 1] != o->step[steps])
+            oracle_extend(o, steps + 1, target, edges + 1);
     }
 }
 
@@ -260,6 +301,7 @@ static inline void oracle_extend(oracle *o, int32_t depth, int32_t target, int32
 static inline void oracle_find(oracle *o)
 {
     o->n = 0;
+    memcpy(o->image[0], o->tx, sizeof o->image[0]);
     for (int32_t target = 0; target <= o->depth; target++)
         oracle_extend(o, 0, target, 0);
 }

@@ -91,11 +91,11 @@ for i = 0, 7 do
 end
 print("corner of 3 plates: " .. tostring(agrees(pair(three, 4, { 5, 7, 4 }, { 9, 3, 6 }, along_z), eight, 9, 3, 6)))
 
--- a screen below z = 0 whose edge touches the line of sight: half of the field
-local screen = ec.scene{ ec.plate{ at = { 0, 0, -1e5 }, normal = { 1, 0, 0 }, size = { 2e5, 2e5 } } }
-local gain = ec.value(pair(screen, 1, { -900, 0, 1e-9 }, { 900, 0, 1e-9 },
+-- a screen below z = 0 whose edge touches the line of sight: half of the field, from far away
+local screen = ec.scene{ ec.plate{ at = { 0, 0, -1e6 }, normal = { 1, 0, 0 }, size = { 2e6, 2e6 } } }
+local gain = ec.value(pair(screen, 1, { -90000, 0, 1e-9 }, { 90000, 0, 1e-9 },
     { axis = { 0, 0, 1 }, diffraction = 1 }):path_gain_db())
-print(("knife edge %.2f dB"):format(20 * math.log(1 / (4 * pi * 1800), 10) - gain[1]))
+print(("knife edge %.2f dB"):format(20 * math.log(1 / (4 * pi * 180000), 10) - gain[1]))
 
 -- receiver beside the transmitter, as near as may be: nothing but its own image counts
 local re, im = h_of(pair(floor, 1, { 0, 0, 7.3 }, { 0.001, 0, 7.3 }, along_y))
