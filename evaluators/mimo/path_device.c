@@ -65,12 +65,13 @@ static int upload_scene(ec_path_device *c)
     ec_scene *s = &c->view.scene;
     bool curved = s->n_surfaces > 0;
     size_t vertices = (size_t)s->n_vertices, triangles = (size_t)s->n_triangles, edges = 0,
-           on_surfaces = 0;
+           on_surfaces = 0, groups = 0;
 
     for (int32_t i = 0; i < s->n_facets; i++)
         edges += (size_t)s->facet[i].n_edges;
     for (int32_t i = 0; i < s->n_surfaces; i++)
         on_surfaces += (size_t)s->surface[i].count;
+    groups = s->bound ? (on_surfaces + EC_SCENE_BOUND - 1) / EC_SCENE_BOUND : 0;
     const struct {
         void *place;
         size_t bytes;
@@ -86,6 +87,7 @@ static int upload_scene(ec_path_device *c)
         {&s->wedge, (size_t)s->n_wedges * sizeof *s->wedge},
         {&s->surface, (size_t)s->n_surfaces * sizeof *s->surface},
         {&s->surface_triangle, on_surfaces * sizeof *s->surface_triangle},
+        {&s->bound, groups * sizeof *s->bound},
         {&s->material, (size_t)s->n_materials * sizeof *s->material},
         {&c->view.surface_depth, (size_t)s->n_surfaces * sizeof(double)},
     };

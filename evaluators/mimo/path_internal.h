@@ -27,6 +27,7 @@ struct ec_path_plan {
     ec_bvh_layout *layout;
     ec_path_view view;        /* of these on the host */
     double *surface_depth;    /* see ec_path_view */
+    ec_scene_bound *bound;    /* view.scene's: of all triangles of surfaces, in groups */
     ec_path_devices *devices; /* of the view on backends */
 };
 

@@ -11,6 +11,10 @@
  * hundredth outside of a triangle count, so none is lost between two; two closer than a twentieth
  * of an edge are one.
  *
+ * Triangles are looked at in groups with a sphere around them and a cone of their normals: where no
+ * normal of the cone can halve the angle between the ways from anywhere in the sphere, none of the
+ * group has a specular point.
+ *
  * Shared by C17 and CUDA. */
 #ifndef EC_PATH_MESH_H
 #define EC_PATH_MESH_H
@@ -178,6 +182,30 @@ EC_FN bool ec_path_patch_point(const ec_scene *s, int32_t triangle, bool thin, c
     return false;
 }
 
+/* How much the unit vector from a place in the sphere to a can differ from that of its middle, by
+ * the chord of asin(x) <= x (1 + 0.42 x^2); 2 within the sphere. */
+EC_FN double ec_path_bound_reach(const ec_scene_bound *s, const double a[3], double unit[3])
+{
+    double distance = ec_path_unit(s->centre, a, unit);
+    double x = distance > s->radius ? s->radius / distance : 1;
+
+    return x < 1 ? x * (1 + 0.42 * x * x) : 2;
+}
+
+/* Whether a and b may see a specular point of the group: where the sum h of the unit vectors to
+ * both is along the normal n, h x n = 0, and h x axis is as small as h and n are near to those of
+ * the middle. */
+EC_FN bool ec_path_bound_reflects(const ec_scene_bound *s, const double a[3], const double b[3])
+{
+    double ua[3], ub[3], across[3];
+    double reach = ec_path_bound_reach(s, a, ua) + ec_path_bound_reach(s, b, ub);
+
+    for (int i = 0; i < 3; i++)
+        ua[i] += ub[i];
+    ec_path_cross(ua, s->axis, across);
+    return !(ec_path_norm(across) > reach + 2 * s->spread + 1e-9);
+}
+
 enum { EC_PATH_BRANCHES_MAX = 4 };
 
 /* The branch-th (from 0, by triangle) specular point of an interpolated surface. */
@@ -188,7 +216,12 @@ EC_FN bool ec_path_mesh_point(const ec_scene *s, const ec_surface *c, const doub
     int32_t n = 0;
 
     for (int32_t i = 0; i < c->count && n <= branch; i++) {
-        int32_t triangle = s->surface_triangle[c->first + i];
+        int32_t at = c->first + i, triangle = s->surface_triangle[at];
+        if (s->bound && (i == 0 || at % EC_SCENE_BOUND == 0) &&
+            !ec_path_bound_reflects(&s->bound[at / EC_SCENE_BOUND], a, b)) {
+            i += EC_SCENE_BOUND - 1 - at % EC_SCENE_BOUND;
+            continue;
+        }
         if (!ec_path_patch_point(s, triangle, c->thin, a, b, place, p))
             continue;
         const int32_t *t = s->triangle[triangle];

@@ -376,6 +376,67 @@ static double deepest(const ec_scene *s, const ec_surface *c)
     return c->kind == EC_SURFACE_CONE ? depth : fmin(depth, depth * depth / (2 * c->radius));
 }
 
+static void bound_group(const ec_scene *s, const int32_t *triangle, int32_t n, ec_scene_bound *g)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double zero[3] = {0, 0, 0}, sum[3] = {0, 0, 0};
+
+    for (int32_t i = 0; i < 3 * n; i++) {
+        int32_t vertex = s->triangle[triangle[i / 3]][i % 3];
+        for (int d = 0; d < 3; d++) {
+            low[d] = fmin(low[d], s->vertex[vertex][d]);
+            high[d] = fmax(high[d], s->vertex[vertex][d]);
+            sum[d] += s->vertex_normal[vertex][d];
+        }
+    }
+    for (int d = 0; d < 3; d++)
+        g->centre[d] = 0.5 * (low[d] + high[d]);
+    g->radius = g->spread = 0;
+    bool any = ec_path_unit(zero, sum, g->axis) > 0;
+    for (int32_t i = 0; i < n; i++) {
+        ec_path_patch f;
+        double bend = 0;
+        ec_path_patch_make(s, triangle[i], &f);
+        for (int k = 0; k < 3; k++)
+            bend = fmax(bend, ec_path_norm(f.bend[k]));
+        for (int k = 0; k < 3; k++) {
+            /* points count to a hundredth outside of a triangle */
+            double far = ec_path_distance(g->centre, f.corner[k]) + 0.5 * bend + 0.03 * f.size;
+            g->radius = fmax(g->radius, far);
+            g->spread = fmax(g->spread, 1.1 * ec_path_distance(g->axis, f.normal[k]) + 1e-6);
+        }
+    }
+    /* a wide cone's middle is not where all of it is near to */
+    if (!any || g->spread > 0.5)
+        g->spread = 2;
+}
+
+/* Groups of the triangles of surfaces; nothing where every surface is an exact shape. */
+static int make_bounds(ec_path_plan *plan)
+{
+    const ec_scene *s = plan->scene;
+    int32_t n = 0;
+    bool any = false;
+
+    for (int32_t i = 0; i < s->n_surfaces; i++) {
+        n += s->surface[i].count;
+        any = any || s->surface[i].kind == EC_SURFACE_MESH;
+    }
+    if (!any)
+        return EC_OK;
+    int32_t groups = (n + EC_SCENE_BOUND - 1) / EC_SCENE_BOUND;
+    plan->bound = malloc((size_t)groups * sizeof *plan->bound);
+    if (!plan->bound)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %d groups of triangles", (int)groups);
+#pragma omp parallel for schedule(static)
+    for (int32_t g = 0; g < groups; g++) {
+        int32_t first = g * EC_SCENE_BOUND, count = n - first;
+        bound_group(s, s->surface_triangle + first, count < EC_SCENE_BOUND ? count : EC_SCENE_BOUND,
+                    &plan->bound[g]);
+    }
+    return EC_OK;
+}
+
 static int make_hierarchy(ec_path_plan *plan)
 {
     const ec_scene *s = plan->scene;
@@ -425,8 +486,11 @@ int ec_path_plan_create(const ec_scene *scene, const ec_path_options *options, e
         if (c->kind != EC_SURFACE_MESH && !is_whole(scene, c))
             p->surface_depth[i] = deepest(scene, c) + 10 * p->tolerance;
     }
-    if (status == EC_OK && !options->plain_occlusion)
-        status = make_hierarchy(p);
+    if (status == EC_OK && !options->plain_occlusion) {
+        status = make_bounds(p);
+        if (status == EC_OK)
+            status = make_hierarchy(p);
+    }
     size_t n = (size_t)p->n;
     if (status == EC_OK && n > 0 && n <= EC_PATH_ELEMENTS_MAX) {
         p->sees = malloc(n * n);
@@ -448,6 +512,7 @@ int ec_path_plan_create(const ec_scene *scene, const ec_path_options *options, e
         return status;
     }
     p->view.scene = *scene;
+    p->view.scene.bound = p->bound;
     if (p->layout)
         p->view.bvh = *ec_bvh_layout_view(p->layout);
     p->view.surface_depth = p->surface_depth;
@@ -468,6 +533,7 @@ void ec_path_plan_destroy(ec_path_plan **plan)
     free((*plan)->sees);
     free((*plan)->surface_depth);
     ec_path_devices_destroy(&(*plan)->devices);
+    free((*plan)->bound);
     free(*plan);
     *plan = NULL;
 }

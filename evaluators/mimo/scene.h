@@ -92,6 +92,15 @@ typedef struct ec_scene_report {
     double weld_tolerance;         /* m */
 } ec_scene_report;
 
+/* Of EC_SCENE_BOUND triangles in the order of surface_triangle: all points of their interpolated
+ * surface are in the sphere, all normals within `spread` (a chord) of the axis. */
+typedef struct ec_scene_bound {
+    double centre[3], radius; /* m */
+    double axis[3], spread;
+} ec_scene_bound;
+
+enum { EC_SCENE_BOUND = 16 };
+
 typedef struct ec_scene {
     int32_t n_vertices;
     double (*vertex)[3];
@@ -110,6 +119,7 @@ typedef struct ec_scene {
     ec_wedge *wedge;
     ec_surface *surface;
     int32_t *surface_triangle;
+    ec_scene_bound *bound; /* NULL: none; a plan of paths makes them for its own copy */
     ec_material *material;
     char **object;          /* names */
     double low[3], high[3]; /* the box around it all */
