@@ -56,8 +56,10 @@ EC_FN bool ec_path_circle_outside(double ax, double ay, double bx, double by, do
 
     for (int i = 0; i < 80; i++) {
         if (!next) {
-            x = lx + hx;
-            y = ly + hy;
+            /* first as a flat mirror would have it */
+            double share = i ? 0.5 : (ra - radius) / (ra - radius + (rb - radius));
+            x = lx + share * (hx - lx);
+            y = ly + share * (hy - ly);
             if (x * x + y * y < 1e-12) { /* opposite each other */
                 x = -side * ly;
                 y = side * lx;

@@ -418,6 +418,48 @@ static void test_sphere(void **state)
     }
 }
 
+/* Groups of triangles leave out none that has a specular point: the same bits as without them. */
+static void test_groups(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        model m;
+        ec_path_plan *whole = NULL, *grouped = NULL;
+        ec_path_options options;
+        ec_path_list with = {0};
+        size_t curved = 0;
+        model_round(&m, kind ? EC_SHAPE_SPHERE : EC_SHAPE_CYLINDER, 10, 60, kind ? 96 : 250, false);
+        ec_path_options_default(&options);
+        options.depth = 1;
+        options.plain_occlusion = true; /* of such a plan there are no groups */
+        assert_int_equal(ec_path_plan_create(m.scene, &options, &whole), EC_OK);
+        grouped = m.plan;
+        for (uint32_t k = 0; k < 24; k++) {
+            double end[2][3];
+            for (uint32_t i = 0; i < 6; i++)
+                end[i / 3][i % 3] = draw_in(4, 6 * k + i, -1, 1) * (i % 3 == 2 ? 9 : 22);
+            for (int i = 0; i < 2; i++) /* some so near that triangles are looked at in pieces */
+                if (hypot(hypot(end[i][0], end[i][1]), kind * end[i][2]) < 10.1)
+                    end[i][0] = 10.05 + 3 * i;
+            m.plan = grouped;
+            assert_int_equal(list_paths(&m, end[0], end[1], &with), EC_OK);
+            m.plan = whole;
+            model_paths(&m, end[0], end[1]);
+            assert_int_equal(with.n, m.list.n);
+            for (size_t i = 0; i < with.n; i++) {
+                assert_memory_equal(&with.path[i].length, &m.list.path[i].length, sizeof(double));
+                assert_int_equal(with.path[i].place.triangle, m.list.path[i].place.triangle);
+                curved += with.path[i].depth == 1;
+            }
+        }
+        assert_true(curved > 8);
+        m.plan = grouped;
+        ec_path_plan_destroy(&whole);
+        ec_path_list_free(&with);
+        model_free(&m);
+    }
+}
+
 /* ---- the seed's scene ---- */
 
 /* Equal-power capacity of a 4 x 4 channel of Frobenius norm 16 at 20 dB: log2 det(I + 25 H H^H). */
@@ -633,9 +675,10 @@ static void test_corner_echo(void **state)
 int main(int n, char **argument)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_rays), cmocka_unit_test(test_cylinder),
-        cmocka_unit_test(test_sphere),   cmocka_unit_test(test_seed_scene),
-        cmocka_unit_test(test_exchange), cmocka_unit_test(test_corner_echo),
+        cmocka_unit_test(test_two_rays),    cmocka_unit_test(test_cylinder),
+        cmocka_unit_test(test_sphere),      cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_seed_scene),  cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_corner_echo),
     };
     if (n > 1)
         cmocka_set_test_filter(argument[1]);
