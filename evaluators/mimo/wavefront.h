@@ -41,6 +41,7 @@ typedef struct ec_wavefront {
     double length;       /* of the path */
     int32_t caustics;    /* focal lines passed since the source or the last edge */
     bool along_face;     /* left an edge along one of its faces */
+    double side[3]; /* normal of the face of a sheet that it runs along, from its edge; else 0 */
 } ec_wavefront;
 
 /* The second fundamental form of a surface in a tangent basis at a point, 1/m: dn = C dx for the
@@ -71,6 +72,8 @@ EC_FN void ec_wavefront_source(const double direction[3], const ec_c128 e[3], ec
     w->length = 0.0;
     w->caustics = 0;
     w->along_face = false;
+    for (int i = 0; i < 3; i++)
+        w->side[i] = 0.0;
 }
 
 /* A ray of a plane wave of field e. */
@@ -249,7 +252,11 @@ EC_FN void ec_wavefront_leave_edge(ec_wavefront *w, const ec_utd_geometry *g, do
  * cone). back: the ray from the receiver, run backwards to this edge (its field is not read; a
  * source advanced by the distance, where nothing but flat faces is between, otherwise by its own
  * reflections and ec_wavefront_pass_edge). face: 0 and n. A ray along the edge is not diffracted:
- * its field is 0. */
+ * its field is 0.
+ *
+ * From edge to edge of a sheet waves run along both of its faces, which are one plane. Their fields
+ * are opposite, and so is what the next edge makes of them: half of each add up to the whole of
+ * either. Which one was taken is kept, for rounding might say the other one at the next edge. */
 EC_FN void ec_wavefront_diffract(ec_wavefront *w, const ec_utd_edge *edge,
                                  const ec_fresnel_face face[2], const double out[3],
                                  const ec_wavefront *back, double wavelength)
@@ -263,7 +270,12 @@ EC_FN void ec_wavefront_diffract(ec_wavefront *w, const ec_utd_edge *edge,
             w->field[i] = ec_c128_of(0.0, 0.0);
         return;
     }
-    w->along_face = w->along_face || g.phi_in <= EC_UTD_TIE || g.phi_in >= end;
+    bool sheet = edge->n == 2.0, from_face = g.phi_in <= EC_UTD_TIE || g.phi_in >= end;
+    bool to_face = g.phi <= EC_UTD_TIE || g.phi >= end;
+    double side = ec_dot3(w->side, edge->normal);
+    if (sheet && from_face && side != 0.0)
+        g.phi_in = side < 0.0 ? 2.0 * EC_PI : 0.0;
+    w->along_face = w->along_face || (from_face && !sheet);
     ec_wavefront_leave_face(w);
     ec_wavefront_field(w, e);
     ec_utd_curvature in = ec_wavefront_curvature_in(w, g.beta_in, g.phi_hat_in);
@@ -275,7 +287,9 @@ EC_FN void ec_wavefront_diffract(ec_wavefront *w, const ec_utd_edge *edge,
     for (int i = 0; i < 3; i++)
         d[i] = ec_c128_scale(unit, d[i]);
     ec_wavefront_leave_edge(w, &g, in.along, out, d);
-    w->along_face = g.phi <= EC_UTD_TIE || g.phi >= end;
+    w->along_face = to_face && !sheet;
+    for (int i = 0; i < 3 && to_face && sheet; i++)
+        w->side[i] = g.phi < EC_PI ? edge->normal[i] : -edge->normal[i];
 }
 
 /* The tube alone, past an edge: for the ray from the receiver. */

@@ -460,6 +460,140 @@ static void test_groups(void **state)
     }
 }
 
+/* ---- two curved bounces ---- */
+
+/* A sphere, or a cylinder along z without an end. */
+typedef struct body {
+    bool sphere;
+    double at[3], radius;
+} body;
+
+/* Moves a ray to the body and reflects it there; false where it passes by. */
+static bool bounce(const body *c, double p[3], double d[3], double *length)
+{
+    double o[3], n[3], a = 0, b = 0, e = -c->radius * c->radius, cosine = 0;
+    int dimensions = c->sphere ? 3 : 2;
+
+    for (int i = 0; i < dimensions; i++) {
+        o[i] = p[i] - c->at[i];
+        a += d[i] * d[i];
+        b += o[i] * d[i];
+        e += o[i] * o[i];
+    }
+    double root = b * b - a * e;
+    if (!(root > 0) || !(b < 0))
+        return false;
+    double t = (-b - sqrt(root)) / a;
+    *length += t;
+    for (int i = 0; i < 3; i++) {
+        p[i] += t * d[i];
+        n[i] = i < dimensions ? (p[i] - c->at[i]) / c->radius : 0;
+        cosine += n[i] * d[i];
+    }
+    for (int i = 0; i < 3; i++)
+        d[i] -= 2 * cosine * n[i];
+    return true;
+}
+
+/* From tx in direction d over both bodies to the plane across the last ray through rx. */
+static bool send(const body *first, const body *second, const double tx[3], const double d[3],
+                 const double rx[3], const double across[3], double p[3], double *length)
+{
+    double way[3] = {d[0], d[1], d[2]}, off = 0, along = 0;
+
+    memcpy(p, tx, 3 * sizeof *p);
+    *length = 0;
+    if (!bounce(first, p, way, length) || !bounce(second, p, way, length))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        off += (rx[i] - p[i]) * across[i];
+        along += way[i] * across[i];
+    }
+    for (int i = 0; i < 3; i++)
+        p[i] += off / along * way[i];
+    *length += off / along;
+    return true;
+}
+
+/* Over two bodies in turn: length and power density as a tube of rays, followed from body to body
+ * by hand, has them at the receiver. */
+static void test_two_bodies(void **state)
+{
+    const body bodies[2][2] = {{{true, {0, 0, 0}, 3}, {false, {9, 1, 0}, 2}},
+                               {{true, {0, 0, 0}, 2.5}, {true, {7, -2, 1}, 1.5}}};
+    int32_t found = 0;
+
+    (void)state;
+    for (int scene = 0; scene < 2; scene++) {
+        model m;
+        model_begin(&m);
+        for (int i = 0; i < 2; i++) {
+            const body *c = &bodies[scene][i];
+            ec_shape shape;
+            ec_shape_default(c->sphere ? EC_SHAPE_SPHERE : EC_SHAPE_CYLINDER, &shape);
+            memcpy(shape.at, c->at, sizeof shape.at);
+            shape.radius = c->radius;
+            shape.length = 80;
+            shape.sides = 64;
+            shape.open = !c->sphere;
+            model_add(&m, "pec", &shape);
+        }
+        model_end(&m, 0.3, true, 2, 0, 0);
+        for (uint32_t k = 0; k < 40; k++) {
+            double tx[3], rx[3];
+            for (uint32_t d = 0; d < 3; d++) {
+                tx[d] = draw_in(5, 6 * k + d, d == 1 ? 4 : -3, d == 1 ? 12 : 10);
+                rx[d] = draw_in(5, 6 * k + 3 + d, d == 1 ? 4 : -3, d == 1 ? 12 : 10);
+            }
+            model_paths(&m, tx, rx);
+            for (size_t i = 0; i < m.list.n; i++) {
+                if (m.list.path[i].depth != 2)
+                    continue;
+                size_t at = m.list.path[i].first;
+                int32_t surface = ec_path_index(m.list.step[at]);
+                bool swapped = m.scene->surface[surface].radius != bodies[scene][0].radius;
+                const body *first = &bodies[scene][swapped], *second = &bodies[scene][!swapped];
+                const double *d = m.list.direction[at], *across = m.list.arrival[i], h = 1e-4;
+                double u[2][3], p[3], q[3], length, slope[2][3], area[3], power = 0;
+                ec_scene_frame(d, u[0], u[1]);
+                assert_true(send(first, second, tx, d, rx, across, p, &length));
+                assert_near(length, m.list.path[i].length, 1e-9 * length);
+                assert_near(ec_path_distance(p, rx), 0, 1e-7);
+                bool whole = true;
+                for (int j = 0; j < 2; j++) {
+                    double left[3], right[3];
+                    for (int c = 0; c < 3; c++) {
+                        left[c] = cos(h) * d[c] - sin(h) * u[j][c];
+                        right[c] = cos(h) * d[c] + sin(h) * u[j][c];
+                    }
+                    whole = whole && send(first, second, tx, left, rx, across, p, &length) &&
+                            send(first, second, tx, right, rx, across, q, &length);
+                    for (int c = 0; c < 3; c++)
+                        slope[j][c] = (q[c] - p[c]) / (2 * h);
+                }
+                if (!whole || m.list.path[i].smooth < 0.05)
+                    continue; /* a neighbour passes by */
+                ec_path_cross(slope[0], slope[1], area);
+                /* both polarisations together: antennas along two axes across the last ray */
+                ec_scene_frame(across, u[0], u[1]);
+                for (int j = 0; j < 2; j++) {
+                    ec_antenna b, a = vertical();
+                    assert_int_equal(ec_antenna_init(EC_ELEMENT_KIND_ISOTROPIC, 0, u[j], NULL, &b),
+                                     EC_OK);
+                    ec_c128 g = model_channel(&m, i, &a, tx, &b, rx);
+                    power += g.re * g.re + g.im * g.im;
+                }
+                double expected = pow(0.3 / (4 * EC_PI), 2) / fabs(ec_path_dot(area, across));
+                assert_near(power, expected, 1e-4 * expected);
+                found++;
+            }
+        }
+        model_free(&m);
+    }
+    printf("  %d paths over two bodies\n", (int)found);
+    assert_true(found > 20);
+}
+
 /* ---- the seed's scene ---- */
 
 /* Equal-power capacity of a 4 x 4 channel of Frobenius norm 16 at 20 dB: log2 det(I + 25 H H^H). */
@@ -640,6 +774,54 @@ static void test_exchange(void **state)
     model_free(&m);
 }
 
+/* Over two edges of one sheet, whichever face rounding would have the ray between them on. */
+static void test_exchange_over_sheet(void **state)
+{
+    int32_t over = 0;
+
+    (void)state;
+    for (int turn = 0; turn < 4; turn++) {
+        model m;
+        ec_shape shape;
+        double n[3] = {0, 0, 1}, u[3], v[3];
+        for (uint32_t d = 0; d < 3 && turn; d++)
+            n[d] = draw_in(6, 100 + 3 * (uint32_t)turn + d, -1, 1);
+        model_begin(&m);
+        ec_shape_default(EC_SHAPE_PLATE, &shape);
+        shape.size[0] = shape.size[1] = 1.4;
+        memcpy(shape.axis, n, sizeof n);
+        model_add(&m, "pec", &shape);
+        model_end(&m, 0.1, true, 2, 2, 0);
+        ec_scene_frame(m.scene->facet[0].normal, u, v);
+        for (uint32_t k = 0; k < 8; k++) {
+            double at[2][3];
+            ec_antenna antenna;
+            ec_c128 h[2] = {{0, 0}, {0, 0}};
+            assert_int_equal(ec_antenna_init(EC_ELEMENT_KIND_ISOTROPIC, 0, m.scene->facet[0].normal,
+                                             NULL, &antenna),
+                             EC_OK);
+            for (uint32_t i = 0; i < 2; i++) {
+                double r = draw_in(6, 4 * k + 2 * i, 0.9, 2) * (i ? -1 : 1);
+                double z = draw_in(6, 4 * k + 2 * i + 1, 0.2, 1) * (k % 2 && i ? -1 : 1);
+                for (int d = 0; d < 3; d++)
+                    at[i][d] = r * u[d] + 0.1 * v[d] + z * m.scene->facet[0].normal[d];
+            }
+            for (int way = 0; way < 2; way++) {
+                model_paths(&m, at[way], at[!way]);
+                for (size_t i = 0; i < m.list.n; i++) {
+                    ec_c128 g = model_channel(&m, i, &antenna, at[way], &antenna, at[!way]);
+                    h[way].re += g.re;
+                    h[way].im += g.im;
+                    over += m.list.path[i].depth == 2 && hypot(g.re, g.im) > 1e-6;
+                }
+            }
+            assert_true(error_of(h[1], h[0]) < 1e-9);
+        }
+        model_free(&m);
+    }
+    assert_true(over > 40);
+}
+
 /* An antenna in front of a corner gets its own echo over the edge once. */
 static void test_corner_echo(void **state)
 {
@@ -677,7 +859,8 @@ int main(int n, char **argument)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_rays),    cmocka_unit_test(test_cylinder),
         cmocka_unit_test(test_sphere),      cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_seed_scene),  cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_two_bodies),  cmocka_unit_test(test_seed_scene),
+        cmocka_unit_test(test_exchange),    cmocka_unit_test(test_exchange_over_sheet),
         cmocka_unit_test(test_corner_echo),
     };
     if (n > 1)

@@ -653,6 +653,47 @@ static void test_grazing(void **state)
     assert_true(cabs(got + 0.5 * hard * before / sqrt(4.0)) < 1e-14 && cabs(before) > 0.01);
 }
 
+/* From edge to edge of a sheet: the waves on both faces, half of each, whichever way the edges' own
+ * normals look and whatever rounding makes of a ray in the plane. */
+static void test_sheet(void **state)
+{
+    const ec_fresnel_face face[2] = {{EC_FACE_PEC, {0, 0}, 0}, {EC_FACE_PEC, {0, 0}, 0}};
+    const double up[3] = {0, -1, 0}, forward[3] = {1, 0, 0}, down[3] = {-0.8, -0.6, 0};
+    const double to_next[3] = {0.8, 0.6, 0}, three[2] = {3, 3}, z[2] = {12 / 7.0, 12 / 7.0};
+    const ec_c128 x[3] = {{1, 0}, {0, 0}, {0, 0}}, none[3] = {{0, 0}, {0, 0}, {0, 0}};
+    (void)state;
+
+    double complex sum = 0;
+    for (int below = 0; below < 2; below++) { /* by the coefficients alone */
+        double phi = below ? 2 * EC_PI : 0, off = atan2(down[1], down[0]) + 2 * EC_PI;
+        ec_utd_terms t = ec_utd_terms_of(2, phi, 0.5 * EC_PI, 1, three);
+        double complex first = of_c(t.incident) + of_c(t.face_0) + of_c(t.face_n);
+        t = ec_utd_terms_of(2, off, phi, 1, z);
+        sum += 0.5 * first * (of_c(t.incident) + of_c(t.face_0) + of_c(t.face_n));
+    }
+    for (int i = 0; i < 8; i++) {
+        /* edge 1 at the right end of the sheet, edge 2 at its left; each may look down */
+        ec_utd_edge first = {{-1, 0, 0}, {0, i & 1 ? -1 : 1, 0}, 2};
+        ec_utd_edge next = {{1, 0, 0}, {0, i & 2 ? -1 : 1, 0}, 2};
+        const double in[3] = {-1, i & 4 ? 1e-16 : -1e-16, 0};
+        ec_wavefront w, back;
+        ec_c128 g[3];
+        ec_wavefront_plane(up, x, &w);
+        ec_wavefront_source(forward, none, &back);
+        ec_wavefront_advance(&back, 3);
+        ec_wavefront_diffract(&w, &first, face, in, &back, 1);
+        ec_wavefront_advance(&w, 3);
+        ec_wavefront_source(to_next, none, &back);
+        ec_wavefront_advance(&back, 4);
+        ec_wavefront_diffract(&w, &next, face, down, &back, 1);
+        ec_wavefront_advance(&w, 4);
+        ec_wavefront_field(&w, g);
+        double complex got = -down[1] * of_c(g[0]) + down[0] * of_c(g[1]);
+        sum = i == 0 && cabs(got + sum / sqrt(12.0)) < 1e-12 ? -sum : sum; /* of phi^ */
+        assert_true(cabs(got - sum / sqrt(12.0)) < 1e-12 && cabs(got) > 0.01);
+    }
+}
+
 /* ---- both ways ---- */
 
 /* From s over the edges of b[0 .. count - 1] at q[] to p, where moment `to` receives. */
@@ -743,7 +784,8 @@ int main(void)
         cmocka_unit_test(test_right_wedge),      cmocka_unit_test(test_flat_wedge),
         cmocka_unit_test(test_continuity),       cmocka_unit_test(test_knife_edge),
         cmocka_unit_test(test_knife_edge_depth), cmocka_unit_test(test_distance),
-        cmocka_unit_test(test_grazing),          cmocka_unit_test(test_reciprocity),
+        cmocka_unit_test(test_grazing),          cmocka_unit_test(test_sheet),
+        cmocka_unit_test(test_reciprocity),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
