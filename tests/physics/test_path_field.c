@@ -553,7 +553,7 @@ static void test_two_bodies(void **state)
                 int32_t surface = ec_path_index(m.list.step[at]);
                 bool swapped = m.scene->surface[surface].radius != bodies[scene][0].radius;
                 const body *first = &bodies[scene][swapped], *second = &bodies[scene][!swapped];
-                const double *d = m.list.direction[at], *across = m.list.arrival[i], h = 1e-4;
+                const double *d = m.list.direction[at], *across = m.list.arrival[i], h = 1e-5;
                 double u[2][3], p[3], q[3], length, slope[2][3], area[3], power = 0;
                 ec_scene_frame(d, u[0], u[1]);
                 assert_true(send(first, second, tx, d, rx, across, p, &length));
