@@ -308,7 +308,7 @@ static void test_complete_street(void **state)
     test_scene *t = *state;
 
     make_street(t, 1);
-    compare("street", t, options_of(3, 0, 0), 23, pairs_wanted(10));
+    compare("street", t, options_of(3, 0, 0), 23, pairs_wanted(40));
     compare("street, diffraction", t, options_of(2, 1, 0), 24, pairs_wanted(8));
 }
 
@@ -317,7 +317,7 @@ static void test_complete_clutter(void **state)
     test_scene *t = *state;
 
     make_clutter(t, 1, 32);
-    compare("clutter", t, options_of(3, 0, 0), 25, pairs_wanted(1));
+    compare("clutter", t, options_of(3, 0, 0), 25, pairs_wanted(5));
     compare("clutter, diffraction", t, options_of(2, 1, 0), 26, pairs_wanted(2));
 }
 
