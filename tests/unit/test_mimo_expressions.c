@@ -312,7 +312,7 @@ static void test_group_fails(void **state)
         rx[i] = 3.5 + 0.01 * i;
     ec_executor *e = run(g, &p, 1, &h, GROUPS);
     for (int i = 0; i < N; i++)
-        assert_int_equal(p.status[i], p.map[i] == 0 ? EC_CANDIDATE_EVALUATOR : 0);
+        assert_int_equal(p.status[i], p.map[i] == 0 ? EC_CANDIDATE_MISPLACED : 0);
     ec_executor_destroy(&e);
     release(&p);
     ec_graph_destroy(&g);
