@@ -129,45 +129,64 @@ EC_FN void ec_mimo_scatter_body(const ec_mimo_batch *b, size_t lane0, size_t y)
     }
 }
 
-/* Whether a direction leaves what a triangle is the skin of. */
-EC_FN bool ec_mimo_from_behind(const ec_scene *s, int32_t triangle, const double d[3])
+/* 1 where a direction leaves what a triangle is the skin of, -1 where it enters, 0 at a sheet. */
+EC_FN int32_t ec_mimo_crossing(const ec_scene *s, int32_t triangle, const double d[3])
 {
     const int32_t *t = s->triangle[triangle];
     int32_t part = s->part[triangle];
     double a[3], b[3], n[3];
 
     if (part >= 0 ? s->facet[part].thin : s->surface[~part].thin)
-        return false;
+        return 0;
     ec_path_sub(s->vertex[t[1]], s->vertex[t[0]], a);
     ec_path_sub(s->vertex[t[2]], s->vertex[t[0]], b);
     ec_path_cross(a, b, n);
-    return ec_path_dot(n, d) > 0;
+    double along = ec_path_dot(n, d);
+    return along > 0 ? 1 : along < 0 ? -1 : 0;
 }
 
-/* Whether a point is inside a solid (or outside of a room): whichever way one looks, what one
- * sees, if anything, is seen from behind. The directions are askew so that they do not run along
- * walls. */
+/* How many more solids a ray leaves than it enters: those that hold its begin, less the rooms that do.
+ * A facet is met once, so that it need not be looked at again and those that touch it, at the same
+ * place of the ray, are not passed over. */
+EC_FN int32_t ec_mimo_leaves(const ec_path_view *w, const double p[3], const double d[3])
+{
+    int32_t skip[2] = {EC_BVH_NO_PART, EC_BVH_NO_PART}, leaves = 0;
+    float begin = 0;
+
+    for (int i = 0; i < EC_PATH_HITS_MAX; i++) {
+        ec_bvh_ray ray;
+        ec_bvh_hit hit;
+        if (!ec_bvh_ray_set(&w->bvh, p, d, begin, (double)INFINITY, skip[0], skip[1], &ray) ||
+            !ec_bvh_closest(&w->bvh, &ray, &hit))
+            break;
+        int32_t part = w->scene.part[hit.triangle];
+        leaves += ec_mimo_crossing(&w->scene, hit.triangle, d);
+        if (part >= 0) {
+            skip[1] = skip[0];
+            skip[0] = part;
+            begin = hit.t;
+        } else {
+            begin = ec_bvh_float(ec_bvh_bits(hit.t > 0 ? hit.t : 0.0f) + 1);
+        }
+    }
+    return leaves;
+}
+
+/* Whether a point is inside a solid, or in a scene with rooms in none of them: by what rays to both
+ * sides leave. The larger number counts, for a ground, a solid without an end, is entered by one of
+ * them. The directions are askew so that they do not run along walls; two that agree decide. */
 EC_FN bool ec_mimo_is_inside(const ec_path_view *w, const double p[3])
 {
     const double direction[3][3] = {
         {0.211, 0.317, 0.924}, {0.877, -0.467, 0.113}, {0.433, 0.826, -0.361}};
-    bool behind = false;
+    int32_t most = w->scene.report.enclosing > 0 ? -1 : 0, inside = 0;
 
-    for (int i = 0; i < 6; i++) {
-        double sign = i < 3 ? 1 : -1, d[3];
-        ec_bvh_ray ray;
-        ec_bvh_hit hit;
-        for (int k = 0; k < 3; k++)
-            d[k] = sign * direction[i % 3][k];
-        if (!ec_bvh_ray_set(&w->bvh, p, d, 0, (double)INFINITY, EC_BVH_NO_PART, EC_BVH_NO_PART,
-                            &ray) ||
-            !ec_bvh_closest(&w->bvh, &ray, &hit))
-            continue;
-        if (!ec_mimo_from_behind(&w->scene, hit.triangle, d))
-            return false;
-        behind = true;
+    for (int i = 0; i < 3 && (i < 2 || inside == 1); i++) {
+        double back[3] = {-direction[i][0], -direction[i][1], -direction[i][2]};
+        int32_t one = ec_mimo_leaves(w, p, direction[i]), other = ec_mimo_leaves(w, p, back);
+        inside += (one > other ? one : other) > most ? 1 : 0;
     }
-    return behind;
+    return inside > 1;
 }
 
 /* Whether a point lies on a triangle: nearer than what paths take for one point. */

@@ -15,7 +15,8 @@ EC_C_BEGIN
 
 typedef struct ec_path_channels ec_path_channels;
 
-/* Copies what tracing needs to the backend, which must outlive it; plan and sequences may go.
+/* Copies what tracing needs to the backend. The plan and the backend must outlive it; the sequences
+ * may go.
  * frequency: [n_frequencies] Hz; 0 of them: runs bring theirs. Errors of ec_path_faces; ERR_ARGUMENT for a frequency that is
  * not positive; ERR_MEMORY. */
 EC_API int ec_path_channels_create(const ec_path_plan *plan, const ec_path_sequences *sequences,

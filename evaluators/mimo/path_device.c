@@ -117,6 +117,10 @@ static int make(const ec_path_plan *plan, ec_backend *backend, ec_path_device **
     c->of = plan->devices;
     c->backend = backend;
     c->view = plan->view;
+    if (backend->host_memory) { /* the plan's own will do */
+        *device = c;
+        return EC_OK;
+    }
     int status = upload_scene(c);
     if (status >= 0 && plan->bvh)
         status = ec_bvh_lay_out(plan->bvh, backend, EC_BVH_AUTO, &c->layout);

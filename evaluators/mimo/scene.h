@@ -86,6 +86,7 @@ typedef struct ec_scene_report {
     int64_t flipped;               /* triangles turned round to agree with their neighbours */
     int64_t non_manifold;          /* edges of more than two triangles */
     int64_t solids, rooms, sheets; /* shells: closed, closed with the outside within, open */
+    int64_t enclosing;             /* rooms whose walls are no slabs: nothing is outside of them */
     int64_t curved_edges;          /* rims: connected lines of edges of curved surfaces */
     int64_t curved_outlines;       /* free outlines that are polylines for a curve */
     int64_t resting;               /* wedges left out because they lie on another facet */

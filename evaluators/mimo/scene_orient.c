@@ -185,18 +185,23 @@ static int find_mates(ec_scene_work *w)
 static void count_shell(ec_scene_work *w, const int32_t *list, int32_t n, bool closed)
 {
     double volume = 0, area = 0;
-    bool half_space = true;
+    bool half_space = true, slabs = false;
     for (int32_t i = 0; i < n; i++) {
+        const ec_scene_patch *patch = &w->in->patch[w->patch[list[i]]];
         double normal[3];
         ec_scene_cross(w, list[i], normal);
         volume += volume6(w, list[i]) / 6;
         area += ec_length3(normal) / 2;
         w->open[list[i]] = !closed;
-        half_space = half_space && w->in->patch[w->patch[list[i]]].half_space;
+        half_space = half_space && patch->half_space;
+        slabs = slabs || w->in->material[patch->material].thickness > 0;
     }
-    if (closed && fabs(volume) > w->tolerance * area)
+    bool holds = closed && fabs(volume) > w->tolerance * area;
+    if (holds)
         *(volume > 0 ? &w->report.solids : &w->report.rooms) += 1;
-    else if (!half_space)
+    if (holds && volume < 0 && !slabs)
+        w->report.enclosing++;
+    if (!holds && !half_space)
         w->report.sheets++;
 }
 
