@@ -1157,7 +1157,7 @@ static void cases_paths(bench *b)
 
     case_paths(b, "paths cylinder and plate", false, 3, 1, &tx, &rx, 0, n);
     case_paths(b, "paths room", true, 2, 0.0857, &ceiling, &users, 0, n / 4);
-    case_paths(b, "paths room, all metrics", true, 2, 0.0857, &ceiling, &users,
+    case_paths(b, "paths room with metrics", true, 2, 0.0857, &ceiling, &users,
                (1 << EC_MOMENTS) - 1, n / 4);
 }
 
