@@ -38,7 +38,7 @@ typedef struct ec_mimo_end {
     ec_mimo_antenna antenna;     /* of all, */
     const ec_mimo_antenna *each; /* or [count], each its own: copied; else NULL */
     /* Scattering matrix of the antennas (rx: of each receiver's), or of each run of as many as it has
-     * ports: H is coupled (mimo_coupling.h). One frequency of 0 Hz: the same at all. Copied; NULL: no
+     * ports: H becomes (I - S_rx) H (I - S_tx). One frequency of 0 Hz: the same at all. Copied; NULL: no
      * coupling. */
     const ec_touchstone *coupling;
 } ec_mimo_end;
@@ -97,7 +97,7 @@ EC_API bool ec_mimo_is_cut(const ec_call *call);
 /* The lowest and the highest frequency that there can be, Hz. */
 EC_API void ec_mimo_frequency_range(const ec_call *call, double range[2]);
 /* The least distance in m that two antennas of one array whose coupling is not given can have, as far as
- * can be told (mimo_spacing.h): 0 where the ranges of their positions overlap; INFINITY for single
+ * can be told: 0 where the ranges of their positions overlap; INFINITY for single
  * antennas. */
 EC_API double ec_mimo_least_spacing(const ec_call *call);
 

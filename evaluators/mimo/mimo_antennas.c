@@ -1,5 +1,5 @@
 /* mimo_antennas.c: antennas of an end, alike or each its own. */
-#include "mimo_antennas.h"
+#include "mimo_antennas_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

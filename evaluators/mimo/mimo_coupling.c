@@ -1,5 +1,5 @@
 /* mimo_coupling.c: scattering matrices of antennas checked and brought to the frequencies of a call. */
-#include "mimo_coupling.h"
+#include "mimo_coupling_internal.h"
 
 #include "mimo_coupling_kernels.h"
 

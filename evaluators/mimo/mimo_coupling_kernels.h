@@ -1,4 +1,4 @@
-/* mimo_coupling_kernels.h: H becomes (I - S_rx) H (I - S_tx), in place (mimo_coupling.h). C17 and
+/* mimo_coupling_kernels.h: H becomes (I - S_rx) H (I - S_tx), in place (mimo_coupling_internal.h). C17 and
  * CUDA.
  *
  * A task is a matrix of a frequency, a receiver and a design: n_rx n_tx (n_rx + n_tx) complex

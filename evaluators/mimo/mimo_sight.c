@@ -1,5 +1,5 @@
 /* mimo_sight.c: plans and runs of what one end of the links sees. */
-#include "mimo_sight.h"
+#include "mimo_sight_internal.h"
 
 #include "mimo_sight_kernels.h"
 #include "path_internal.h"

@@ -1,5 +1,5 @@
 /* mimo_spacing.c: where a coordinate comes from, and the nearest pair. */
-#include "mimo_spacing.h"
+#include "mimo_spacing_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

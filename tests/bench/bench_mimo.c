@@ -8,7 +8,7 @@
 #include "core/wall_clock.h"
 #include "evaluators/matrix/matrix.h"
 #include "evaluators/mimo/mimo.h"
-#include "evaluators/mimo/mimo_sight.h"
+#include "evaluators/mimo/mimo_sight_internal.h"
 #include "evaluators/mimo/path_channels.h"
 #include "evaluators/mimo/path_internal.h"
 #include "evaluators/mimo/scene_build.h"

@@ -1,11 +1,11 @@
-/* mimo_spacing.h: how near two antennas of one array can come.
+/* mimo_spacing_internal.h: how near two antennas of one array can come.
  *
  * By the ranges of their coordinates; exact where places are drawn without repetition from a list
  * (job:choice with distinct = true), the least distance of two places of the list; and where
  * positions are gaps above a least one, in their order (job:spaced), not below that. Arrays of more
  * than EC_MIMO_SPACING_PAIRS antennas are judged by ranges alone. */
-#ifndef EC_MIMO_SPACING_H
-#define EC_MIMO_SPACING_H
+#ifndef EC_MIMO_SPACING_INTERNAL_H
+#define EC_MIMO_SPACING_INTERNAL_H
 
 #include "../../core/graph.h"
 

@@ -1,10 +1,10 @@
-/* mimo_sight.h: a call that ec_mimo_call makes for each end of its links: its inputs are where the
+/* mimo_sight_internal.h: a call that ec_mimo_call makes for each end of its links: its inputs are where the
  * antennas of that end are, so it runs as often as these differ: once where they are fixed, once a group
  * where group variables place them, once for all samples of a frequency. Its output, an input of the
  * channels, are the sequences of interactions that each antenna can have (path_lanes.h); its
  * statuses fail designs with an antenna where none can be. */
-#ifndef EC_MIMO_SIGHT_H
-#define EC_MIMO_SIGHT_H
+#ifndef EC_MIMO_SIGHT_INTERNAL_H
+#define EC_MIMO_SIGHT_INTERNAL_H
 
 #include "../../core/evaluator.h"
 #include "path.h"

@@ -1,4 +1,4 @@
-/* mimo_coupling.h: mutual coupling of the antennas of an end, from their scattering matrix S.
+/* mimo_coupling_internal.h: mutual coupling of the antennas of an end, from their scattering matrix S.
  *
  * H becomes (I - S_rx) H (I - S_tx). Ports fed by incident power waves a reflect S a, so their
  * currents are (I - S) a (K. Kurokawa, IEEE Trans. Microwave Theory Tech. 13, 1965), and an antenna
@@ -11,8 +11,8 @@
  * dipoles). Transmitted power is that of the waves a; what is reflected is lost.
  *
  * S is linear in its real and imaginary parts between its frequencies. */
-#ifndef EC_MIMO_COUPLING_H
-#define EC_MIMO_COUPLING_H
+#ifndef EC_MIMO_COUPLING_INTERNAL_H
+#define EC_MIMO_COUPLING_INTERNAL_H
 
 #include "../../core/backend.h"
 #include "mimo.h"

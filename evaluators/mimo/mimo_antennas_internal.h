@@ -1,6 +1,6 @@
-/* mimo_antennas.h: what the antennas of an end are: the different ones, and which one each is. */
-#ifndef EC_MIMO_ANTENNAS_H
-#define EC_MIMO_ANTENNAS_H
+/* mimo_antennas_internal.h: what the antennas of an end are: the different ones, and which each is. */
+#ifndef EC_MIMO_ANTENNAS_INTERNAL_H
+#define EC_MIMO_ANTENNAS_INTERNAL_H
 
 #include "../../core/hash.h"
 #include "antenna.h"
