@@ -94,6 +94,16 @@ static route route_of(const tracing *t, const ec_path_list *list, size_t i, size
     return r;
 }
 
+/* For n paths at f frequencies and of so many steps in all. */
+static int allocate(size_t n, size_t f, size_t steps, ec_mimo_paths *to)
+{
+    to->route = malloc((n + 1) * sizeof *to->route);
+    to->gain = malloc((n * f + 1) * sizeof *to->gain);
+    to->step = malloc((steps + 1) * sizeof *to->step);
+    to->point = malloc((steps + 1) * sizeof *to->point);
+    return to->route && to->gain && to->step && to->point ? EC_OK : no_memory();
+}
+
 /* Copies the kept paths of a list behind those of *to. */
 static int keep(const tracing *t, const ec_path_list *list, size_t n, const route *kept,
                 const ec_c128 *gain, ec_mimo_paths *to)
@@ -102,12 +112,9 @@ static int keep(const tracing *t, const ec_path_list *list, size_t n, const rout
 
     for (size_t i = 0; i < n; i++)
         steps += (size_t)kept[i].depth;
-    to->route = malloc((n + 1) * sizeof *to->route);
-    to->gain = malloc((n * f + 1) * sizeof *to->gain);
-    to->step = malloc((steps + 1) * sizeof *to->step);
-    to->point = malloc((steps + 1) * sizeof *to->point);
-    if (!to->route || !to->gain || !to->step || !to->point)
-        return no_memory();
+    int status = allocate(n, f, steps, to);
+    if (status < 0)
+        return status;
     for (size_t i = 0; i < n; i++) {
         route *r = &to->route[i];
         *r = kept[i];
@@ -179,12 +186,9 @@ static int join(const ec_mimo_paths *pair, size_t pairs, ec_mimo_paths *to)
                        "the design has %zu paths, at most %zu are written: take the strongest ones "
                        "of each pair, or a floor below these",
                        n, most_paths);
-    to->route = malloc((n + 1) * sizeof *to->route);
-    to->gain = malloc((n * f + 1) * sizeof *to->gain);
-    to->step = malloc((steps + 1) * sizeof *to->step);
-    to->point = malloc((steps + 1) * sizeof *to->point);
-    if (!to->route || !to->gain || !to->step || !to->point)
-        return no_memory();
+    int status = allocate(n, f, steps, to);
+    if (status < 0)
+        return status;
     for (size_t i = 0; i < pairs; i++) {
         const ec_mimo_paths *p = &pair[i];
         memcpy(to->gain + to->n * f, p->gain, p->n * f * sizeof *p->gain);

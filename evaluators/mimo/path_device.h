@@ -1,5 +1,5 @@
-/* path_device.h: what tracing reads of a plan, copied to a backend once for all who ask at the same
- * time: the plans of a call's evaluators, and of several executors, share one copy of a scene and its
+/* path_device.h: what tracing reads of a plan, copied to a GPU once for all who ask at the same time,
+ * the plan's own on the CPU: the plans of a call's evaluators, and of several executors, share one copy of a scene and its
  * hierarchy. Threads may ask at once. */
 #ifndef EC_PATH_DEVICE_H
 #define EC_PATH_DEVICE_H

@@ -448,10 +448,7 @@ static int make_gradients(ec_polish_problem *p, const ec_job *job)
     int32_t n_with = p->n_grads + (p->n_cuts > 0 ? 1 : 0), at = 0;
     ec_expr *with = (ec_expr *)malloc(sizeof *with * (size_t)n_with);
     ec_expr *outputs = (ec_expr *)malloc(sizeof *outputs * (size_t)n_with);
-    ec_executor_info info = {.outputs = outputs,
-                             .n_outputs = n_with,
-                             .max_candidates = (size_t)p->n_elements,
-                             .fidelity = EC_REFINE};
+    ec_executor_info info = {.outputs = outputs, .n_outputs = n_with, .fidelity = EC_REFINE};
     int status = with && outputs ? EC_OK : ec_fail(EC_ERR_MEMORY, "polish: no memory");
     ec_expr total = status == EC_OK ? seeded_sum(p, job->graph) : status;
 

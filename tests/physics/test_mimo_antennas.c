@@ -1,25 +1,16 @@
 /* test_mimo_antennas.c: antennas of links: patterns from tables, two axes of orientation, each antenna
  * its own. A turned scene with turned antennas has the same channels. */
+#include "mimo_harness.h"
+
 #include <complex.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-#include "core/executor.h"
-#include "evaluators/mimo/mimo.h"
-#include "evaluators/mimo/scene_build.h"
 
 static const double frequency = 3e8;
-static ec_backend *cpu;
 
 static int setup(void **state)
 {
     (void)state;
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
+    return mimo_open_cpu();
 }
 
 static int teardown(void **state)
