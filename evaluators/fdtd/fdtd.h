@@ -1,0 +1,183 @@
+/* fdtd.h: a structure on a Yee grid as expressions: its dimensions and materials in, S-parameters out.
+ *
+ * A model is a list of objects, ports and walls whose numbers may be expressions of the design
+ * variables. Each candidate is a domain: grid lines are laid for it alone (fdtd_lines.h; the
+ * number of cells is the same for all), edges take their materials (fdtd_raster.h), and one domain
+ * a driven port is run in a stack with all others (fdtd_stack.h). A candidate's results depend on the
+ * model and its own numbers alone, never on its neighbours in the stack.
+ *
+ * E lies on edges, H on faces; time factor e^(+jwt). Port voltage is that of `to` against `from`,
+ * port current flows into the structure at `to`. Waves of a port of resistance R: a, b =
+ * (V +- R I) / (2 sqrt R), S_ij = b_i / a_j with port j driven and the others closed by their R (Kurokawa
+ * 1965); the current, known half a step earlier, is brought to the time of the voltage.
+ *
+ * K. S. Yee, IEEE Trans. Antennas Propag. 14, 1966; A. Taflove and S. C. Hagness, Computational
+ * Electrodynamics, 3rd ed., 2005. */
+#ifndef EC_FDTD_H
+#define EC_FDTD_H
+
+#include "../../core/evaluator.h"
+
+EC_C_BEGIN
+
+/* A number of the model: the value of a real scalar expression, or a constant where expr < 0. */
+typedef struct ec_fdtd_number {
+    double value;
+    ec_expr expr;
+} ec_fdtd_number;
+
+enum { EC_FDTD_FREE_SPACE = -1, EC_FDTD_PEC = -2 }; /* materials that need no entry */
+
+typedef enum ec_fdtd_pole_kind {
+    EC_FDTD_DEBYE,  /* d / (1 + jw tau) */
+    EC_FDTD_DRUDE,  /* -wp^2 / (w^2 - jw gamma) */
+    EC_FDTD_LORENTZ /* d w0^2 / (w0^2 + 2jw gamma - w^2) */
+} ec_fdtd_pole_kind;
+
+/* A term of the relative permittivity. */
+typedef struct ec_fdtd_pole {
+    ec_fdtd_pole_kind kind;
+    ec_fdtd_number strength;  /* d; of Drude wp in rad/s */
+    ec_fdtd_number time;      /* Debye: tau, s */
+    ec_fdtd_number resonance; /* Lorentz: w0, rad/s */
+    ec_fdtd_number damping;   /* Drude, Lorentz: gamma, rad/s */
+} ec_fdtd_pole;
+
+typedef struct ec_fdtd_material {
+    const char *name;
+    ec_fdtd_number eps_r, mu_r;           /* at high frequencies */
+    ec_fdtd_number conductivity;          /* S/m */
+    ec_fdtd_number magnetic_conductivity; /* ohm/m */
+    /* Turned into a conductivity at loss_frequency, Hz. */
+    ec_fdtd_number loss_tangent;
+    double loss_frequency;
+    int32_t n_poles;
+    const ec_fdtd_pole *poles;
+} ec_fdtd_material;
+
+typedef enum ec_fdtd_kind {
+    EC_FDTD_BOX,      /* at, size[3] */
+    EC_FDTD_PLATE,    /* at, size[3], which is 0 along `axis`; ohms: its surface resistance */
+    EC_FDTD_CYLINDER, /* at (middle), radius, inner_radius, length, along `axis` */
+    EC_FDTD_SPHERE,   /* at, radius, inner_radius */
+    EC_FDTD_POLYGON,  /* points in the two axes after `axis`, in their cyclic order, relative to
+                         at, whose `axis` element is its foot; thickness `length`, which may be 0 */
+    EC_FDTD_WIRE      /* from at to `to`, along one axis of the grid; radius (0: the grid's own) */
+} ec_fdtd_kind;
+
+typedef struct ec_fdtd_object {
+    ec_fdtd_kind kind;
+    const char *name; /* for messages and views */
+    int32_t material; /* index, EC_FDTD_FREE_SPACE or EC_FDTD_PEC */
+    double priority;  /* where objects overlap the higher one counts, of equal ones the later */
+    int axis;         /* 0 x, 1 y, 2 z */
+    ec_fdtd_number at[3], to[3], size[3];
+    ec_fdtd_number radius, inner_radius, length;
+    ec_fdtd_number ohms; /* of a plate of material EC_FDTD_FREE_SPACE: a thin conducting sheet */
+    int32_t n_points;
+    const ec_fdtd_number (*points)[2];
+} ec_fdtd_object;
+
+typedef enum ec_fdtd_port_kind {
+    EC_FDTD_LUMPED,     /* a source with a resistance in series, on the edges from..to */
+    EC_FDTD_ELEMENT,    /* R, L, C without a source; no row of S */
+    EC_FDTD_MICROSTRIP, /* of a line along `axis`; see line_* */
+    EC_FDTD_COAX
+} ec_fdtd_port_kind;
+
+typedef struct ec_fdtd_port {
+    ec_fdtd_port_kind kind;
+    const char *name;
+    ec_fdtd_number from[3], to[3]; /* m; they differ along `axis`, and across it where the port is
+                                      a strip of edges side by side */
+    int axis;
+    ec_fdtd_number ohms;    /* a port's own R; of an element: INFINITY for none */
+    ec_fdtd_number henries; /* of an element: 0 for none */
+    ec_fdtd_number farads;  /* of an element: 0 for none */
+    bool series;            /* of an element: in series, else side by side */
+    bool driven;            /* S_ij with j this port may be asked for */
+    /* Ports of a line: it runs along line_axis from `from`, towards +1 or -1; waves are taken
+     * `plane` from there, and their phases brought `shift` further. */
+    int line_axis, line_sign;
+    ec_fdtd_number plane, shift;
+} ec_fdtd_port;
+
+typedef enum ec_fdtd_wall {
+    EC_FDTD_WALL_PEC,
+    EC_FDTD_WALL_PMC,
+    EC_FDTD_WALL_PML,
+    EC_FDTD_WALL_PERIODIC
+} ec_fdtd_wall;
+
+typedef enum ec_fdtd_pulse_kind {
+    EC_FDTD_GAUSSIAN,       /* e^(-(t - t0)^2 / T^2): has a mean */
+    EC_FDTD_DIFFERENTIATED, /* its derivative */
+    EC_FDTD_MODULATED       /* times a sine at `centre` */
+} ec_fdtd_pulse_kind;
+
+typedef struct ec_fdtd_grid {
+    /* Automatic lines: largest cell from cells a wavelength in each material at the highest
+     * frequency, lines on the edges of objects, neighbours' ratio at most `growth`. */
+    double cells_per_wavelength, growth;
+    double largest, smallest; /* m, limits of cells; NAN: none */
+    int32_t least_cells;      /* across each object's thickness */
+    double cell[3];           /* > 0: uniform lines of this size along the axis from its low end */
+    bool snap;                /* uniform lines: objects' edges go to the nearest line */
+    int averaging;            /* samples a quadrant and axis of an edge's permittivity, 1 to 8 */
+    /* Air between objects and absorbing walls, m; NAN: a quarter wavelength at the lowest
+     * frequency above 0. */
+    double air;
+    ec_fdtd_number
+        domain[2][3]; /* low and high corner without absorbing layers; NAN: by the objects */
+} ec_fdtd_grid;
+
+typedef struct ec_fdtd_config {
+    int32_t n_objects, n_materials, n_ports;
+    const ec_fdtd_object *objects;
+    const ec_fdtd_material *materials;
+    const ec_fdtd_port *ports;
+    int32_t n_frequencies;
+    const double *frequency; /* Hz, ascending */
+    ec_fdtd_grid grid;
+    ec_fdtd_wall wall[3][2];                           /* [axis][low, high] */
+    int32_t layers;                                    /* of absorbing walls */
+    double pml_order, pml_kappa, pml_alpha, pml_sigma; /* sigma in parts of the optimum */
+    ec_fdtd_pulse_kind pulse;
+    double pulse_centre, pulse_width; /* Hz; NAN: from the frequencies */
+    double courant;                   /* of the stability limit, below 1 */
+    int64_t max_steps;
+    double
+        decay_db; /* a domain ends when its energy is this far below its peak; INFINITY: at max_steps */
+    bool double_precision;
+} ec_fdtd_config;
+
+/* No objects; PML walls, 8 layers; 20 cells a wavelength, growth 1.4; 40 dB; float32. */
+EC_API void ec_fdtd_config_default(ec_fdtd_config *config);
+
+typedef enum ec_fdtd_output {
+    EC_FDTD_S,         /* S_ij, [frequency], c128; i receives, j is driven */
+    EC_FDTD_IMPEDANCE, /* V / I of port j with it driven, [frequency], c128 */
+    EC_FDTD_STEPS,     /* steps that the domain with port j driven took */
+    EC_FDTD_BALANCE,   /* sum over i of |S_ij|^2, [frequency]: at most 1 for what is passive */
+    EC_FDTD_CELLS,     /* cells of the domain */
+    EC_FDTD_MODES      /* frequencies of the highest `count` peaks of port i's voltage, ascending,
+                          with port j driven: [count]; NaN behind the last */
+} ec_fdtd_output;
+
+typedef struct ec_fdtd_what {
+    ec_fdtd_output output;
+    int32_t i, j; /* ports, from 0 */
+    int32_t count;
+    double from, to; /* Hz, of modes */
+} ec_fdtd_what;
+
+/* Records a call; all that config points to is copied. Errors name what is wrong with a sentence. */
+EC_API int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call);
+EC_API ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what);
+/* Cells, spacing, time step and steps in a few lines, for the middle of all ranges. */
+EC_API void ec_fdtd_describe(const ec_call *call, char *text, size_t size);
+
+extern const ec_evaluator_def ec_evaluator_fdtd;
+
+EC_C_END
+#endif

@@ -1,0 +1,35 @@
+/* fdtd_model_internal.h: the copy of a model that a call owns, and its numbers for one candidate.
+ *
+ * In the copy a number's expr is the element of the call's input that has its value, -1 for a
+ * constant. */
+#ifndef EC_FDTD_MODEL_INTERNAL_H
+#define EC_FDTD_MODEL_INTERNAL_H
+
+#include "fdtd.h"
+
+EC_C_BEGIN
+
+typedef struct ec_fdtd_model {
+    ec_fdtd_config config; /* all pointers are owned */
+    int32_t n_numbers;     /* elements of the input */
+    ec_interval *range;    /* [n_numbers] of each */
+} ec_fdtd_model;
+
+/* values: [n_numbers], a candidate's. */
+static inline double ec_fdtd_number_of(ec_fdtd_number number, const double *values)
+{
+    return number.expr < 0 ? number.value : values[number.expr];
+}
+
+/* Copies what config points to. Numbers keep their expressions of the graph: ec_fdtd_model_bind
+ * replaces them. */
+int ec_fdtd_model_create(const ec_fdtd_config *config, ec_fdtd_model **model);
+void ec_fdtd_model_destroy(ec_fdtd_model **model);
+/* Calls visit for each number of the model, in a fixed order; ends at the first status that is not
+ * EC_OK. what: "the patch's size". */
+int ec_fdtd_model_numbers(ec_fdtd_model *model,
+                          int (*visit)(void *user, ec_fdtd_number *number, const char *what),
+                          void *user);
+
+EC_C_END
+#endif
