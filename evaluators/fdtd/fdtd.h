@@ -124,8 +124,8 @@ typedef struct ec_fdtd_grid {
     double cell[3];           /* > 0: uniform lines of this size along the axis from its low end */
     bool snap;                /* uniform lines: objects' edges go to the nearest line */
     int averaging;            /* samples a quadrant and axis of an edge's permittivity, 1 to 8 */
-    /* Air between objects and absorbing walls, m; NAN: a quarter wavelength at the lowest
-     * frequency above 0. */
+    /* Air between objects and absorbing walls, m; NAN: a quarter wavelength at the middle of the
+     * band, between the lowest frequency above 0 and the highest. */
     double air;
     ec_fdtd_number
         domain[2][3]; /* low and high corner without absorbing layers; NAN: by the objects */
