@@ -364,7 +364,9 @@ int ec_lua_files_save_columns(lua_State *L, const char *name, int32_t columns,
     for (int32_t i = 0; i < columns; i++)
         rows = column[i].length > rows ? column[i].length : rows;
     const int64_t shape[2] = {rows, columns};
-    if (npy)
+    if (npy && !names && column[0].rank > 0)
+        ec_npy_write_header(file, "<f8", column[0].rank, column[0].shape);
+    else if (npy)
         ec_npy_write_header(file, "<f8", names ? 2 : 1, shape);
     else if (names)
         for (int32_t i = 0; i < columns; i++)

@@ -135,6 +135,8 @@ static int module_value(lua_State *L)
     warn_arrays(L, expr);
     if (list.scalar)
         lua_pushnumber(L, list.v[0]);
+    else
+        ec_lua_values_shape(L, ec_lua_expr_node(L, expr), list.n);
     return 1;
 }
 

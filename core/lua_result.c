@@ -158,10 +158,12 @@ static void push_recorded(lua_State *L, const ec_job *job, const ec_result *r)
     for (int32_t i = 0; i < r->n_records; i++) {
         const ec_goal *goal = ec_job_record(job, i);
         const ec_node *node = ec_lua_expr_node(L, goal->expr);
-        if (r->record_length[i] == 1 && node->rank == 0)
+        if (r->record_length[i] == 1 && node->rank == 0) {
             lua_pushnumber(L, r->record[i][0]);
-        else
+        } else {
             ec_lua_values_copy(L, r->record[i], r->record_length[i]);
+            ec_lua_values_shape(L, node, r->record_length[i]);
+        }
         lua_setfield(L, -2, goal->name);
     }
 }
@@ -312,10 +314,12 @@ static int result_value(lua_State *L)
     bool none = false;
     for (int32_t i = 0; i < length; i++)
         none = none || isnan(b->data[i]);
-    if (scalar && length == 1)
+    if (scalar && length == 1) {
         lua_pushnumber(L, b->data[0]);
-    else
+    } else {
         ec_lua_values_copy(L, b->data, length);
+        ec_lua_values_shape(L, node, length);
+    }
     free(b->data);
     b->data = NULL;
     if (none)

@@ -26,6 +26,18 @@ void ec_lua_values_copy(lua_State *L, const double *from, int64_t length)
         memcpy(to, from, (size_t)length * sizeof *to);
 }
 
+void ec_lua_values_shape(lua_State *L, const ec_node *node, int64_t length)
+{
+    ec_lua_values *v = luaL_checkudata(L, -1, EC_LUA_VALUES);
+    if (length < 1 || length % node->elements != 0)
+        return;
+    v->rank = 0;
+    if (node->axes & EC_AXIS_SAMPLE)
+        v->shape[v->rank++] = length / node->elements;
+    for (int32_t i = 0; i < node->rank; i++)
+        v->shape[v->rank++] = node->shape[i];
+}
+
 ec_lua_values *ec_lua_values_view(lua_State *L, const double *data, int64_t length, int64_t stride,
                                   int owner)
 {
@@ -231,6 +243,10 @@ static int arithmetic(lua_State *L, ec_op op)
         ec_lua_fail(L, "lists of %lld and %lld values do not fit", (long long)o[0].list->length,
                     (long long)o[1].list->length);
     double *to = ec_lua_values_new(L, n);
+    const ec_lua_values *from = o[0].list ? o[0].list : o[1].list;
+    ec_lua_values *made = lua_touserdata(L, -1);
+    made->rank = from->rank;
+    memcpy(made->shape, from->shape, sizeof made->shape);
     for (int64_t i = 0; i < n; i++) {
         double a = operand_at(&o[0], i), b = operand_at(&o[1], i);
         to[i] = op == EC_OP_ADD   ? a + b

@@ -2,7 +2,7 @@
 
 void ec_npy_write_header(FILE *file, const char *descr, int rank, const int64_t *shape)
 {
-    char text[200], axes[4 * 24] = "";
+    char text[240], axes[5 * 24] = "";
     int used = 0;
 
     for (int i = 0; i < rank; i++)

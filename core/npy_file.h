@@ -11,7 +11,7 @@
 
 EC_C_BEGIN
 
-/* descr: of an element, "<f8" (double) or "<c16" (ec_c128); rank 1 to 4. The data are for the
+/* descr: of an element, "<f8" (double) or "<c16" (ec_c128); rank 1 to 5. The data are for the
  * caller to write. */
 EC_API void ec_npy_write_header(FILE *file, const char *descr, int rank, const int64_t *shape);
 

@@ -8,6 +8,7 @@
 #   -- expect: text    must occur in what it prints (stdout and stderr together)
 #   -- refuse: text    must not occur
 #   -- file: NAME      must exist in OUT afterwards
+#   -- holds: NAME TEXT    the text must occur in this file of OUT
 # Every example runs to its end with --quick. NAME limits the run to tests whose name contains it.
 set -u
 program=$1
@@ -61,6 +62,10 @@ report() {
     for file in $(head_lines file "$4"); do
         [ -s "$work/out/$file" ] || reason="the file $file is missing"
     done
+    head_lines holds "$4" >"$work/lines"
+    while read -r file text; do
+        grep -qaF -e "$text" "$work/out/$file" || reason="'$text' is missing in $file"
+    done <"$work/lines"
     if [ -n "$reason" ]; then
         fail "$1" "$reason"
     else
@@ -375,12 +380,12 @@ if wanted resume "$@"; then
     rm -rf "$work/link"
     "$program" run "$here/good/mimo_files.lua" --quiet --out "$work/link" >"$work/output" 2>&1 </dev/null
     cp -r "$work/link" "$work/written"
-    rm "$work/link/channel.npy" "$work/link/paths.csv" "$work/link/coverage.csv" "$work/link/h.npy"
+    rm "$work/link/antennas.csv" "$work/link/channel.npy" "$work/link/paths.csv" "$work/link/coverage.csv" "$work/link/h.npy"
     "$program" resume "$work/link" --quiet >"$work/output" 2>&1 </dev/null
     status=$?
     printf '' >"$work/expected"
     report resume/files $status 0 "$work/expected"
-    for file in channel.npy paths.csv coverage.csv h.npy; do
+    for file in antennas.csv channel.npy paths.csv coverage.csv h.npy; do
         cmp -s "$work/link/$file" "$work/written/$file" || fail resume/files "$file is another one"
     done
     sed 's/1.5/1.25/' "$script" >"$work/changed.lua"
