@@ -82,9 +82,9 @@ typedef struct end_keys {
     ec_expr x, y, z, along;
     int at, coupling;
     ec_lua_antenna_keys antennas;
-    ec_lua_list point, direction, from, to;
+    ec_lua_list point, direction, from, to, power_dbm;
     int64_t count;
-    double spacing, power_dbm;
+    double spacing;
 } end_keys;
 
 #define ROW(key, kind, flags, initial, min, max, unit, words, help, field)                         \
@@ -116,8 +116,10 @@ static const ec_key end_table[] = {
         "a "
         "list of rows of numbers or {re, im}: H becomes (I - S_rx) H (I - S_tx)",
         coupling),
-    ROW("power_dbm", EC_KEY_NUMBER, 0, NAN, -300, 300, "dBm", NULL,
-        "of all transmitting antennas together, for normalize = \"none\"", power_dbm),
+    ROW("power_dbm", EC_KEY_LIST, 0, NAN, -300, 300, "dBm", NULL,
+        "of all transmitting antennas together (for SINR and sum rate of each), or a list with the "
+        "power of each; for normalize = \"none\"",
+        power_dbm),
     ROW("from", EC_KEY_LIST, 0, NAN, -INFINITY, INFINITY, "m", NULL,
         "{x, y, z}: lowest corner of the box that the antennas are in; a design with one outside "
         "fails (default: the ranges of their coordinates)",
@@ -162,7 +164,9 @@ const ec_noun ec_noun_places = {
 
 typedef struct ec_lua_mimo {
     ec_call *call;
-    double snr_db; /* NAN: there is no link budget */
+    double snr_db; /* of all transmitters' power; NAN: there is no link budget */
+    int32_t n_tx;
+    double *share; /* of it, of each transmitter: user value 1; NULL: alike */
 } ec_lua_mimo;
 
 ec_call *ec_lua_mimo_test(lua_State *L, int index)
@@ -294,9 +298,35 @@ static void take_line(lua_State *L, const char *what, const end_keys *k, const d
     end->count = ec_lua_expr_node(L, k->along)->elements;
 }
 
+/* Powers of so many transmitters: of all together, and with a list the part of each. */
+typedef struct powers {
+    double total_dbm;
+    double *share; /* left on the stack; NULL: alike */
+} powers;
+
+static void read_powers(lua_State *L, const char *what, const ec_lua_list *list, int32_t n,
+                        powers *power)
+{
+    *power = (powers){.total_dbm = list->v ? list->v[0] : NAN};
+    if (!list->v || list->scalar)
+        return;
+    if (list->n != n)
+        ec_lua_fail(
+            L, "%s: key 'power_dbm': %d powers for %d antennas; one for each, or a number for all",
+            what, (int)list->n, (int)n);
+    double sum = 0;
+    power->share = lua_newuserdatauv(L, (size_t)n * sizeof *power->share, 0);
+    for (int32_t i = 0; i < n; i++) {
+        power->share[i] = pow(10, 0.1 * list->v[i]);
+        sum += power->share[i];
+    }
+    for (int32_t i = 0; i < n; i++)
+        power->share[i] /= sum;
+    power->total_dbm = 10 * log10(sum);
+}
+
 /* The table at index; returns the number of places, 1 where they are not given as such. */
-static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *end,
-                        double *power_dbm)
+static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *end, powers *power)
 {
     end_keys k;
     double direction[3] = {1, 0, 0};
@@ -309,9 +339,7 @@ static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *e
     noun.name = what;
     uint64_t given = ec_lua_keys_parse(L, index, &noun, &k, NULL);
     read_direction(L, what, "direction", &k.direction, direction);
-    if (power_dbm)
-        *power_dbm = k.power_dbm;
-    else if (ec_lua_keys_given(&noun, given, "power_dbm"))
+    if (!power && ec_lua_keys_given(&noun, given, "power_dbm"))
         ec_lua_fail(L, "%s: key 'power_dbm' is the transmitters': give it in tx", what);
     if (!k.at && (ec_lua_keys_given(&noun, given, "count") || !isnan(k.spacing)))
         ec_lua_fail(L, "%s: keys 'count' and 'spacing' go with at, antennas about each place",
@@ -334,6 +362,8 @@ static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *e
     end->coupling = ec_lua_mimo_coupling(L, what, k.coupling, end->count / places, end->count);
     read_three(L, what, "from", &k.from, end->box[0]);
     read_three(L, what, "to", &k.to, end->box[1]);
+    if (power)
+        read_powers(L, what, &k.power_dbm, end->count, power);
     return places;
 }
 
@@ -432,8 +462,8 @@ static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
     if (least < half * (1 - 1e-9))
         ec_log_write(log, EC_LOG_WARNING,
                      "ec.mimo: antennas of one end can be %.3g m apart, by where they may "
-                     "be; below half a wavelength, %.3g m, they couple, which the "
-                     "channels leave out without the key coupling",
+                     "be (limits of job:subject_to are not looked at); below half a wavelength, "
+                     "%.3g m, they couple, which the channels leave out without the key coupling",
                      least, half);
 }
 
@@ -441,7 +471,7 @@ static int mimo_new(lua_State *L)
 {
     mimo_keys k;
     ec_mimo_config config;
-    double power_dbm = NAN;
+    powers power;
     lua_settop(L, 1);
     if (!lua_istable(L, 1))
         ec_lua_fail(L, "ec.mimo: wants a table, as in %s, got a %s", ec_noun_mimo.usage,
@@ -461,11 +491,17 @@ static int mimo_new(lua_State *L)
     config.inner_wedges = k.inner_wedges;
     config.search = (ec_mimo_search)k.paths;
     config.rays = (int32_t)k.rays;
-    read_end(L, "tx", k.tx, &config.tx, &power_dbm);
+    read_end(L, "tx", k.tx, &config.tx, &power);
+    int share = power.share ? lua_gettop(L) : 0;
     config.receivers = read_end(L, "rx", k.rx, &config.rx, NULL);
-    ec_lua_mimo *link = lua_newuserdatauv(L, sizeof *link, 0);
-    link->call = NULL;
-    config.power_dbm = power_dbm;
+    ec_lua_mimo *link = lua_newuserdatauv(L, sizeof *link, 1);
+    *link = (ec_lua_mimo){.n_tx = config.tx.count, .share = power.share};
+    if (share) {
+        lua_pushvalue(L, share);
+        lua_setiuservalue(L, -2, 1);
+    }
+    config.power_dbm = power.total_dbm;
+    config.power_share = power.share;
     config.noise_dbm = noise_dbm(k.bandwidth, k.noise_figure_db);
     link->snr_db = config.power_dbm - config.noise_dbm;
     luaL_setmetatable(L, EC_LUA_MIMO);
@@ -570,28 +606,55 @@ static int link_report(lua_State *L)
     return 1;
 }
 
+/* H with columns times the root of their transmitter's power over the mean one. */
+static ec_expr weighed(lua_State *L, const ec_lua_mimo *link, const char *what, ec_expr h)
+{
+    const ec_node *node = ec_lua_expr_node(L, h);
+    double *root = lua_newuserdatauv(L, (size_t)node->elements * sizeof *root, 0);
+    for (int32_t i = 0; i < node->elements; i++)
+        root[i] = sqrt(link->share[i % link->n_tx] * link->n_tx);
+    ec_graph *graph = graph_of(L);
+    ec_expr by = checked(L, what, ec_graph_constant(graph, node->rank, node->shape, root));
+    lua_pop(L, 1);
+    return checked(L, what, ec_graph_binary(graph, EC_OP_MUL, h, by));
+}
+
+static bool is_word(lua_State *L, int table, const char *key, const char *word)
+{
+    lua_pushstring(L, key);
+    lua_rawget(L, table);
+    bool is = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), word) == 0;
+    lua_pop(L, 1);
+    return is;
+}
+
 /* A function of a matrix (upvalue 1) of H; upvalue 2: its name, upvalue 3: it needs an SNR, which
- * the link budget gives where H is not normalised. */
+ * the link budget gives where H is not normalised. Capacity takes the power of all transmitters, SINR
+ * that of each. */
 static int link_function(lua_State *L)
 {
     const char *name = lua_tostring(L, lua_upvalueindex(2));
     const char *what = lua_pushfstring(L, "link:%s", name);
     ec_lua_mimo *link = link_at(L, what);
+    bool own = false;
     lua_settop(L, 2);
     if (lua_toboolean(L, lua_upvalueindex(3)) && lua_istable(L, 2)) {
         lua_pushliteral(L, "snr_db");
         bool given = lua_rawget(L, 2) != LUA_TNIL;
-        lua_pushliteral(L, "normalize");
-        lua_rawget(L, 2);
-        if (!given && lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "none") == 0) {
+        lua_pop(L, 1);
+        if (!given && is_word(L, 2, "normalize", "none")) {
+            bool all = strcmp(name, "capacity") == 0;
+            double snr_db = snr_of(L, link, what);
+            own = link->share && !(all && is_word(L, 2, "power", "water_filling"));
             int copy = ec_lua_table_copy(L, 2);
-            lua_pushnumber(L, snr_of(L, link, what));
+            lua_pushnumber(L, link->share && !all ? snr_db - 10 * log10(link->n_tx) : snr_db);
             lua_setfield(L, copy, "snr_db");
             lua_replace(L, 2);
         }
         lua_settop(L, 2);
     }
-    ec_lua_expr_push(L, checked(L, what, ec_mimo_value(graph_of(L), link->call, EC_MIMO_CHANNEL)));
+    ec_expr h = checked(L, what, ec_mimo_value(graph_of(L), link->call, EC_MIMO_CHANNEL));
+    ec_lua_expr_push(L, own ? weighed(L, link, what, h) : h);
     lua_replace(L, 1);
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }

@@ -54,6 +54,7 @@ typedef struct setup {
     ec_path_plan *plan;
     ec_path_sequences *sequences;
     double power_dbm, noise_dbm;
+    double *power_share; /* NULL: alike */
     char path[256];
 } setup;
 
@@ -109,6 +110,7 @@ static void setup_destroy(void *config)
     free(s->tx.coupling);
     free(s->rx.coupling);
     free(s->frequency);
+    free(s->power_share);
     free(s);
 }
 
@@ -380,6 +382,13 @@ static int make_setup(const ec_graph *graph, const ec_mimo_config *config, setup
     s->receivers = config->receivers;
     s->power_dbm = config->power_dbm;
     s->noise_dbm = config->noise_dbm;
+    if (config->power_share) {
+        size_t bytes = (size_t)config->tx.count * sizeof *s->power_share;
+        s->power_share = malloc(bytes);
+        if (!s->power_share)
+            return ec_fail(EC_ERR_MEMORY, "no memory for powers");
+        memcpy(s->power_share, config->power_share, bytes);
+    }
     int status = config->frequencies < 0 ? take_list(config, s) : take_range(graph, config, s);
     if (status >= 0)
         status = check_materials(s);
@@ -516,6 +525,7 @@ ec_mimo_parts ec_mimo_parts_of(const ec_call *call)
                            .n_frequencies = s->n_frequencies,
                            .frequency = s->frequency,
                            .power_dbm = s->power_dbm,
+                           .power_share = s->power_share,
                            .noise_dbm = s->noise_dbm};
 }
 

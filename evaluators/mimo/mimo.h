@@ -61,6 +61,8 @@ typedef struct ec_mimo_config {
     /* Link budget: of all transmitters together, and of a receiver's noise; NAN: none. Channels do
      * not depend on it; maps of a design do (mimo_design.h). */
     double power_dbm, noise_dbm;
+    /* [tx.count], the part of the power that each transmitter has, their sum 1; copied; NULL: alike. */
+    const double *power_share;
 } ec_mimo_config;
 
 typedef enum ec_mimo_output {

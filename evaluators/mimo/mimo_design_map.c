@@ -13,24 +13,31 @@ static int no_memory(void)
     return ec_fail(EC_ERR_MEMORY, "mimo: no memory for a map");
 }
 
-/* 10 log10 of the mean |h|^2 of each receiver. */
-static void gains(const ec_mimo_design *d, double *gain)
+/* Of a transmitter's power over the mean of all; share: NULL where they are alike. */
+static double weight(const ec_mimo_design *d, const double *share, size_t tx)
 {
-    size_t pairs = (size_t)d->n_rx * (size_t)d->n_tx;
+    return share ? share[tx] * d->n_tx : 1;
+}
+
+/* 10 log10 of the mean |h|^2 of each receiver, weighed by powers. */
+static void gains(const ec_mimo_design *d, const double *share, double *gain)
+{
+    size_t n_tx = (size_t)d->n_tx, pairs = (size_t)d->n_rx * n_tx;
 
     for (int32_t r = 0; r < d->receivers; r++) {
         double sum = 0;
         for (int32_t f = 0; f < d->n_frequencies; f++) {
             const ec_c128 *h = d->h + ((size_t)f * (size_t)d->receivers + (size_t)r) * pairs;
             for (size_t i = 0; i < pairs; i++)
-                sum += h[i].re * h[i].re + h[i].im * h[i].im;
+                sum += weight(d, share, i % n_tx) * (h[i].re * h[i].re + h[i].im * h[i].im);
         }
         gain[r] = 10 * log10(sum / ((double)pairs * d->n_frequencies));
     }
 }
 
 /* One capacity a matrix, on the CPU; matrix m is lane m. */
-static int capacities_of(const ec_mimo_design *d, double snr, ec_backend *cpu, double *capacity)
+static int capacities_of(const ec_mimo_design *d, double snr, const double *share, ec_backend *cpu,
+                         double *capacity)
 {
     size_t lanes = (size_t)d->n_frequencies * (size_t)d->receivers, ld = ec_lane_ld(lanes),
            elements = (size_t)d->n_rx * (size_t)d->n_tx, bytes;
@@ -50,8 +57,11 @@ static int capacities_of(const ec_mimo_design *d, double snr, ec_backend *cpu, d
 
     if (status == EC_OK) {
         for (size_t m = 0; m < lanes; m++)
-            for (size_t e = 0; e < elements; e++)
-                h[e * ld + m] = d->h[m * elements + e];
+            for (size_t e = 0; e < elements; e++) {
+                double root = sqrt(weight(d, share, e % (size_t)d->n_tx));
+                ec_c128 from = d->h[m * elements + e];
+                h[e * ld + m] = (ec_c128){root * from.re, root * from.im};
+            }
         bytes = ec_small_matrix_scratch(cpu, &work, EC_SMALL_MATRIX_CAPACITY);
         status = cpu->ops->alloc(cpu, bytes > 0 ? bytes : 1, &scratch);
         work.scratch = scratch;
@@ -71,14 +81,14 @@ static int capacities_of(const ec_mimo_design *d, double snr, ec_backend *cpu, d
     return status;
 }
 
-static int capacities(const ec_mimo_design *d, double snr_db, double *capacity)
+static int capacities(const ec_mimo_design *d, double snr_db, const double *share, double *capacity)
 {
     ec_backend_info info = {.name = "cpu", .threads = d->threads};
     ec_backend *cpu = NULL;
     int status = ec_backend_create(&info, &cpu);
 
     if (status == EC_OK)
-        status = capacities_of(d, pow(10, 0.1 * snr_db), cpu, capacity);
+        status = capacities_of(d, pow(10, 0.1 * snr_db), share, cpu, capacity);
     ec_backend_destroy(&cpu);
     return status;
 }
@@ -120,17 +130,20 @@ static int add_own(const ec_mimo_design *d, columns *c)
     int status = gain ? EC_OK : no_memory();
 
     if (gain)
-        gains(d, gain);
+        gains(d, NULL, gain);
     if (status == EC_OK && !isnan(p.power_dbm)) {
         double *power = add_column(c, "received_dbm", d->receivers);
+        if (power)
+            gains(d, p.power_share, power);
         for (int32_t r = 0; power && r < d->receivers; r++)
-            power[r] = gain[r] + p.power_dbm;
+            power[r] += p.power_dbm;
         status = power ? EC_OK : no_memory();
     }
     if (status == EC_OK && !isnan(p.power_dbm - p.noise_dbm) && d->n_rx <= EC_SMALL_MATRIX_MAX &&
         d->n_tx <= EC_SMALL_MATRIX_MAX) {
         double *capacity = add_column(c, "capacity_bit_s_hz", d->receivers);
-        status = capacity ? capacities(d, p.power_dbm - p.noise_dbm, capacity) : no_memory();
+        status = capacity ? capacities(d, p.power_dbm - p.noise_dbm, p.power_share, capacity)
+                          : no_memory();
     }
     return status;
 }
@@ -152,6 +165,12 @@ static int add_given(const ec_mimo_design *d, const ec_mimo_map_column *given, c
     int axis = node ? receivers_axis(d, node) : -1;
     double *value = NULL;
 
+    for (int32_t i = 0; i < c->n; i++)
+        if (strcmp(c->name[i], given->name) == 0)
+            return ec_fail(EC_ERR_ARGUMENT,
+                           "value '%s': the map has a column of this name by itself; give it "
+                           "another one",
+                           given->name);
     if (complex || axis < 0)
         return ec_fail(EC_ERR_SHAPE,
                        "value '%s' has %d %selements; a map shows real numbers of each of the "

@@ -17,6 +17,7 @@ typedef struct ec_mimo_parts {
     int32_t n_frequencies;
     const double *frequency;     /* Hz; NULL: the expression in[EC_MIMO_IN_FREQUENCY] of the call */
     double power_dbm, noise_dbm; /* NAN: no link budget */
+    const double *power_share;   /* of each transmitter; NULL: alike */
 } ec_mimo_parts;
 
 ec_mimo_parts ec_mimo_parts_of(const ec_call *call);
