@@ -5,137 +5,184 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIXED, SORTED, DISTINCT, CHOSEN, UNKNOWN };
+enum { PLAIN, SORTED, DISTINCT, CHOSEN };
+enum { TERMS_MAX = 4 };
 
-/* A coordinate: constant + scale times element `element` of a node, of which is known that it is
- * sorted, or that its elements are distinct; or that element names one of a list. */
-typedef struct form {
+/* `scale` times element `element` of a node, of which may be known that it is sorted, or that its
+ * elements are distinct; or times the entry of a list that the element names. */
+typedef struct term {
     int kind;
-    double constant, scale;
     ec_expr node;
     int32_t element;
-    ec_expr list; /* CHOSEN */
+    ec_expr list; /* CHOSEN, else -1 */
+    double scale;
+    ec_interval range; /* of the element, or of the list's entries */
+} term;
+
+/* A coordinate: a constant and terms. What is no such sum is a term of its own. */
+typedef struct form {
+    double constant;
+    int32_t n;
+    term term[TERMS_MAX];
 } form;
 
 typedef struct place {
     form axis[3];
-    bool chosen; /* on all axes, by the same element */
+    bool chosen; /* on all axes that vary, by the same element */
     ec_expr node;
     int32_t element;
 } place;
 
 static form trace(const ec_graph *graph, ec_expr e, int32_t element);
 
-static form unknown(void)
+static form fixed(double value)
 {
-    return (form){.kind = UNKNOWN};
+    return (form){.constant = value};
 }
 
-static form plus(form a, form b, double sign)
+static form single(const ec_graph *graph, int kind, ec_expr node, int32_t element, ec_expr list)
 {
-    if (a.kind == UNKNOWN || b.kind == UNKNOWN || (a.kind != FIXED && b.kind != FIXED))
-        return unknown();
-    form sum = a.kind == FIXED ? b : a;
-    sum.scale = a.kind == FIXED ? sign * b.scale : a.scale;
-    sum.constant = a.constant + sign * b.constant;
-    return sum;
+    ec_expr from = list < 0 ? node : list;
+    return (form){.n = 1,
+                  .term = {{.kind = kind,
+                            .node = node,
+                            .element = element,
+                            .list = list,
+                            .scale = 1,
+                            .range = ec_graph_node(graph, from)->range}}};
 }
 
-static form times(form a, form b)
+static bool same_term(const term *a, const term *b)
 {
-    if (a.kind == UNKNOWN || b.kind == UNKNOWN || (a.kind != FIXED && b.kind != FIXED))
-        return unknown();
-    form product = a.kind == FIXED ? b : a;
-    double by = a.kind == FIXED ? a.constant : b.constant;
-    product.constant *= by;
-    product.scale *= by;
-    return product;
+    return a->node == b->node && a->element == b->element && a->list == b->list;
 }
 
-static form chosen(const ec_graph *graph, const ec_node *n, int32_t element)
+/* Adds sign times b; false where there are too many terms. */
+static bool add(form *sum, const form *b, double sign)
 {
-    const ec_node *index = ec_graph_node(graph, n->in[1]);
+    sum->constant += sign * b->constant;
+    for (int32_t i = 0; i < b->n; i++) {
+        int32_t k = 0;
+        while (k < sum->n && !same_term(&sum->term[k], &b->term[i]))
+            k++;
+        if (k == TERMS_MAX)
+            return false;
+        if (k == sum->n) {
+            sum->term[k] = b->term[i];
+            sum->term[k].scale = 0;
+            sum->n++;
+        }
+        sum->term[k].scale += sign * b->term[i].scale;
+        if (sum->term[k].scale == 0)
+            sum->term[k] = sum->term[--sum->n];
+    }
+    return true;
+}
+
+static form times(form f, double by)
+{
+    f.constant *= by;
+    f.n = by == 0 ? 0 : f.n;
+    for (int32_t i = 0; i < f.n; i++)
+        f.term[i].scale *= by;
+    return f;
+}
+
+static form chosen(const ec_graph *graph, ec_expr e, int32_t element)
+{
+    const ec_node *n = ec_graph_node(graph, e), *index = ec_graph_node(graph, n->in[1]);
     form f = trace(graph, n->in[1], index->elements == 1 ? 0 : element);
 
-    if (ec_graph_node(graph, n->in[0])->op != EC_OP_CONSTANT || f.kind != DISTINCT ||
-        f.scale != 1 || f.constant != 0)
-        return unknown();
-    return (form){
-        .kind = CHOSEN, .scale = 1, .node = f.node, .element = f.element, .list = n->in[0]};
+    if (ec_graph_node(graph, n->in[0])->op != EC_OP_CONSTANT || f.n != 1 ||
+        f.term[0].kind != DISTINCT || f.term[0].scale != 1 || f.constant != 0)
+        return single(graph, PLAIN, e, element, -1);
+    return single(graph, CHOSEN, f.term[0].node, f.term[0].element, n->in[0]);
 }
 
 static form joined(const ec_graph *graph, const ec_node *n, int32_t element)
 {
-    for (int32_t i = 0; i < n->n_in; i++) {
-        int32_t elements = ec_graph_node(graph, n->in[i])->elements;
-        if (element < elements)
-            return trace(graph, n->in[i], element);
+    int32_t i = 0, elements;
+
+    while (element >= (elements = ec_graph_node(graph, n->in[i])->elements)) {
         element -= elements;
+        i++;
     }
-    return unknown();
+    return trace(graph, n->in[i], element);
+}
+
+/* A sum, a difference or a product with a number; what is neither stays as it is. */
+static form combined(const ec_graph *graph, ec_expr e, int32_t element)
+{
+    const ec_node *n = ec_graph_node(graph, e);
+    form in[2] = {fixed(0), fixed(0)};
+
+    for (int32_t i = 0; i < n->n_in; i++)
+        in[i] = trace(graph, n->in[i], ec_graph_node(graph, n->in[i])->elements == 1 ? 0 : element);
+    if (n->op == EC_OP_NEG)
+        return times(in[0], -1);
+    if (n->op == EC_OP_MUL && in[0].n == 0)
+        return times(in[1], in[0].constant);
+    if (n->op == EC_OP_MUL && in[1].n == 0)
+        return times(in[0], in[1].constant);
+    if (n->op == EC_OP_DIV && in[1].n == 0 && in[1].constant != 0)
+        return times(in[0], 1 / in[1].constant);
+    if ((n->op == EC_OP_ADD || n->op == EC_OP_SUB) &&
+        add(&in[0], &in[1], n->op == EC_OP_ADD ? 1 : -1))
+        return in[0];
+    return single(graph, PLAIN, e, element, -1);
 }
 
 static form trace(const ec_graph *graph, ec_expr e, int32_t element)
 {
     const ec_node *n = ec_graph_node(graph, e);
-    form in[2];
 
     if (n->dtype == EC_C64 || n->dtype == EC_C128)
-        return unknown();
-    for (int32_t i = 0; i < 2 && n->op < EC_OP_ELEMENTWISE_END && i < n->n_in; i++)
-        in[i] = trace(graph, n->in[i], ec_graph_node(graph, n->in[i])->elements == 1 ? 0 : element);
+        return single(graph, PLAIN, e, element, -1);
     switch (n->op) {
     case EC_OP_CONSTANT:
-        return (form){.kind = FIXED, .constant = n->data[element]};
+        return fixed(n->data[element]);
     case EC_OP_SLICE:
         return trace(graph, n->in[0], element + (int32_t)n->par[0]);
     case EC_OP_RESHAPE:
     case EC_OP_DECLARE:
         return trace(graph, n->in[0], element);
     case EC_OP_GATHER:
-        return n->index[element] < 0 ? (form){.kind = FIXED}
-                                     : trace(graph, n->in[0], n->index[element]);
+        return n->index[element] < 0 ? fixed(0) : trace(graph, n->in[0], n->index[element]);
     case EC_OP_CONCAT:
         return joined(graph, n, element);
     case EC_OP_ADD:
-        return plus(in[0], in[1], 1);
     case EC_OP_SUB:
-        return plus(in[0], in[1], -1);
     case EC_OP_NEG:
-        return times(in[0], (form){.kind = FIXED, .constant = -1});
     case EC_OP_MUL:
-        return times(in[0], in[1]);
+    case EC_OP_DIV:
+        return combined(graph, e, element);
     case EC_OP_TAKE:
-        return chosen(graph, n, element);
+        return chosen(graph, e, element);
     case EC_OP_SORT:
     case EC_OP_DISTINCT:
-        return (form){.kind = n->op == EC_OP_SORT ? SORTED : DISTINCT,
-                      .scale = 1,
-                      .node = e,
-                      .element = element};
+        return single(graph, n->op == EC_OP_SORT ? SORTED : DISTINCT, e, element, -1);
     default:
-        return unknown();
+        return single(graph, PLAIN, e, element, -1);
     }
 }
 
 static place place_of(const ec_graph *graph, const ec_expr at[3], int32_t antenna)
 {
-    place p = {.node = -1};
+    place p = {.chosen = true, .node = -1};
 
     for (int k = 0; k < 3; k++) {
         bool each = ec_graph_node(graph, at[k])->elements > 1;
         form *f = &p.axis[k];
         *f = trace(graph, at[k], each ? antenna : 0);
-        if (f->kind == FIXED)
+        if (f->n == 0)
             continue;
-        bool fits = f->kind == CHOSEN && f->scale == 1 &&
-                    (p.node < 0 || (p.chosen && p.node == f->node && p.element == f->element));
-        p.chosen = fits;
-        p.node = f->node;
-        p.element = f->element;
-        if (!fits)
-            break;
+        const term *t = &f->term[0];
+        p.chosen = p.chosen && f->n == 1 && t->kind == CHOSEN && t->scale == 1 &&
+                   (p.node < 0 || (p.node == t->node && p.element == t->element));
+        p.node = t->node;
+        p.element = t->element;
     }
+    p.chosen = p.chosen && p.node >= 0;
     return p;
 }
 
@@ -163,15 +210,15 @@ static spot *spots_of(const ec_graph *graph, const place *p, int32_t *count)
     int32_t n = 0;
 
     for (int k = 0; k < 3; k++)
-        if (p->axis[k].kind == CHOSEN)
-            n = ec_graph_node(graph, p->axis[k].list)->elements;
+        if (p->axis[k].n > 0)
+            n = ec_graph_node(graph, p->axis[k].term[0].list)->elements;
     s = malloc((size_t)n * sizeof *s);
     for (int32_t i = 0; i < n && s; i++) {
         s[i].index = i;
         s[i].along = 0;
         for (int k = 0; k < 3; k++) {
             const form *f = &p->axis[k];
-            s[i].at[k] = f->kind == CHOSEN ? ec_graph_node(graph, f->list)->data[i] : 0;
+            s[i].at[k] = f->n > 0 ? ec_graph_node(graph, f->term[0].list)->data[i] : 0;
             s[i].along += askew[k] * s[i].at[k];
         }
     }
@@ -225,7 +272,7 @@ typedef struct known {
 static void lists_of(const place *p, ec_expr list[3])
 {
     for (int k = 0; k < 3; k++)
-        list[k] = p->axis[k].kind == CHOSEN ? p->axis[k].list : -1;
+        list[k] = p->chosen && p->axis[k].n > 0 ? p->axis[k].term[0].list : -1;
 }
 
 /* Of two antennas at different places of the same lists; negative without memory. */
@@ -261,13 +308,27 @@ static double range_gap(const ec_interval *a, const ec_interval *b)
     return fmax(0, fmax(a->lo - b->hi, b->lo - a->hi));
 }
 
-/* Along an axis, of elements of one sorted list. */
-static double sorted_gap(const form *a, const form *b)
+/* Of what is left of b - a when terms that both have are gone: its distance from 0; of two elements
+ * of one sorted list it is known which is the larger. */
+static double form_gap(const form *a, const form *b)
 {
-    if (a->kind != SORTED || b->kind != SORTED || a->node != b->node || a->scale != b->scale)
+    form d = *b;
+
+    if (!add(&d, a, -1))
         return 0;
-    double rise = b->constant - a->constant;
-    return fmax(0, (b->element > a->element) == (a->scale > 0) ? rise : -rise);
+    const term *t = d.term;
+    if (d.n == 2 && t[0].kind == SORTED && t[1].kind == SORTED && t[0].node == t[1].node &&
+        t[0].scale == -t[1].scale) {
+        int later = t[0].element > t[1].element ? 0 : 1;
+        return fmax(0, t[later].scale > 0 ? d.constant : -d.constant);
+    }
+    ec_interval sum = {d.constant, d.constant};
+    for (int32_t i = 0; i < d.n; i++) {
+        double lo = t[i].scale * t[i].range.lo, hi = t[i].scale * t[i].range.hi;
+        sum.lo += fmin(lo, hi);
+        sum.hi += fmax(lo, hi);
+    }
+    return fmax(0, fmax(sum.lo, -sum.hi)); /* a NaN of infinite ranges is 0 */
 }
 
 static double pair_spacing(known *o, const place *p, int32_t i, int32_t j, const ec_interval *each,
@@ -279,15 +340,12 @@ static double pair_spacing(known *o, const place *p, int32_t i, int32_t j, const
 
     lists_of(a, list_a);
     lists_of(b, list_b);
-    bool same =
-        a->chosen && b->chosen && a->node == b->node && memcmp(list_a, list_b, sizeof list_a) == 0;
-    if (same && a->element != b->element)
+    if (a->chosen && b->chosen && a->node == b->node && a->element != b->element &&
+        memcmp(list_a, list_b, sizeof list_a) == 0)
         return nearest_chosen(o, a, b);
     for (int32_t k = 0; k < 3; k++) {
         double gap = fmax(range_gap(&each[k * count + i], &each[k * count + j]),
-                          sorted_gap(&a->axis[k], &b->axis[k]));
-        if (same)
-            gap = b->axis[k].constant - a->axis[k].constant;
+                          form_gap(&a->axis[k], &b->axis[k]));
         square += gap * gap;
     }
     return sqrt(square);

@@ -1,6 +1,7 @@
 /* mimo_spacing_internal.h: how near two antennas of one array can come.
  *
- * By the ranges of their coordinates; exact where places are drawn without repetition from a list
+ * By the ranges of their coordinates, less what two of them have in common (x + 0.04 and x + 0.08
+ * are 0.04 apart wherever x is); exact where places are drawn without repetition from a list
  * (job:choice with distinct = true), the least distance of two places of the list; and where
  * positions are gaps above a least one, in their order (job:spaced), not below that. Arrays of more
  * than EC_MIMO_SPACING_PAIRS antennas are judged by ranges alone. */

@@ -3,10 +3,17 @@
 -- expect: ec.mimo: antennas of one end can be 0.05 m apart
 -- refuse: can be 0.06 m apart
 -- refuse: can be 0.3 m apart
+-- expect: (limits of job:subject_to are not looked at); below half a wavelength, 0.055 m
 -- expect: ec.mimo: antennas of one end can be 0.04 m apart
 -- expect: ec.mimo: antennas of one end can be 0.03 m apart
 -- expect: ec.mimo: antennas of one end can be 0.02 m apart
 -- expect: ec.mimo: antennas of one end can be 0.01 m apart
+-- expect: ec.mimo: antennas of one end can be 0.045 m apart
+-- refuse: can be 0 m apart
+-- expect: ec.mimo: antennas of one end can be 0.025 m apart
+-- expect: ec.mimo: antennas of one end can be 0.035 m apart
+-- expect: ec.mimo: antennas of one end can be 0.0501 m apart
+-- expect: moves together
 local ec = require "eciton"
 local scene = ec.scene{ ec.ground{ size = { 100, 100 } } }
 local job = ec.job{ name = "apart" }
@@ -38,3 +45,18 @@ for i = 1, 4000 do
     x[i] = i * 0.07 - (i == 2000 and 0.06 or 0)
 end
 link{ x = x, z = 2 }
+-- a line that moves as a whole: by what its antennas have not in common
+local move = job:real{ name = "move", min = -3, max = 3 }
+local turn = job:real{ name = "turn", count = 2, min = -3, max = 3 }
+link{ x = move + ec.constant{ 0, 0.06, 0.12 }, y = 2 * move, z = 2 }
+link{ x = move + ec.constant{ 0, 0.06, 0.105 }, z = 2 }
+link{ x = ec.concat(turn:slice(1, 1), turn:slice(1, 1) + 0.07, turn:slice(1, 1) + turn:slice(2, 2) * 0.005 + 0.11), z = 2 }
+-- one that moves and grows: gaps of 0.035 to 0.1
+local grow = job:real{ name = "grow", min = 0.7, max = 2 }
+link{ x = move - grow * ec.constant{ 0, 0.05, 0.1 } / 1, z = 2 }
+-- about a place that is chosen, and beside a sorted list
+local place = job:choice{ name = "place", from = ec.grid{ from = { 0, 0, 2 }, to = { 1, 1, 2 }, step = 0.01 } }
+link{ at = place, count = 4, spacing = 0.06 }
+link{ x = move + job:spaced{ name = "g", count = 3, aperture = 1, min_gap = 0.06 }, z = 2 }
+link{ at = place, count = 2, spacing = 0.0501 }
+print("moves together")
