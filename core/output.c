@@ -650,6 +650,9 @@ void ec_output_axis_label(const char *column, char *text, size_t size)
         if (length > ending && strcmp(column + length - ending, units[i][0]) == 0)
             snprintf(text, size, "%.*s (%s)", (int)(length - ending), column, units[i][1]);
     }
+    for (; *text; text++)
+        if (*text == '_')
+            *text = ' ';
 }
 
 /* Evenly spaced, so that the points are the pixels of an image. */

@@ -4,7 +4,7 @@
 
 #include "log.h"
 
-/* "level_db" as "level (dB)": the label of an axis. */
+/* "path_gain_db" as "path gain (dB)": the label of an axis. */
 void ec_output_axis_label(const char *column, char *text, size_t size);
 /* Text inside single quotes of gnuplot (noenhanced is set), cut to size. */
 void ec_output_gnuplot_word(const char *word, char *text, size_t size);

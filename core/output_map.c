@@ -13,6 +13,7 @@ enum { PANELS_MAX = 9, PLACE_COLUMNS = 4 };
 
 /* How the places lie. */
 typedef struct layout {
+    int line;                 /* the only axis that places differ in; -1: there are more */
     int axis[2], across;      /* drawn, and that which panels differ in */
     int32_t planes;           /* 0: one panel of all places */
     double plane[PANELS_MAX]; /* where they are */
@@ -96,6 +97,7 @@ static int lay_out(const ec_output_map *map, layout *l)
     l->tolerance = 1e-7 * size;
     for (int k = 0; k < 3; k++)
         flat[k] = high[k] - low[k] <= l->tolerance;
+    l->line = flat[0] + flat[1] + flat[2] == 2 ? (!flat[0] ? 0 : !flat[1] ? 1 : 2) : -1;
     l->across = flat[2] || !(flat[0] || flat[1]) ? 2 : flat[1] ? 1 : 0;
     l->axis[0] = l->across == 0 ? 1 : 0;
     l->axis[1] = l->across == 2 ? 1 : 2;
@@ -218,33 +220,71 @@ static void write_panel(const ec_output_map *map, const layout *l, int32_t panel
     fprintf(to, "\n");
 }
 
-static void write_script(const ec_output_map *map, const layout *l, int32_t k, const char *name,
-                         FILE *to)
+static void write_head(const char *name, int width, int height, FILE *to)
 {
-    int32_t panels = l->planes > 1 ? l->planes : 1;
-    int columns = panels == 1 ? 1 : panels <= 4 ? 2 : 3, rows = (panels + columns - 1) / columns;
-    double aspect = (l->high[1] - l->low[1]) / (l->high[0] - l->low[0]), low, high;
-    bool to_scale = aspect > 0.05 && aspect < 20;
-    int width = columns == 1 ? 900 : 650;
-    double height = to_scale ? fmin(fmax((width - 210) * aspect + 130, 350), 1000) : 500;
-    char text[1024], label[600];
-
-    range_of(map, k, &low, &high);
     fprintf(to,
             "# gnuplot %.400s.gp\n"
             "set terminal pngcairo noenhanced size %d,%d font 'Sans,11'\n"
             "set output '%.400s.png'\n"
             "set datafile separator ','\n"
             "set key off\n",
-            name, width * columns, 40 * (panels > 1) + (int)height * rows, name);
+            name, width, height, name);
+}
+
+static void value_label(const char *value, char *text, size_t size)
+{
+    char label[600];
+    ec_output_axis_label(value, label, sizeof label);
+    ec_output_gnuplot_word(label, text, size);
+}
+
+/* Places on a line: a curve, its points in the order of the table. */
+static void write_curve(const ec_output_map *map, const layout *l, int32_t k, const char *name,
+                        FILE *to)
+{
+    char text[1024], label[600];
+    int column = (int)(PLACE_COLUMNS + 1 + k);
+    size_t used;
+
+    snprintf(label, sizeof label, "%.500s", map->title ? map->title : map->name);
+    for (int axis = 0; axis < 3; axis++)
+        if (axis != l->line) {
+            used = strlen(label);
+            snprintf(label + used, sizeof label - used, ", %c = %.6g m", axis_name[axis],
+                     map->at[0][axis]);
+        }
+    write_head(name, 900, 500, to);
+    ec_output_gnuplot_word(label, text, sizeof text);
+    fprintf(to, "set grid\nset title %s\nset xlabel '%c (m)'\n", text, axis_name[l->line]);
+    value_label(map->value[k], text, sizeof text);
+    fprintf(
+        to,
+        "set ylabel %s\n"
+        "plot '%.400s.csv' using %d:(abs($%d) < 1e300 ? $%d : NaN) every ::1 smooth unique with "
+        "linespoints pointtype 7 pointsize 0.8 linewidth 2 linecolor rgb '#21618c'\n",
+        text, map->name, 2 + l->line, column, column);
+}
+
+static void write_script(const ec_output_map *map, const layout *l, int32_t k, const char *name,
+                         FILE *to)
+{
+    int32_t panels = l->planes > 1 ? l->planes : 1;
+    int columns = panels == 1 ? 1 : panels <= 4 ? 2 : 3, rows = (panels + columns - 1) / columns;
+    double aspect = (l->high[1] - l->low[1]) / (l->high[0] - l->low[0]), low, high;
+    bool to_scale = aspect > 0.25 && aspect < 4; /* else labels lie on each other */
+    int width = columns == 1 ? 900 : 650;
+    double height = to_scale ? fmin(fmax((width - 210) * aspect + 130, 350), 1000) : 500;
+    char text[1024], label[600];
+
+    range_of(map, k, &low, &high);
+    write_head(name, width * columns, 40 * (panels > 1) + (int)height * rows, to);
     if (map->n_marks > 0) {
         fprintf(to, "$marks << EOD\n");
         for (int32_t i = 0; i < map->n_marks; i++)
             fprintf(to, "%.10g,%.10g,%.10g\n", map->mark[i][0], map->mark[i][1], map->mark[i][2]);
         fprintf(to, "EOD\n");
     }
-    ec_output_axis_label(map->value[k], label, sizeof label);
-    ec_output_gnuplot_word(label, text, sizeof text);
+    value_label(map->value[k], text, sizeof text);
     fprintf(to,
             "set xlabel '%c (m)'\nset ylabel '%c (m)'\nset cblabel %s offset 1\n"
             "set cbrange [%.10g:%.10g]\nset xrange [%.10g:%.10g]\nset yrange [%.10g:%.10g]\n"
@@ -288,7 +328,10 @@ int ec_output_map_write(const ec_output_map *map, const char *folder, ec_log *lo
         status = open_file(folder, name, ".gp", &file);
         if (status < 0)
             return status;
-        write_script(map, &l, k, name, file.stream);
+        if (l.line >= 0)
+            write_curve(map, &l, k, name, file.stream);
+        else
+            write_script(map, &l, k, name, file.stream);
         status = ec_output_file_close(&file);
         if (status == EC_OK)
             ec_output_draw(folder, name, log);

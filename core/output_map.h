@@ -1,9 +1,10 @@
 /* output_map.h: quantities over places as a table and pictures, by gnuplot: a place a row, a
  * picture a quantity, a panel a plane.
  *
- * Places in one plane across an axis are drawn in that plane, others by their x and y: in a panel
- * for each z, up to nine, or all in one. Places on a lattice, of which some may be missing, are
- * drawn as cells; others as points. Cells are as wide as the lattice's step. What is not finite is
+ * Places on a line along an axis are drawn as a curve over it. Those in one plane across an axis are
+ * drawn in that plane, others by their x and y: in a panel for each z, up to nine, or all in one; to
+ * scale, unless one side is four times the other. Places on a lattice, of which some may be missing,
+ * are drawn as cells; others as points. Cells are as wide as the lattice's step. What is not finite is
  * left blank. Lengths are in metres.
  */
 #ifndef EC_OUTPUT_MAP_H

@@ -144,10 +144,16 @@ static void test_other_planes(void **state)
     has(gp, ", y = -0.3 m'");
     gp = map_of(grid(1, 6, 5, 1, 0.5, 0.5, 0));
     has(gp, "set xlabel 'y (m)'\nset ylabel 'z (m)'");
-    /* a line is a strip of cells */
+    /* a line is a curve */
     gp = map_of(grid(20, 1, 1, 0.25, 1, 1, 0));
-    has(gp, ":3:(0.12625):(0.12625):5");
-    has(gp, "set yrange [-0.425:-0.175]");
+    has(gp, "set title 'a ''title'', y = -0.3 m, z = 1.2 m'");
+    has(gp, "set xlabel 'x (m)'\nset ylabel 'level (dB)'");
+    has(gp, "using 2:(abs($5) < 1e300 ? $5 : NaN) every ::1");
+    has_not(gp, "palette");
+    has(map_of(grid(1, 1, 20, 1, 1, 0.25, 0)), "set xlabel 'z (m)'\nset ylabel 'level (dB)'");
+    /* a strip is not to scale, so that its labels have room */
+    has_not(map_of(grid(20, 2, 1, 0.25, 0.25, 1, 0)), "set size ratio");
+    has(map_of(grid(6, 2, 1, 0.25, 0.25, 1, 0)), "set size ratio -1");
     gp = map_of(grid(1, 1, 1, 1, 1, 1, 0));
     has(gp, "set xrange [0.6:1.6]");
 }
