@@ -43,6 +43,7 @@ static int find_links(const ec_job *job, ec_call **calls, int *left_out)
 
 typedef struct writing {
     const ec_mimo_design *design;
+    int32_t link; /* from 1 */
     const char *folder, *title;
     char suffix[16];
     ec_log *log;
@@ -96,9 +97,11 @@ static int write_paths(const writing *w)
         status = ec_mimo_paths_write(paths, file_of(w, "paths", "csv", path));
     if (status == EC_OK)
         status = ec_mimo_paths_write(paths, file_of(w, "paths", "vtk", path));
-    if (status == EC_OK && limits.strongest < STRONGEST)
-        ec_log_write(w->log, EC_LOG_INFO, "paths%s.csv: the %d strongest of each pair of antennas",
-                     w->suffix, (int)limits.strongest);
+    if (status == EC_OK)
+        ec_log_write(w->log, EC_LOG_INFO,
+                     "paths%s.csv: %zu paths, of each pair of antennas the %d strongest within %d "
+                     "dB (best:save writes all)",
+                     w->suffix, ec_mimo_paths_count(paths), (int)limits.strongest, FLOOR_DB);
     ec_mimo_paths_destroy(&paths);
     return status;
 }
@@ -117,8 +120,11 @@ static int write_scene(const writing *w, const ec_scene *scene)
 
 static int write_link(writing *w, const ec_scene *scene)
 {
-    char name[40];
-    int status = write_channel(w);
+    char name[40], path[4400];
+    int status =
+        ec_mimo_design_write_antennas(w->design, w->link, file_of(w, "antennas", "csv", path));
+    if (status == EC_OK)
+        status = write_channel(w);
     if (w->design->samples > 1)
         ec_log_write(w->log, EC_LOG_INFO,
                      "channel%s: the link of the first of %d samples (ec.over) is written",
@@ -157,7 +163,7 @@ int ec_cli_links_write(ec_job *job, const ec_result *result, ec_backend *backend
             status = EC_OK;
             continue;
         }
-        writing w = {.design = design, .folder = folder, .title = title, .log = log};
+        writing w = {.design = design, .link = i + 1, .folder = folder, .title = title, .log = log};
         if (i > 0)
             snprintf(w.suffix, sizeof w.suffix, "_%d", i + 1);
         if (status == EC_OK)
@@ -169,4 +175,49 @@ int ec_cli_links_write(ec_job *job, const ec_result *result, ec_backend *backend
                      "the first %d links were written, %d were not (best:save writes any)", n,
                      left_out);
     return status;
+}
+
+/* ---- the result's summary --------------------------------------------------------------------- */
+
+enum { MOST_PRINTED = 16 }; /* antennas of an end */
+
+/* Of an end that the search has placed. */
+static void print_side(const ec_mimo_winner *w, int link, bool receives, ec_log *log)
+{
+    const ec_expr *in = w->call->in + (receives ? 3 : 0);
+    double(*at)[3] = NULL;
+    int32_t n = 0;
+    bool placed = false, sampled = false;
+
+    for (int k = 0; k < 3; k++)
+        placed =
+            placed || ec_graph_node(w->graph, in[k])->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP);
+    if (!placed)
+        return;
+    if (ec_mimo_design_places(w, receives, &at, &n, &sampled) < 0) {
+        ec_log_write(log, EC_LOG_WARNING, "places of antennas: %s", ec_error_text());
+        return;
+    }
+    printf("\n  %s", receives ? "receiving antennas" : "transmitting antennas");
+    if (link > 0)
+        printf(" of link %d", link);
+    printf(", x y z in m%s\n ", sampled ? ", of the first sample" : "");
+    if (n > MOST_PRINTED)
+        printf(" %d antennas, antennas.csv of --out has them", (int)n);
+    for (int32_t i = 0; i < n && n <= MOST_PRINTED; i++)
+        printf(" (%.5g, %.5g, %.5g)", at[i][0] + 0.0, at[i][1] + 0.0, at[i][2] + 0.0);
+    printf("\n");
+    free(at);
+}
+
+void ec_cli_links_print(ec_job *job, const ec_result *result, ec_backend *backend, ec_log *log)
+{
+    ec_call *calls[MOST_LINKS];
+    int left_out = 0, n = find_links(job, calls, &left_out);
+
+    for (int i = 0; i < n; i++) {
+        const ec_mimo_winner winner = {ec_job_graph(job), job, result, backend, calls[i]};
+        for (int receives = 0; receives < 2; receives++)
+            print_side(&winner, n > 1 ? i + 1 : 0, receives, log);
+    }
 }

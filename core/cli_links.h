@@ -1,6 +1,8 @@
-/* cli_links.h: the files of --out that say what the best design's links are (mimo_design.h).
+/* cli_links.h: what a run says of the best design's links (mimo_design.h): files of --out, and the
+ * places of few antennas in its summary.
  *
  * Of link i of a search (the first has no number, the others _2, _3, ...):
+ *   antennas.csv              where the antennas are and point to
  *   channel.npy channel.csv   H
  *   paths.csv paths.vtk       the strongest paths of each pair of antennas
  *   scene.vtk                 what they lie in; once for links in one scene
@@ -15,5 +17,7 @@
 /* Into a folder that exists. What would be too large is left out, and the log says so. */
 int ec_cli_links_write(ec_job *job, const ec_result *result, ec_backend *backend,
                        const char *folder, ec_log *log);
+/* Where the search has placed antennas, a line an end, to stdout. */
+void ec_cli_links_print(ec_job *job, const ec_result *result, ec_backend *backend, ec_log *log);
 
 #endif

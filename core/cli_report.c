@@ -87,6 +87,8 @@ int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *re
         fputs(text, stdout);
         free(text);
         print_definitions(job);
+        if (result->found)
+            ec_cli_links_print(job, result, report->backend, report->log);
         fflush(stdout);
     }
     if (result->found)

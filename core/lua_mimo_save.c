@@ -22,12 +22,13 @@ typedef struct save_keys {
     }
 
 static const ec_key save_table[] = {
-    ROW("what", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|channel|paths|coverage",
+    ROW("what", EC_KEY_WORD, 0, 0, 0, 0, NULL, "auto|channel|paths|coverage|antennas",
         "channel: H, .npy (complex, four axes [frequency][receiver][rx][tx]) or .csv; paths: .csv, "
         "a "
         "row a path, .vtk, lines, or .ply, the scene and edges; coverage: path gain, and with a "
         "link budget received power and capacity, over the receivers, NAME.csv and a map of each "
-        "by gnuplot; auto: paths for .vtk and .ply, else channel",
+        "by gnuplot; antennas: where they are and point to, .csv; auto: paths for .vtk and .ply, "
+        "else channel",
         what),
     ROW("strongest", EC_KEY_INTEGER, 0, NAN, 1, 1e6, NULL, NULL,
         "of paths, so many of each pair of antennas; default all", strongest),
@@ -46,12 +47,13 @@ const ec_noun ec_noun_mimo_save = {
     "Files of a link at the best design, into the folder of --out; link:save(file, { ... }) writes "
     "those of a link without design variables. With --out DIR the links of a job's goals are "
     "written "
-    "by themselves: channel.npy and .csv, paths.csv and .vtk (the 20 strongest of each pair, down "
+    "by themselves: antennas.csv, channel.npy and .csv, paths.csv and .vtk (the 20 strongest of "
+    "each pair, down "
     "to "
     "60 dB below the first), scene.vtk, and coverage.csv of several receivers, with maps.",
     EC_KEYS(save_table)};
 
-enum { WHAT_AUTO, WHAT_CHANNEL, WHAT_PATHS, WHAT_COVERAGE, VALUES_MAX = 29 };
+enum { WHAT_AUTO, WHAT_CHANNEL, WHAT_PATHS, WHAT_COVERAGE, WHAT_ANTENNAS, VALUES_MAX = 29 };
 
 static bool ends_in(const char *name, const char *ending)
 {
@@ -68,7 +70,8 @@ static int what_of(lua_State *L, const char *call, const char *file, int what)
     } kinds[] = {{"auto", {".npy", ".csv", ".vtk"}},
                  {"channel", {".npy", ".csv", ".csv"}},
                  {"paths", {".csv", ".vtk", ".ply"}},
-                 {"coverage", {".csv", ".csv", ".csv"}}};
+                 {"coverage", {".csv", ".csv", ".csv"}},
+                 {"antennas", {".csv", ".csv", ".csv"}}};
     if (what == WHAT_AUTO)
         what = ends_in(file, ".vtk") || ends_in(file, ".ply") ? WHAT_PATHS : WHAT_CHANNEL;
     for (int i = 0; i < 3; i++)
@@ -155,6 +158,8 @@ static int write(const order *o, const ec_mimo_winner *winner, ec_log *log)
         status = write_paths(o, design);
     else if (o->what == WHAT_COVERAGE)
         status = write_map(o, design, log);
+    else if (o->what == WHAT_ANTENNAS)
+        status = ec_mimo_design_write_antennas(design, 1, o->path);
     else
         status = ec_mimo_design_write_channel(design, o->path);
     if (status == EC_OK && o->what == WHAT_CHANNEL)

@@ -1,4 +1,4 @@
-/* mimo_design.c: positions and channels of one design; H as a file. */
+/* mimo_design.c: positions and channels of one design; antennas and H as files. */
 #include "mimo_design.h"
 
 #include "../../core/executor.h"
@@ -69,6 +69,31 @@ static int read_axis(const ec_mimo_winner *w, ec_expr e, int32_t n, int axis, do
     return EC_OK;
 }
 
+int ec_mimo_design_places(const ec_mimo_winner *winner, bool receives, double (**at)[3],
+                          int32_t *count, bool *sampled)
+{
+    const ec_mimo_parts p = ec_mimo_parts_of(winner->call);
+    const ec_expr *in = winner->call->in + (receives ? 3 : 0);
+    int32_t n = receives ? p.receivers * p.n_rx : p.n_tx;
+    double(*to)[3] = malloc((size_t)n * sizeof *to);
+    int status = to ? EC_OK : no_memory();
+    bool varies = false;
+
+    for (int k = 0; k < 3 && status == EC_OK; k++) {
+        varies = varies || ec_graph_node(winner->graph, in[k])->axes & EC_AXIS_SAMPLE;
+        status = read_axis(winner, in[k], n, k, to);
+    }
+    if (status < 0) {
+        free(to);
+        return status;
+    }
+    *at = to;
+    *count = n;
+    if (sampled)
+        *sampled = varies;
+    return EC_OK;
+}
+
 /* Those of the call, or what their expression is at the design. */
 static int read_frequencies(const ec_mimo_winner *w, const ec_mimo_parts *p, double **frequency)
 {
@@ -96,7 +121,7 @@ static int host_threads(const ec_backend *backend)
 int ec_mimo_design_create(const ec_mimo_winner *winner, ec_mimo_design **design)
 {
     const ec_mimo_parts p = ec_mimo_parts_of(winner->call);
-    size_t n_rx = (size_t)p.receivers * (size_t)p.n_rx;
+    int32_t count;
     ec_mimo_design *d = calloc(1, sizeof *d);
     ec_expr h = ec_mimo_value(winner->graph, winner->call, EC_MIMO_CHANNEL);
     double *value = NULL;
@@ -109,14 +134,9 @@ int ec_mimo_design_create(const ec_mimo_winner *winner, ec_mimo_design **design)
     d->receivers = p.receivers;
     d->n_frequencies = p.n_frequencies;
     d->threads = host_threads(winner->backend);
-    d->tx = malloc((size_t)p.n_tx * sizeof *d->tx);
-    d->rx = malloc(n_rx * sizeof *d->rx);
-    int status = h < 0 ? h : d->tx && d->rx ? EC_OK : no_memory();
-    for (int k = 0; k < 3 && status == EC_OK; k++) {
-        status = read_axis(winner, winner->call->in[k], p.n_tx, k, d->tx);
-        if (status == EC_OK)
-            status = read_axis(winner, winner->call->in[3 + k], (int32_t)n_rx, k, d->rx);
-    }
+    int status = h < 0 ? h : ec_mimo_design_places(winner, false, &d->tx, &count, &d->tx_sampled);
+    if (status == EC_OK)
+        status = ec_mimo_design_places(winner, true, &d->rx, &count, &d->rx_sampled);
     if (status == EC_OK)
         status = read_frequencies(winner, &p, &d->frequency);
     if (status == EC_OK)
@@ -143,6 +163,66 @@ void ec_mimo_design_destroy(ec_mimo_design **design)
     free((*design)->h);
     free(*design);
     *design = NULL;
+}
+
+/* ---- antennas ----------------------------------------------------------------------------------- */
+
+static void write_vector(const double v[3], FILE *to)
+{
+    for (int k = 0; k < 3; k++)
+        fprintf(to, ",%.17g", v[k] + 0.0);
+}
+
+static void write_antenna(const ec_antenna *antenna, FILE *to)
+{
+    static const char *const names[] = {
+        [EC_ELEMENT_KIND_ISOTROPIC] = "isotropic", [EC_ELEMENT_KIND_HEMISPHERIC] = "hemispheric",
+        [EC_ELEMENT_KIND_COSQ] = "cosq",           [EC_ELEMENT_KIND_SHORT_DIPOLE] = "short",
+        [EC_ELEMENT_KIND_HALF_WAVE] = "halfwave",  [EC_ELEMENT_KIND_TABLE] = "table"};
+    const ec_element_pattern *p = &antenna->pattern;
+    const ec_element_frame *f = &antenna->frame;
+    bool round = p->kind == EC_ELEMENT_KIND_ISOTROPIC || p->kind == EC_ELEMENT_KIND_SHORT_DIPOLE ||
+                 p->kind == EC_ELEMENT_KIND_HALF_WAVE;
+    double axis[3];
+
+    for (int k = 0; k < 3; k++)
+        axis[k] =
+            round ? f->x[k] * p->axis[0] + f->y[k] * p->axis[1] + f->z[k] * p->axis[2] : f->z[k];
+    fprintf(to, ",%s", names[p->kind]);
+    write_vector(axis, to);
+    if (round)
+        fprintf(to, ",,,");
+    else
+        write_vector(f->x, to);
+}
+
+static void write_side(const ec_mimo_design *d, int32_t link, bool receives, FILE *to)
+{
+    int32_t of_each = receives ? d->n_rx : d->n_tx, n = receives ? d->receivers * d->n_rx : d->n_tx;
+
+    for (int32_t i = 0; i < n; i++) {
+        fprintf(to, "%d,%s,", (int)link, receives ? "rx" : "tx");
+        if (receives)
+            fprintf(to, "%d", (int)(i / of_each) + 1);
+        fprintf(to, ",%d", (int)(i % of_each) + 1);
+        write_vector(receives ? d->rx[i] : d->tx[i], to);
+        write_antenna(ec_mimo_antenna_of(d->winner.call, receives, i), to);
+        fprintf(to, ",%s\n", (receives ? d->rx_sampled : d->tx_sampled) ? "1" : "");
+    }
+}
+
+int ec_mimo_design_write_antennas(const ec_mimo_design *design, int32_t link, const char *path)
+{
+    ec_output_file file;
+    int status = ec_output_file_open(path, &file);
+
+    if (status < 0)
+        return status;
+    fprintf(file.stream, "link,side,receiver,antenna,x_m,y_m,z_m,pattern,axis_x,axis_y,axis_z,up_x,"
+                         "up_y,up_z,sample\n");
+    write_side(design, link, false, file.stream);
+    write_side(design, link, true, file.stream);
+    return ec_output_file_close(&file);
 }
 
 /* ---- H --------------------------------------------------------------------------------------- */

@@ -345,13 +345,13 @@ static void write_part(const ec_scene *s, uint32_t step, FILE *to)
 
 static void write_csv_head(const ec_mimo_paths *p, FILE *to)
 {
-    static const char *const names[] = {"re", "im", "gain_db", "phase_deg"};
+    static const char *const names[] = {"frequency_hz", "re", "im", "gain_db", "phase_deg"};
 
     fprintf(to, "receiver,rx,tx,path,interactions,kinds,parts,points,length_m,delay_s,"
                 "departure_azimuth_deg,departure_elevation_deg,arrival_azimuth_deg,"
                 "arrival_elevation_deg,grazing");
     for (int32_t f = 0; f < p->parts.n_frequencies; f++)
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 5; i++)
             if (p->parts.n_frequencies > 1)
                 fprintf(to, ",%s[%d]", names[i], (int)f + 1);
             else
@@ -385,8 +385,9 @@ static void write_csv(const ec_mimo_paths *p, FILE *to)
                 azimuth(r->arrival, -1), elevation(r->arrival, -1), r->grazing);
         for (size_t f = 0; f < frequencies; f++) {
             ec_c128 h = p->gain[i * frequencies + f];
-            fprintf(to, ",%.17g,%.17g,%.17g,%.17g", ec_printable(h.re), ec_printable(h.im),
-                    ec_printable(level(h)), ec_printable(degrees(atan2(h.im, h.re))));
+            fprintf(to, ",%.17g,%.17g,%.17g,%.17g,%.17g", p->parts.frequency[f], ec_printable(h.re),
+                    ec_printable(h.im), ec_printable(level(h)),
+                    ec_printable(degrees(atan2(h.im, h.re))));
         }
         fprintf(to, "\n");
     }

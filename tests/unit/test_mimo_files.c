@@ -269,6 +269,79 @@ static void test_channel(void **state)
     assert_int_equal(ec_mimo_design_write_channel(b->design, file_of(b, "h.txt")), EC_ERR_ARGUMENT);
 }
 
+/* ---- antennas -------------------------------------------------------------------------------- */
+
+static void test_antennas(void **state)
+{
+    bench *b = *state;
+    char word[40];
+    size_t size;
+
+    assert_int_equal(ec_mimo_design_write_antennas(b->design, 7, file_of(b, "a.csv")), EC_OK);
+    char *text = take(b->path, &size);
+    static const char head[] =
+        "link,side,receiver,antenna,x_m,y_m,z_m,pattern,axis_x,axis_y,axis_z,"
+        "up_x,up_y,up_z,sample\n";
+    assert_int_equal(strncmp(text, head, sizeof head - 1), 0);
+    assert_int_equal(lines_of(text), 1 + TX + RECEIVERS * RX);
+    const char *line = next(text);
+    for (int i = 0; i < TX + RECEIVERS * RX; i++, line = next(line)) {
+        int r = i - TX;
+        const double *at = r < 0 ? b->design->tx[i] : place[r];
+        assert_true(number(line, 0) == 7 && number(line, 3) == 1 + (r < 0 ? i : r % RX));
+        assert_string_equal(field(line, 1, word, sizeof word), r < 0 ? "tx" : "rx");
+        field(line, 2, word, sizeof word);
+        assert_true(r < 0 ? !*word : atoi(word) == 1 + r / RX);
+        for (int k = 0; k < 3; k++)
+            assert_true(number(line, 4 + k) == at[k]);
+        assert_string_equal(field(line, 7, word, sizeof word), i == 1 ? "halfwave" : "isotropic");
+        /* along (1, 0, 3), the others along z */
+        assert_true(fabs(number(line, 8) - (i == 1 ? 1 / sqrt(10) : 0)) < 1e-15);
+        assert_true(fabs(number(line, 10) - (i == 1 ? 3 / sqrt(10) : 1)) < 1e-15);
+        for (int k = 11; k < 15; k++)
+            assert_string_equal(field(line, k, word, sizeof word), "");
+    }
+    free(text);
+}
+
+/* Antennas with a front have a second direction, and places of samples say so. */
+static void test_antennas_of_samples(void **state)
+{
+    static const ec_mimo_antenna front = {
+        .kind = EC_ELEMENT_KIND_COSQ, .q = 2, .axis = {2, 0, 0}, .up = {1, 0, 1}};
+    static const double shift[3] = {0.1, 0.2, 0.3};
+    bench *b = *state;
+    ec_graph *graph = NULL;
+    bench own = *b;
+    ec_mimo_design *design = NULL;
+    ec_call *call = NULL;
+    char word[40];
+    size_t size;
+
+    assert_int_equal(ec_graph_create(&graph), EC_OK);
+    own.graph = graph;
+
+    ec_mimo_config c = config_of(&own);
+    c.tx.each = NULL;
+    c.tx.antenna = front;
+    c.tx.at[0] = ec_graph_samples(graph, 3, 0, NULL, shift);
+    assert_int_equal(ec_mimo_call(graph, &c, &call), EC_OK);
+    ec_mimo_winner winner = {graph, NULL, NULL, b->cpu, call};
+    assert_int_equal(ec_mimo_design_create(&winner, &design), EC_OK);
+    assert_true(design->tx_sampled && !design->rx_sampled && design->samples == 3);
+    assert_int_equal(ec_mimo_design_write_antennas(design, 1, file_of(b, "s.csv")), EC_OK);
+    char *text = take(b->path, &size);
+    const char *line = next(text);
+    assert_string_equal(field(line, 7, word, sizeof word), "cosq");
+    assert_true(number(line, 4) == 0.1 && number(line, 8) == 1);
+    assert_true(number(line, 11) == 0 && number(line, 13) == 1);
+    assert_string_equal(field(line, 14, word, sizeof word), "1");
+    assert_string_equal(field(next(next(line)), 14, word, sizeof word), "");
+    free(text);
+    ec_mimo_design_destroy(&design);
+    ec_graph_destroy(&graph);
+}
+
 /* ---- paths ----------------------------------------------------------------------------------- */
 
 static const ec_mimo_path_limits unlimited = {0, INFINITY};
@@ -296,7 +369,9 @@ enum {
     DEPARTURE,
     ARRIVAL = DEPARTURE + 2,
     GRAZING = ARRIVAL + 2,
-    GAIN
+    FREQUENCY,
+    GAIN,
+    EACH = 5 /* columns of a frequency */
 };
 
 static int32_t pair_of(const char *line)
@@ -386,7 +461,9 @@ static void test_paths(void **state)
     value_of(b, ec_mimo_value(b->graph, b->call, EC_MIMO_GRAZING_SHARE), share);
     char *text = paths_as(b, &unlimited, "p.csv", &n);
     assert_int_equal(lines_of(text), n + 1);
-    assert_non_null(strstr(text, ",grazing,re[1],im[1],gain_db[1],phase_deg[1],re[2],"));
+    assert_non_null(strstr(
+        text,
+        ",grazing,frequency_hz[1],re[1],im[1],gain_db[1],phase_deg[1],frequency_hz[2],re[2],"));
     for (const char *line = next(text); *line; line = next(line)) {
         int32_t pair = pair_of(line);
         double power = 0;
@@ -394,11 +471,12 @@ static void test_paths(void **state)
         assert_true(pair >= before && number(line, 3) == paths[pair]);
         check_way(b, line);
         for (int f = 0; f < FREQUENCIES; f++) {
-            double re = number(line, GAIN + 4 * f), im = number(line, GAIN + 1 + 4 * f);
+            double re = number(line, GAIN + EACH * f), im = number(line, GAIN + 1 + EACH * f);
+            assert_true(number(line, FREQUENCY + EACH * f) == frequency[f]);
             sum[f * RECEIVERS * RX * TX + pair].re += re;
             sum[f * RECEIVERS * RX * TX + pair].im += im;
             power += re * re + im * im;
-            assert_true(fabs(number(line, GAIN + 2 + 4 * f) - 20 * log10(hypot(re, im))) < 1e-9);
+            assert_true(fabs(number(line, GAIN + 2 + EACH * f) - 20 * log10(hypot(re, im))) < 1e-9);
         }
         assert_true(pair > before || power <= last * (1 + 1e-12)); /* the strongest first */
         before = pair;
@@ -447,7 +525,7 @@ static void test_limits(void **state)
         for (const char *w = next(whole); *w; w = next(w)) {
             power = 0;
             for (int k = 0; k < 2 * FREQUENCIES; k++) {
-                double part = number(w, GAIN + k / 2 * 4 + k % 2);
+                double part = number(w, GAIN + k / 2 * EACH + k % 2);
                 power += part * part;
             }
             first = number(w, 3) == 1 ? power : first;
@@ -607,6 +685,50 @@ static void drop(bench *b, const char *name)
     }
 }
 
+/* A transmitter with all the power but a tenth: the map's power and capacity by H. */
+static void test_map_of_powers(void **state)
+{
+    static const double share[TX] = {0.9, 0.1};
+    bench *b = *state;
+    ec_mimo_config c = config_of(b);
+    ec_mimo_design *design = NULL;
+    ec_call *call = NULL;
+    size_t size;
+
+    c.tx.at[0] = ec_graph_number(b->graph, 1.25);
+    c.power_share = share;
+    assert_int_equal(ec_mimo_call(b->graph, &c, &call), EC_OK);
+    ec_mimo_winner winner = {b->graph, NULL, NULL, b->cpu, call};
+    assert_int_equal(ec_mimo_design_create(&winner, &design), EC_OK);
+    assert_int_equal(ec_mimo_design_map(design, NULL, 0, NULL, b->folder, "own", NULL), EC_OK);
+    char *text = take(file_of(b, "own.csv"), &size);
+    const char *line = next(text);
+    for (int r = 0; r < RECEIVERS; r++, line = next(line)) {
+        double gain = 0, power = 0, bits = 0;
+        for (int f = 0; f < FREQUENCIES; f++) {
+            ec_c128 m[RX * TX];
+            for (int i = 0; i < RX * TX; i++) {
+                double p = share[i % TX], root = sqrt(TX * p);
+                m[i] = design->h[(f * RECEIVERS + r) * RX * TX + i];
+                double square = m[i].re * m[i].re + m[i].im * m[i].im;
+                gain += square / (RX * TX * FREQUENCIES);
+                power += p * square / (RX * FREQUENCIES);
+                m[i] = (ec_c128){root * m[i].re, root * m[i].im};
+            }
+            bits += capacity(m, 1e10) / FREQUENCIES;
+        }
+        assert_true(fabs(number(line, 4) - 10 * log10(gain)) < 1e-9);
+        assert_true(fabs(number(line, 5) - 10 * log10(power) - 13) < 1e-9);
+        assert_true(fabs(number(line, 6) - bits) < 1e-6);
+    }
+    free(text);
+    static const char *const drawn[] = {"own_path_gain_db", "own_received_dbm",
+                                        "own_capacity_bit_s_hz"};
+    for (int i = 0; i < 3; i++)
+        drop(b, drawn[i]);
+    ec_mimo_design_destroy(&design);
+}
+
 static void test_map(void **state)
 {
     bench *b = *state;
@@ -652,6 +774,11 @@ static void test_map(void **state)
                                         "map_capacity_bit_s_hz", "map_paths"};
     for (int i = 0; i < 4; i++)
         drop(b, drawn[i]);
+    /* a column that there is already */
+    const ec_mimo_map_column twice = {"path_gain_db", paths};
+    assert_int_equal(ec_mimo_design_map(b->design, NULL, 1, &twice, b->folder, "map", NULL),
+                     EC_ERR_ARGUMENT);
+    assert_non_null(strstr(ec_error_text(), "'path_gain_db': the map has a column of this name"));
     /* coordinates have one axis, of all antennas */
     assert_int_equal(ec_mimo_design_map(b->design, NULL, 2, more, b->folder, "map", NULL),
                      EC_ERR_SHAPE);
@@ -710,11 +837,14 @@ static void test_fixed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_channel),
+                                       cmocka_unit_test(test_antennas),
+                                       cmocka_unit_test(test_antennas_of_samples),
                                        cmocka_unit_test(test_paths),
                                        cmocka_unit_test(test_limits),
                                        cmocka_unit_test(test_polylines),
                                        cmocka_unit_test(test_scene_with_edges),
                                        cmocka_unit_test(test_map),
+                                       cmocka_unit_test(test_map_of_powers),
                                        cmocka_unit_test(test_fixed)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -10,6 +10,18 @@
 -- file: coverage_path_gain_db.gp
 -- file: coverage_received_dbm.gp
 -- file: coverage_capacity_bit_s_hz.gp
+-- holds: antennas.csv link,side,receiver,antenna,x_m,y_m,z_m,pattern,axis_x,axis_y,axis_z,up_x,up_y,up_z,sample
+-- holds: antennas.csv 1,tx,,2,
+-- holds: antennas.csv 1,rx,6,2,
+-- holds: antennas_2.csv 2,rx,1,1,2,2,1.5,halfwave,0,0,1,,,,
+-- holds: where.csv 1,rx,6,1,
+-- holds: paths.csv ,grazing,frequency_hz[1],re[1]
+-- holds: paths_2.csv ,grazing,frequency_hz[1],re[1]
+-- holds: single.csv ,grazing,frequency_hz,re,im,gain_db,phase_deg
+-- holds: single.csv ,0,2997924580,
+-- holds: fixed_path_gain_db.gp smooth unique
+-- expect:   transmitting antennas of link 1, x y z in m
+-- refuse:   receiving antennas
 -- file: channel_2.npy
 -- file: paths_2.vtk
 -- file: h.npy
@@ -23,6 +35,7 @@
 -- file: fixed.npy
 -- file: fixed.csv
 -- expect: channel.npy: [frequency][receiver][rx][tx] = 2 x 6 x 2 x 2, complex128
+-- expect: of each pair of antennas the 20 strongest within 60 dB (best:save writes all)
 -- expect: fixed.npy: [frequency][receiver][rx][tx] = 1 x 3 x 1 x 1, complex128
 -- expect: best:save: 'h.txt': channel is written as .npy or .csv, and paths as .csv, .vtk or .ply
 -- expect: best:save: 'h.vtk': channel is written as .npy or .csv, and paths as .csv, .vtk or .ply
@@ -36,6 +49,8 @@
 -- expect: best:save: key 'values': a value has no name; give { outage = expr }
 -- expect: best:save: value 'x' has 1 elements; a map shows real numbers of each of the 6 receivers
 -- expect: best:save: map: 'a/b' is no name for a file
+-- expect: best:save: value 'path_gain_db': the map has a column of this name by itself; give it another one
+-- expect: best:save: 'a.npy': antennas is written as .csv
 -- expect: lies outside
 -- expect: link:save: the link has design variables: best:save("h.npy", link) writes it at the best design
 -- expect: link:save: wants the name of a file, as in link:save("h.npy")
@@ -68,11 +83,13 @@ best:save("h.csv", link, { what = "channel" })
 best:save("strong.csv", link, { what = "paths", strongest = 2, floor_db = 30 })
 best:save("room.ply", link, { strongest = 1 })
 best:save("lines.vtk", link, { floor_db = 20 })
+best:save("where.csv", link, { what = "antennas" })
 best:save("users.csv", link, { what = "coverage", values = { paths = link:paths(), gain_db = link:path_gain_db() } })
 local fixed = ec.mimo{ scene = room, wavelength = 0.1, depth = 1, tx = { x = 1, y = 1, z = 2.5 },
-    rx = { at = { x = { 1.1, 2.7, 5 }, y = { 1.3, 3, 4 }, z = 1 } } }
+    rx = { at = { x = { 1.1, 2.7, 5 }, y = 3, z = 1 } } }
 fixed:save("fixed.npy")
 fixed:save("fixed.csv", { what = "coverage" })
+fixed:save("single.csv", { what = "paths" })
 
 -- places where antennas can be: beside the column, and within the room
 local beside = ec.grid{ from = { 5.5, 3, 0.5 }, to = { 6.5, 3, 0.5 }, step = 0.5, scene = room }
@@ -93,7 +110,8 @@ for _, try in ipairs{ function() best:save("h.txt", link) end,
     function() best:save("c.csv", link, { what = "coverage", values = { link:paths() } }) end,
     function() best:save("c.csv", link, { what = "coverage", values = { x = 3 } }) end,
     function() best:save("c.csv", link, { what = "coverage", values = { ["a/b"] = link:paths() } }) end,
-    function() best:save("../h.npy", link) end, function() link:save("h.npy") end,
+    function() best:save("c.csv", link, { what = "coverage", values = { path_gain_db = link:path_gain_db() } }) end,
+    function() best:save("a.npy", link, { what = "antennas" }) end, function() best:save("../h.npy", link) end, function() link:save("h.npy") end,
     function() fixed:save() end,
     function() ec.grid{ from = { 5.5, 3, 0.5 }, to = { 6.5, 3, 0.5 }, step = 0.5, scene = room, clearance = 0.35 } end,
     function() ec.grid{ from = { 0, 0, 0 }, to = { 1, 1, 1 }, step = 1, clearance = 1 } end,
