@@ -50,6 +50,23 @@ static ec_expr to_one(lua_State *L, ec_expr index)
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
+/* The elements in an order in which the first axis is the last one. */
+static ec_expr first_axis_last(lua_State *L, const char *name, ec_expr in)
+{
+    const ec_node *node = ec_lua_expr_node(L, in);
+    int32_t shape[EC_RANK_MAX], rows = node->rank > 0 ? node->shape[0] : 1;
+    if (node->rank < 2)
+        ec_lua_fail(L, "ec.%s: 'first' wants a value of two axes or more", name);
+    int32_t columns = node->elements / rows;
+    for (int32_t i = 0; i + 1 < node->rank; i++)
+        shape[i] = node->shape[i + 1];
+    shape[node->rank - 1] = rows;
+    int32_t *index = lua_newuserdatauv(L, (size_t)node->elements * sizeof *index, 0);
+    for (int32_t i = 0; i < node->elements; i++)
+        index[i] = i % rows * columns + i / rows;
+    return ec_graph_gather(graph_of(L), in, node->rank, shape, index);
+}
+
 /* Over the elements; of a single number that varies over samples (ec.over), over the samples. */
 static int reduce(lua_State *L, const char *name, ec_op op, ec_op sample_op)
 {
@@ -57,8 +74,13 @@ static int reduce(lua_State *L, const char *name, ec_op op, ec_op sample_op)
     const ec_node *node = ec_lua_expr_node(L, in);
     double axis = 0;
     if (!lua_isnoneornil(L, 2)) {
-        if (lua_type(L, 2) != LUA_TSTRING || strcmp(lua_tostring(L, 2), "last") != 0)
-            ec_lua_fail(L, "ec.%s: value 2 may only be the word 'last' (over the last axis)", name);
+        const char *word = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+        bool first = strcmp(word, "first") == 0;
+        if (!first && strcmp(word, "last") != 0)
+            ec_lua_fail(L, "ec.%s: value 2 may only be the word 'first' or 'last' (over that axis)",
+                        name);
+        if (first)
+            in = first_axis_last(L, name, in);
         axis = 1;
     }
     if (node->elements == 1 && (node->axes & EC_AXIS_SAMPLE) && sample_op != EC_OP_COUNT)
@@ -173,23 +195,38 @@ static int f_sample_sum(lua_State *L)
     return sample_reduce(L, "sample_sum", EC_OP_SAMPLE_SUM);
 }
 
-/* Over the samples; of a list that does not vary over samples, over its elements, linear between
- * order statistics as over samples. */
-static int f_percentile(lua_State *L)
+/* Over the elements, linear between order statistics as over samples. */
+static int element_percentile(lua_State *L, const char *name)
 {
     ec_graph *graph = graph_of(L);
-    ec_expr in = argument(L, 1, "percentile");
-    const ec_node *node = ec_lua_expr_node(L, in);
-    if (node->axes & EC_AXIS_SAMPLE || node->elements == 1)
-        return with_number(L, "percentile", EC_OP_SAMPLE_PERCENTILE, "the percentile");
-    double p = number(L, 2, "percentile", "the percentile");
+    ec_expr in = argument(L, 1, name);
+    double p = number(L, 2, name, "the percentile");
     if (!(p >= 0 && p <= 100))
-        ec_lua_fail(L, "ec.percentile: the percentile is %.14g, allowed are 0 to 100", p);
-    int32_t n = node->elements;
+        ec_lua_fail(L, "ec.%s: the percentile is %.14g, allowed are 0 to 100", name, p);
+    int32_t n = ec_lua_expr_node(L, in)->elements;
     ec_lua_mark_line(L);
     ec_expr sorted = ec_graph_unary(graph, EC_OP_SORT, ec_graph_reshape(graph, in, 1, &n));
     return ec_lua_expr_push(
         L, ec_graph_binary(graph, EC_OP_INTERP, sorted, ec_graph_number(graph, p / 100 * (n - 1))));
+}
+
+static int f_element_percentile(lua_State *L)
+{
+    return element_percentile(L, "element_percentile");
+}
+
+static int f_sample_percentile(lua_State *L)
+{
+    return with_number(L, "sample_percentile", EC_OP_SAMPLE_PERCENTILE, "the percentile");
+}
+
+/* Over the samples; of a list that does not vary over samples, over its elements. */
+static int f_percentile(lua_State *L)
+{
+    const ec_node *node = ec_lua_expr_node(L, argument(L, 1, "percentile"));
+    if (node->axes & EC_AXIS_SAMPLE || node->elements == 1)
+        return with_number(L, "percentile", EC_OP_SAMPLE_PERCENTILE, "the percentile");
+    return element_percentile(L, "percentile");
 }
 
 static int f_sample_std(lua_State *L)
@@ -612,8 +649,12 @@ const ec_lua_function ec_lua_functions[] = {
      f_min},
     {"max", "ec.max(x), ec.max(a, b, ...)", "largest element; element by element of several",
      f_max},
-    {"sum", "ec.sum(x)", "sum of the elements (\"last\": over the last axis only)", f_sum},
-    {"mean", "ec.mean(x)", "mean of the elements", f_mean},
+    {"sum", "ec.sum(x)",
+     "sum of the elements (\"last\" or \"first\": over that axis only, as of mean, min and max)",
+     f_sum},
+    {"mean", "ec.mean(x)",
+     "mean of the elements; x:mean(\"first\"): over the frequencies of [frequency][receiver]",
+     f_mean},
     {"norm", "ec.norm(x)", "root of the sum of squares", f_norm},
     {"argmin", "ec.argmin(x)", "index of the smallest element", f_argmin},
     {"argmax", "ec.argmax(x)", "index of the largest element", f_argmax},
@@ -663,6 +704,12 @@ const ec_lua_function ec_lua_functions[] = {
      "over the samples of ec.over, p from 0 to 100, between samples in proportion; of a list that "
      "does not vary over samples, over its elements",
      f_percentile},
+    {"element_percentile", "x:element_percentile(p)",
+     "over the elements, whether or not they vary over samples of ec.over: of users, for each "
+     "sample",
+     f_element_percentile},
+    {"sample_percentile", "x:sample_percentile(p)",
+     "over the samples of ec.over, element by element: for each user", f_sample_percentile},
     {"tail_mean", "x:tail_mean(p)",
      "over the samples of ec.over: the mean of those above percentile p (below it where p < 50): "
      "the "
