@@ -42,8 +42,8 @@ static const ec_noun save = {
     "of --out; .csv or .npy. With an array: its far field at the best design on its theta-phi grid "
     "or theta cut, .ffd or .cut (E_theta and E_phi; an isotropic element's pattern is E_theta), or "
     "its elements, .csv (x, y, z in m, amplitude, phase_deg with the steering's phase, and nx, ny, "
-    "nz of elements that are not isotropic). With a link of ec.mimo: H, paths or a map (see "
-    "link:save).",
+    "nz of elements that are not isotropic). With a link of ec.mimo: H, paths, a map or "
+    "places of antennas (see link:save).",
     NULL, 0};
 static const ec_noun sweep_best = {
     "sweep:best", "sweep:best(\"gain_db\"), sweep:best(\"f0\", \"min\")",
@@ -66,7 +66,12 @@ static const ec_noun front = {
     "best.front:save(\"front.csv\").",
     NULL, 0};
 static const ec_noun constant_value = {
-    "ec.value", "ec.value(expr)", "The value of an expression without design variables.", NULL, 0};
+    "ec.value", "ec.value(expr)",
+    "The value of an expression without design variables: a number, or a list of values, whose "
+    ":save(\"x.npy\") keeps the value's axes (samples of ec.over first, the last axis fastest); "
+    ".csv is "
+    "a number a line in that order. Lists of best:value, best.recorded alike.",
+    NULL, 0};
 static const ec_noun arg = {
     "ec.arg", "ec.arg(\"count\", 32)",
     "The value of --set count=..., of the default's type; else the default.", NULL, 0};

@@ -4,8 +4,8 @@
 -- is by a link budget (0 dBm in 100 MHz, noise figure 7 dB), so distance and shadow count: H is not
 -- normalised. The room is mimo_room.obj, 2,300 triangles with materials of ITU-R P.2040; its window is a
 -- pane of 6 mm. Paths have up to two reflections; waves pass through the pane only, which has nothing
--- behind it. 22.8 bit/s/Hz for nine of ten users, 23.6 in the mean; 1500 evaluations of 34 users take a
--- minute and a half of one core, half of it of two.
+-- behind it. 22.8 bit/s/Hz for nine of ten users, 23.6 in the mean; 1500 evaluations of 34 users take half
+-- a minute of one core.
 local ec = require "eciton"
 local job = ec.job{ name = "mimo_room", seed = ec.arg("seed", 1) }
 

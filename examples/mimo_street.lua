@@ -4,7 +4,7 @@
 -- an edge of a building. The place along the front and the height are free; users with two antennas stand
 -- every 10 m along both pavements. The objective is the mean capacity by a link budget (30 dBm in
 -- 20 MHz); the table at the end is the path gain along the middle of the
--- street. 27.2 bit/s/Hz in the mean, 21.8 for nine of ten, in 40 s of one core.
+-- street. 27.2 bit/s/Hz in the mean, 21.8 for nine of ten, in 20 s of one core.
 local ec = require "eciton"
 local job = ec.job{ name = "mimo_street", seed = ec.arg("seed", 1) }
 
