@@ -482,6 +482,37 @@ static void test_order_changes(void **state)
     ec_fdtd_line_plan_destroy(&plan);
 }
 
+/* Edges that are apart by a rounding or by far less than a cell share a line: the first object's, or
+ * the domain's. */
+static void test_close_marks(void **state)
+{
+    model m;
+    (void)state;
+
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double nearly = 5 * MM + sign * 1e-4 * MM;
+        start(&m);
+        add_box(&m, "first", EC_FDTD_PEC, fixed(0), fixed(10 * MM));
+        ec_fdtd_object *o = add(&m, EC_FDTD_BOX, "second", EC_FDTD_PEC);
+        for (int a = 0; a < 3; a++) {
+            o->at[a] = fixed(0.5 * (nearly + 8 * MM));
+            o->size[a] = fixed(8 * MM - nearly);
+        }
+        m.of.config.grid.domain[1][1] = fixed(8 * MM + sign * 1e-4 * MM);
+        ec_fdtd_line_plan *plan = plan_of(&m, NULL);
+        lines l = lines_for(plan);
+        lay_ok(plan, NULL, &l);
+        for (int a = 0; a < 3; a++) {
+            assert_true(is_on_line(&l, a, 5 * MM) && is_on_line(&l, a, -5 * MM));
+            for (int32_t i = 0; i < l.n[a]; i++)
+                assert_true(l.x[a][i + 1] - l.x[a][i] > 0.5 * MM);
+        }
+        assert_true(l.x[1][l.n[1] - 8] == 8 * MM + sign * 1e-4 * MM);
+        free_lines(&l);
+        ec_fdtd_line_plan_destroy(&plan);
+    }
+}
+
 /* Of a polygon the sides across an axis and both ends are marks, not each point of a slanted side. */
 static void test_polygon_marks(void **state)
 {
@@ -716,6 +747,39 @@ static void test_many_numbers(void **state)
     }
 }
 
+/* The largest domain of many numbers fits uniform axes though no sampled design may have it. */
+static void test_uniform_corner(void **state)
+{
+    model m;
+    double values[MOST_NUMBERS];
+    (void)state;
+
+    for (int shift = 0; shift < 12; shift++) {
+        start(&m);
+        ec_fdtd_number each[12];
+        for (int i = 0; i < 12; i++)
+            each[i] = variable(&m, 10 * MM, 14 * MM);
+        for (int i = 0; i < 2; i++) {
+            ec_fdtd_object *o = add_box(&m, "end", EC_FDTD_PEC, fixed(0), fixed(3 * MM));
+            o->at[0] = each[(shift + 3 * i) % 12];
+            o->size[0] = each[(shift + 3 * i + 1) % 12];
+            o->size[1] = each[(shift + 7 + i) % 12];
+            o->size[2] = each[(shift + 9 + i) % 12];
+        }
+        m.of.config.grid.snap = true;
+        m.of.config.grid.cell[0] = m.of.config.grid.cell[1] = m.of.config.grid.cell[2] = 1 * MM;
+        m.range[(shift + 3) % 12] = (ec_interval){-14 * MM, -10 * MM};
+        ec_fdtd_line_plan *plan = plan_of(&m, NULL);
+        lines l = lines_for(plan);
+        for (int i = 0; i < 12; i++)
+            values[i] = m.range[i].lo < 0 ? m.range[i].lo : m.range[i].hi;
+        lay_ok(plan, values, &l);
+        assert_true(l.x[0][8] <= -21 * MM && l.x[0][l.n[0] - 8] >= 21 * MM);
+        free_lines(&l);
+        ec_fdtd_line_plan_destroy(&plan);
+    }
+}
+
 static void test_sizes(void **state)
 {
     model m;
@@ -823,9 +887,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patch),         cmocka_unit_test(test_sweep_is_smooth),
         cmocka_unit_test(test_random_models), cmocka_unit_test(test_order_changes),
-        cmocka_unit_test(test_polygon_marks), cmocka_unit_test(test_gap),
-        cmocka_unit_test(test_domain),        cmocka_unit_test(test_uniform),
-        cmocka_unit_test(test_uniform_open),  cmocka_unit_test(test_many_numbers),
+        cmocka_unit_test(test_close_marks),   cmocka_unit_test(test_polygon_marks),
+        cmocka_unit_test(test_gap),           cmocka_unit_test(test_domain),
+        cmocka_unit_test(test_uniform),       cmocka_unit_test(test_uniform_open),
+        cmocka_unit_test(test_many_numbers),  cmocka_unit_test(test_uniform_corner),
         cmocka_unit_test(test_sizes),         cmocka_unit_test(test_errors),
     };
 
