@@ -17,6 +17,7 @@ enum {
 };
 
 #define SIZE_TOLERANCE 1.02 /* cells above the size wanted get company only beyond this */
+#define LEAST_SHARE    0.5  /* of the smallest cell that edges make: none are added below it */
 #define MARK_TOLERANCE 1e-3 /* of the finest cell wanted */
 
 /* ---- marks ---- */
@@ -410,13 +411,16 @@ static int look_at_designs(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *wo
     return EC_OK;
 }
 
-/* What each interval needs in any design; *other: the total that designs of another order need. */
-static int count_needs(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, int64_t *other)
+/* What each interval needs in any design; *other: the total that designs of another order need;
+ * *natural: the smallest cell that edges or sizes wanted make. */
+static int count_needs(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, int64_t *other,
+                       double *natural)
 {
     ec_fdtd_line_axis *axis = &plan->axis[a];
     ec_fdtd_grading *g = &work->grading;
 
     *other = 0;
+    *natural = INFINITY;
     for (int32_t d = 0; d < plan->n_designs; d++) {
         bool same;
         if (ec_fdtd_line_prepare(plan, a, design_of(plan, d), work, &same) != EC_OK)
@@ -432,9 +436,11 @@ static int count_needs(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, 
                            (long long)need, 'x' + a, EC_FDTD_MAX_CELLS,
                            ec_fdtd_length_of(ec_fdtd_line_largest(plan, plan->wavelength)).text,
                            ec_fdtd_length_of(g->at[g->n] - g->at[0]).text);
-        for (int32_t k = 0; k < g->n && same; k++)
+        for (int32_t k = 0; k < g->n && same; k++) {
+            *natural = fmin(*natural, fmin(g->wanted[k], g->at[k + 1] - g->at[k]));
             if (axis->per_interval[k] < g->cells[k])
                 axis->per_interval[k] = g->cells[k];
+        }
         if (!same) {
             axis->n_other++;
             *other = need > *other ? need : *other;
@@ -443,18 +449,23 @@ static int count_needs(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, 
     return EC_OK;
 }
 
-/* Adds cells until sizes and neighbours' ratios are as asked for, if `smallest` lets it. */
-static int keep_growth(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, axis_look *look)
+/* Adds cells until sizes and neighbours' ratios are as asked for, if `smallest` lets it; nor may cells get
+ * much smaller than edges and wavelengths want them: an interval that is long in one design and short in
+ * another would be cut up, and the time step with it. */
+static int keep_growth(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, double natural,
+                       axis_look *look)
 {
     ec_fdtd_line_axis *axis = &plan->axis[a];
-    double smallest = plan->model->config.grid.smallest;
     bool more = true;
     int status = look_at_designs(plan, a, work, look);
+    double least = LEAST_SHARE * natural;
 
+    if (plan->model->config.grid.smallest > least)
+        least = plan->model->config.grid.smallest;
     for (int round = 0; round < MAX_ROUNDS && more && status == EC_OK; round++) {
         more = false;
         for (int32_t k = 0; k < axis->n; k++)
-            if (look->coarse[k] && !(look->shortest[k] / (axis->per_interval[k] + 1) < smallest)) {
+            if (look->coarse[k] && look->shortest[k] / (axis->per_interval[k] + 1) >= least) {
                 axis->per_interval[k]++;
                 more = true;
             }
@@ -470,6 +481,7 @@ static int plan_graded(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work)
     size_t m = (size_t)axis->n_marks;
     axis_look look = {(bool *)calloc(m, sizeof(bool)), (double *)calloc(m, sizeof(double))};
     int64_t other = 0;
+    double natural;
     bool same;
     int status = ec_fdtd_line_prepare(plan, a, plan->designs, work, &same);
 
@@ -480,10 +492,10 @@ static int plan_graded(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work)
     if (status == EC_OK) {
         axis->n = work->grading.n;
         memcpy(axis->group, work->group, m * sizeof *axis->group);
-        status = count_needs(plan, a, work, &other);
+        status = count_needs(plan, a, work, &other, &natural);
     }
     if (status == EC_OK)
-        status = keep_growth(plan, a, work, &look);
+        status = keep_growth(plan, a, work, natural, &look);
     if (status == EC_OK && sum_of(axis->per_interval, axis->n) < other) {
         status = ec_fdtd_line_prepare(plan, a, plan->designs, work, &same);
         ec_fdtd_grading *g = &work->grading;
@@ -628,7 +640,7 @@ static void warn(const ec_fdtd_line_plan *plan, ec_log *log)
         if (plan->axis[a].ratio > 1.1 * growth)
             ec_log_write(log, EC_LOG_WARNING,
                          "fdtd: neighbouring cells along %c differ by up to a factor of %.3g, more "
-                         "than the growth of %g: edges of objects leave no room",
+                         "than the growth of %g: edges of objects lie close together, or move far",
                          'x' + a, plan->axis[a].ratio, growth);
 }
 
