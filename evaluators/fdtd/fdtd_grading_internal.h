@@ -1,10 +1,11 @@
-/* fdtd_grading_internal.h: lines of one axis between fixed marks, from the cell size wanted in each interval.
+/* fdtd_grading_internal.h: lines of one axis between fixed marks, from the cell size wanted in each
+ * interval.
  *
- * The size function s(x) is the smallest over all intervals of (size wanted there + slope * distance),
- * and lines lie at equal steps of the integral of dx / s within each interval. Where s = s0 + slope * x
- * the integral is log(s / s0) / slope, so neighbours have the ratio e^slope: slope is the logarithm
- * of the growth. All of it is continuous in the marks as long as the counts stay: lines of a sweep
- * move smoothly. */
+ * The size function s(x) is the smallest over all intervals of (size wanted there + slope *
+ * distance), and lines lie at equal steps of the integral of dx / s within each interval. Where s =
+ * s0 + slope * x the integral is log(s / s0) / slope, so neighbours have the ratio e^slope: slope
+ * is the logarithm of the growth. All of it is continuous in the marks as long as the counts stay:
+ * lines of a sweep move smoothly. */
 #ifndef EC_FDTD_GRADING_INTERNAL_H
 #define EC_FDTD_GRADING_INTERNAL_H
 
@@ -20,8 +21,8 @@ typedef struct ec_fdtd_grading {
     double *at;     /* [n + 1] marks, ascending */
     double *wanted; /* [n] largest cell in each, > 0 */
     int32_t *cells; /* [n] */
-    /* An interval shorter than the cell wanted in it is one short cell, and its neighbours grade from
-     * there, but not from less than this. INFINITY: they ignore it. */
+    /* An interval shorter than the cell wanted in it is one short cell, and its neighbours grade
+     * from there, but not from less than this. INFINITY: they ignore it. */
     double floor;
     double factor;             /* on all sizes wanted */
     double *cap, *end, *steps; /* work: [n], [n + 1], [n] */
@@ -34,7 +35,7 @@ int64_t ec_fdtd_grading_need(ec_fdtd_grading *g);
 void ec_fdtd_grading_share(ec_fdtd_grading *g, int64_t total);
 /* Adds cells one by one where they are largest for what is wanted. */
 void ec_fdtd_grading_add(ec_fdtd_grading *g, int64_t more);
-/* Lines for the given cells: x[0] to x[sum of cells], the marks themselves among them bit by bit. */
+/* Lines for the given cells: x[0] to x[sum of cells], among them the marks, bit by bit. */
 void ec_fdtd_grading_place(ec_fdtd_grading *g, double *x);
 
 EC_C_END

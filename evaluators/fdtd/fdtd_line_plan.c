@@ -143,8 +143,8 @@ static double middle_of(const ec_fdtd_model *model, ec_fdtd_number number)
     return 0.5 * model->range[number.expr].lo + 0.5 * model->range[number.expr].hi;
 }
 
-/* |n| with permittivity, permeability and strengths of poles as large as they get. Conductors are left
- * out: fields in them end within a skin depth, which no grid of a wavelength resolves. */
+/* |n| with permittivity, permeability and strengths of poles as large as they get. Conductors are
+ * left out: fields in them end within a skin depth, which no grid of a wavelength resolves. */
 static double index_of(const ec_fdtd_model *model, const ec_fdtd_material *m, double frequency)
 {
     double w = 2 * EC_PI * frequency, re = highest_of(model, m->eps_r), im = 0;
@@ -261,7 +261,8 @@ static int middle_design(ec_fdtd_line_plan *plan)
     return EC_OK;
 }
 
-/* Adds to the middle all corners of few numbers, otherwise a fixed set, one half of it rounded to corners. */
+/* Adds to the middle all corners of few numbers, otherwise a fixed set, one half of it rounded to
+ * corners. */
 static int further_designs(ec_fdtd_line_plan *plan)
 {
     const ec_fdtd_model *model = plan->model;
@@ -449,9 +450,9 @@ static int count_needs(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, 
     return EC_OK;
 }
 
-/* Adds cells until sizes and neighbours' ratios are as asked for, if `smallest` lets it; nor may cells get
- * much smaller than edges and wavelengths want them: an interval that is long in one design and short in
- * another would be cut up, and the time step with it. */
+/* Adds cells until sizes and neighbours' ratios are as asked for, if `smallest` lets it; nor may
+ * cells get much smaller than edges and wavelengths want them: an interval that is long in one
+ * design and short in another would be cut up, and the time step with it. */
 static int keep_growth(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, double natural,
                        axis_look *look)
 {
@@ -519,7 +520,8 @@ static ec_interval range_of(const ec_fdtd_model *model, ec_fdtd_number number)
     return number.expr < 0 ? (ec_interval){number.value, number.value} : model->range[number.expr];
 }
 
-/* Cells that are enough for every design, by intervals: of more numbers than all corners are looked at. */
+/* Cells that are enough for every design, by intervals: of more numbers than all corners are looked
+ * at. */
 static int64_t uniform_bound(const ec_fdtd_line_plan *plan, int a)
 {
     const ec_fdtd_config *config = &plan->model->config;
@@ -598,7 +600,7 @@ static int plan_resolution(ec_fdtd_line_plan *plan)
         return ec_fail(EC_ERR_MEMORY, "no memory for the grid's lines");
     double *const x[3] = {memory, memory + n[0], memory + n[0] + n[1]};
     plan->resolution = INFINITY;
-    /* of uniform lines the middle may not fit though other designs do; where all are alike it has to */
+    /* uniform lines may fit other designs and not the middle */
     int status = ec_fdtd_line_lay(plan, plan->designs, plan->n_moving == 0, x);
     if (status != EC_OK && plan->n_moving > 0) {
         free(memory);

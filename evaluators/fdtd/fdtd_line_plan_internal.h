@@ -1,5 +1,5 @@
-/* fdtd_line_plan_internal.h: what the plan of grid lines (fdtd_line_plan.c) and the lines of a candidate
- * (fdtd_lines.c) share. */
+/* fdtd_line_plan_internal.h: what the plan of grid lines (fdtd_line_plan.c) and the lines of a
+ * candidate (fdtd_lines.c) share. */
 #ifndef EC_FDTD_LINE_PLAN_INTERNAL_H
 #define EC_FDTD_LINE_PLAN_INTERNAL_H
 
@@ -90,7 +90,8 @@ int32_t ec_fdtd_interval_from(const ec_fdtd_grading *g, double x);
 
 /* work->memory is to be freed. */
 int ec_fdtd_line_work_create(const ec_fdtd_line_plan *plan, ec_fdtd_line_work *work);
-/* Marks and sizes wanted of a candidate along a graded axis; *same: its marks come in the plan's order. */
+/* Marks and sizes wanted of a candidate along a graded axis; *same: its marks come in the plan's
+ * order. */
 int ec_fdtd_line_prepare(const ec_fdtd_line_plan *plan, int axis, const double *values,
                          ec_fdtd_line_work *work, bool *same);
 /* Low end and cells of a candidate along a uniform axis. */

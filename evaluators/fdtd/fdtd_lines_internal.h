@@ -1,26 +1,27 @@
 /* fdtd_lines_internal.h: the grid lines of one candidate.
  *
- * Marks of an axis are positions that want a line: the ends of the domain, of objects (also
- * the inner radius of a cylinder or sphere; of a polygon its sides across the axis and its two ends,
- * as the middle of all ranges has them) and of ports. Marks closer than a thousandth of the finest
+ * Marks of an axis are positions that want a line: the ends of the domain, of objects (also the
+ * inner radius of a cylinder or sphere; of a polygon its sides across the axis and its two ends, as
+ * the middle of all ranges has them) and of ports. Marks closer than a thousandth of the finest
  * cell wanted are one, of the domain's or else the first object's value, so a line has the very
- * bits of that mark and is within the tolerance of the others. Lines between marks: fdtd_grading_internal.h.
+ * bits of that mark and is within the tolerance of the others. Lines between marks:
+ * fdtd_grading_internal.h.
  *
- * Every candidate has the plan's number of cells, so that a stack has one shape. The plan looks at the middle of
- * all ranges and at further designs (all corners of up to 6 numbers, otherwise 64 of a fixed
- * set); each interval between marks has a fixed count, the largest that one of these needs. A
- * candidate whose marks come in another order than in the middle, or where these counts make far
- * larger jumps between neighbours than in any of these designs, gets the same total, shared out by its own
- * sizes. Either way its lines follow from the model and its numbers alone.
+ * Every candidate has the plan's number of cells, so that a stack has one shape. The plan looks at
+ * the middle of all ranges and at further designs (all corners of up to 6 numbers, otherwise 64 of
+ * a fixed set); each interval between marks has a fixed count, the largest that one of these needs.
+ * A candidate whose marks come in another order than in the middle, or where these counts make far
+ * larger jumps between neighbours than in any of these designs, gets the same total, shared out by
+ * its own sizes. Either way its lines follow from the model and its numbers alone.
  *
- * Absorbing layers lie outside of the domain and continue its outermost cell. Objects that touch the
- * domain's end at an absorbing side extend into the layers; what reaches beyond a given domain is cut
- * there (and extends into the layers), what lies outside of it is an error. Without a given domain it is the
- * extent of objects and ports, with `air` added at absorbing sides only.
+ * Absorbing layers lie outside of the domain and continue its outermost cell. Objects that touch
+ * the domain's end at an absorbing side extend into the layers; what reaches beyond a given domain
+ * is cut there (and extends into the layers), what lies outside of it is an error. Without a given
+ * domain it is the extent of objects and ports, with `air` added at absorbing sides only.
  *
- * Uniform axes: lines start at the domain's low end where that is given or no absorbing wall, otherwise
- * they run through the first flat face of an object. The high end of an absorbing side moves outwards
- * to a whole number of cells, and to the plan's. */
+ * Uniform axes: lines start at the domain's low end where that is given or no absorbing wall,
+ * otherwise they run through the first flat face of an object. The high end of an absorbing side
+ * moves outwards to a whole number of cells, and to the plan's. */
 #ifndef EC_FDTD_LINES_INTERNAL_H
 #define EC_FDTD_LINES_INTERNAL_H
 
@@ -30,8 +31,9 @@ EC_C_BEGIN
 
 typedef struct ec_fdtd_line_plan ec_fdtd_line_plan;
 
-/* model is borrowed and outlives the plan. Warnings go to log: a coarse grid, a growth that marks do not
- * allow. ERR_ARGUMENT, ERR_RANGE: the middle of the ranges cannot be laid, or sizes are missing. */
+/* model is borrowed and outlives the plan. Warnings go to log: a coarse grid, a growth that marks
+ * do not allow. ERR_ARGUMENT, ERR_RANGE: the middle of the ranges cannot be laid, or sizes are
+ * missing. */
 int ec_fdtd_line_plan_create(const ec_fdtd_model *model, ec_log *log, ec_fdtd_line_plan **plan);
 void ec_fdtd_line_plan_destroy(ec_fdtd_line_plan **plan);
 /* Cells of an axis with its absorbing layers, and those of a side (0 low, 1 high), 0 elsewhere. */
@@ -40,9 +42,10 @@ int32_t ec_fdtd_line_layers(const ec_fdtd_line_plan *plan, int axis, int side);
 /* values: [n_numbers] of a candidate. x[axis]: [cells + 1] lines, m, ascending. ERR_ARGUMENT or
  * ERR_RANGE with a sentence where this candidate cannot be laid. Many threads may lay at once. */
 int ec_fdtd_lay_lines(const ec_fdtd_line_plan *plan, const double *values, double *const x[3]);
-/* The index of the line nearest to a position, of equal distances the lower one: where `snap` puts it. */
+/* The index of the line nearest to a position, of equal distances the lower one: where `snap` puts
+ * it. */
 int32_t ec_fdtd_nearest_line(int32_t cells, const double *x, double position);
-/* Cells a wavelength at the highest frequency, at the coarsest place of the middle of all ranges. */
+/* Cells a wavelength where they are fewest, in the middle of all ranges. */
 double ec_fdtd_line_resolution(const ec_fdtd_line_plan *plan);
 /* Every decision, a line each: sizes wanted and why, cells of each axis, layers, domain, growth. */
 void ec_fdtd_line_plan_describe(const ec_fdtd_line_plan *plan, char *text, size_t size);

@@ -1,4 +1,4 @@
-/* test_fdtd_lines.c: grid lines of candidates: properties that all must have, over random models. */
+/* test_fdtd_lines.c: grid lines of candidates: what all must have, over random models. */
 #include "evaluators/fdtd/fdtd_lines_internal.h"
 #include "core/log.h"
 #include "core/status.h"
@@ -495,8 +495,8 @@ static void test_order_changes(void **state)
     ec_fdtd_line_plan_destroy(&plan);
 }
 
-/* Edges that are apart by a rounding or by far less than a cell share a line: the first object's, or
- * the domain's. */
+/* Edges that are apart by a rounding or by far less than a cell share a line: the first object's,
+ * or the domain's. */
 static void test_close_marks(void **state)
 {
     model m;
@@ -526,7 +526,7 @@ static void test_close_marks(void **state)
     }
 }
 
-/* Of a polygon the sides across an axis and both ends are marks, not each point of a slanted side. */
+/* Of a polygon the sides across an axis and both ends are marks, not points of slanted sides. */
 static void test_polygon_marks(void **state)
 {
     model m;
@@ -828,7 +828,7 @@ static void test_sizes(void **state)
     char text[4096], words[80];
     (void)state;
 
-    /* poles: |n| f is largest at 4 GHz for the first, at 1 GHz, near the resonance, for the second */
+    /* |n| f is largest at 4 GHz for the first, at 1 GHz, its resonance, for the second */
     start(&m);
     add_box(&m, "a", add_material(&m, "debye", 2), fixed(0), fixed(40 * MM));
     add_box(&m, "b", add_material(&m, "lorentz", 1), fixed(0), fixed(30 * MM));
