@@ -81,7 +81,9 @@ typedef struct ec_fdtd_object {
 typedef enum ec_fdtd_port_kind {
     EC_FDTD_LUMPED,     /* a source with a resistance in series, on the edges from..to */
     EC_FDTD_ELEMENT,    /* R, L, C without a source; no row of S */
-    EC_FDTD_MICROSTRIP, /* of a line along `axis`; see line_* */
+    EC_FDTD_CURRENT,    /* a current source, which loads nothing; no row of S */
+    EC_FDTD_PROBE,      /* a voltage along from..to and the current there; no row of S */
+    EC_FDTD_MICROSTRIP, /* of a line along line_axis; see line_* */
     EC_FDTD_COAX
 } ec_fdtd_port_kind;
 
@@ -110,7 +112,8 @@ typedef enum ec_fdtd_wall {
 } ec_fdtd_wall;
 
 typedef enum ec_fdtd_pulse_kind {
-    EC_FDTD_GAUSSIAN,       /* e^(-(t - t0)^2 / T^2): has a mean */
+    EC_FDTD_PULSE_AUTO, /* modulated, or Gaussian where the band begins below a fifth of its end */
+    EC_FDTD_GAUSSIAN,   /* e^(-(t - t0)^2 / T^2): has a mean */
     EC_FDTD_DIFFERENTIATED, /* its derivative */
     EC_FDTD_MODULATED       /* times a sine at `centre` */
 } ec_fdtd_pulse_kind;

@@ -247,73 +247,104 @@ static void find_moving(const ec_fdtd_line_plan *plan, bool *moves)
                 note_moving(plan->model, config->objects[k].points[i][c], moves);
 }
 
-static int middle_design(ec_fdtd_line_plan *plan)
+int ec_fdtd_box_designs(size_t n, const ec_interval *range, const bool *moves, int32_t *n_designs,
+                        double **designs)
 {
-    const ec_fdtd_model *model = plan->model;
-    size_t n = (size_t)model->n_numbers;
-
-    plan->designs = (double *)malloc(sizeof(double) * (n ? n : 1));
-    if (!plan->designs)
-        return ec_fail(EC_ERR_MEMORY, "no memory for %zu numbers of a grid", n);
-    plan->n_designs = 1;
-    for (size_t i = 0; i < n; i++)
-        plan->designs[i] = 0.5 * model->range[i].lo + 0.5 * model->range[i].hi;
-    return EC_OK;
-}
-
-/* Adds to the middle all corners of few numbers, otherwise a fixed set, one half of it rounded to
- * corners. */
-static int further_designs(ec_fdtd_line_plan *plan)
-{
-    const ec_fdtd_model *model = plan->model;
-    size_t n = (size_t)model->n_numbers;
-    bool *moves = (bool *)calloc(n ? n : 1, sizeof *moves);
-    double *points = NULL;
-    int status = moves ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for %zu numbers of a grid", n);
-
-    if (status != EC_OK)
-        return status;
-    find_moving(plan, moves);
-    for (size_t i = 0; i < n && status == EC_OK; i++) {
-        plan->n_moving += moves[i];
-        if (moves[i] && !isfinite(plan->designs[i]))
-            status = ec_fail(EC_ERR_RANGE,
-                             "a size or position of the model has no bounds: its range is %g to %g",
-                             model->range[i].lo, model->range[i].hi);
+    int32_t n_moving = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_moving += moves[i];
+        if (moves[i] && !(isfinite(range[i].lo) && isfinite(range[i].hi)))
+            return ec_fail(EC_ERR_RANGE,
+                           "a size or position of the model has no bounds: its range is %g to %g",
+                           range[i].lo, range[i].hi);
     }
-    bool corners = plan->n_moving <= MAX_CORNERS;
-    int32_t more = plan->n_moving == 0 ? 0 : corners ? 1 << plan->n_moving : N_SAMPLES;
-    int32_t dimensions = plan->n_moving < MAX_SAMPLED ? plan->n_moving : MAX_SAMPLED;
-    if (status == EC_OK && more > 0) {
-        double *designs = (double *)realloc(plan->designs, sizeof(double) * n * (size_t)(1 + more));
-        plan->designs = designs ? designs : plan->designs;
-        points = (double *)malloc(sizeof(double) * (size_t)dimensions * (size_t)more);
-        if (!designs || !points)
-            status = ec_fail(EC_ERR_MEMORY, "no memory for %d designs of a grid", (int)more);
-    }
+    const bool corners = n_moving <= MAX_CORNERS;
+    const int32_t more = n_moving == 0 ? 0 : corners ? 1 << n_moving : N_SAMPLES;
+    const int32_t dimensions = n_moving < MAX_SAMPLED ? n_moving : MAX_SAMPLED;
+    double *all = (double *)malloc(sizeof(double) * (n * (size_t)(1 + more) + 1));
+    double *points = (double *)malloc(sizeof(double) * ((size_t)dimensions * (size_t)more + 1));
+    int status = all && points
+                     ? EC_OK
+                     : ec_fail(EC_ERR_MEMORY, "no memory for %d designs of a grid", (int)more + 1);
+
     if (status == EC_OK && more > 0 && !corners) {
         ec_sampling_info info = {
             .method = EC_SAMPLING_SOBOL, .dimensions = dimensions, .n = (size_t)more, .seed = 1};
         status = ec_sampling_fill(&info, points);
     }
+    for (size_t i = 0; i < n && status == EC_OK; i++)
+        all[i] = 0.5 * range[i].lo + 0.5 * range[i].hi;
     for (int32_t d = 0; d < more && status == EC_OK; d++) {
-        double *to = plan->designs + (size_t)(d + 1) * n;
+        double *to = all + (size_t)(d + 1) * n;
         int32_t k = 0;
         for (size_t i = 0; i < n; i++) {
-            ec_interval range = model->range[i];
-            to[i] = plan->designs[i];
+            to[i] = all[i];
             if (!moves[i] || k >= dimensions)
                 continue;
             double u = corners ? (double)(d >> k & 1) : points[(size_t)k * (size_t)more + d];
             if (d % 2)
                 u = u < 0.5 ? 0 : 1;
-            to[i] = u <= 0 ? range.lo : u >= 1 ? range.hi : range.lo + u * (range.hi - range.lo);
+            to[i] = u <= 0   ? range[i].lo
+                    : u >= 1 ? range[i].hi
+                             : range[i].lo + u * (range[i].hi - range[i].lo);
             k++;
         }
     }
-    if (status == EC_OK)
-        plan->n_designs = 1 + more;
     free(points);
+    if (status != EC_OK) {
+        free(all);
+        return status;
+    }
+    *designs = all;
+    *n_designs = 1 + more;
+    return EC_OK;
+}
+
+/* The model's first design, or where it has none the middle of its numbers' ranges. */
+static int middle_design(ec_fdtd_line_plan *plan)
+{
+    const ec_fdtd_model *model = plan->model;
+    const size_t n = (size_t)model->n_numbers;
+
+    plan->designs = (double *)malloc(sizeof(double) * (n + 1));
+    if (!plan->designs)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %zu numbers of a grid", n);
+    plan->n_designs = 1;
+    for (size_t i = 0; i < n; i++)
+        plan->designs[i] = model->n_designs > 0
+                               ? model->designs[i]
+                               : 0.5 * model->range[i].lo + 0.5 * model->range[i].hi;
+    return EC_OK;
+}
+
+/* All designs of the model, or where it has none those of its numbers' ranges. */
+static int further_designs(ec_fdtd_line_plan *plan)
+{
+    const ec_fdtd_model *model = plan->model;
+    const size_t n = (size_t)model->n_numbers;
+    bool *moves = (bool *)calloc(n ? n : 1, sizeof *moves);
+    int status = EC_OK;
+
+    if (!moves)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %zu numbers of a grid", n);
+    find_moving(plan, moves);
+    for (size_t i = 0; i < n; i++)
+        plan->n_moving += moves[i];
+    if (model->n_designs > 0) {
+        const size_t words = n * (size_t)model->n_designs;
+        double *all = (double *)realloc(plan->designs, sizeof(double) * (words + 1));
+        plan->designs = all ? all : plan->designs;
+        plan->n_designs = plan->n_moving > 0 && all ? model->n_designs : 1;
+        if (all && words > 0)
+            memcpy(all, model->designs, words * sizeof(double));
+        else if (!all)
+            status =
+                ec_fail(EC_ERR_MEMORY, "no memory for %d designs of a grid", (int)model->n_designs);
+    } else {
+        free(plan->designs);
+        plan->designs = NULL;
+        status = ec_fdtd_box_designs(n, model->range, moves, &plan->n_designs, &plan->designs);
+    }
     free(moves);
     return status;
 }

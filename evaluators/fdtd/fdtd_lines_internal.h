@@ -31,6 +31,11 @@ EC_C_BEGIN
 
 typedef struct ec_fdtd_line_plan ec_fdtd_line_plan;
 
+/* Points of a box, its middle first: all corners where few numbers move, otherwise a fixed set, one
+ * half of it rounded to corners. *designs: [n_designs][n], the caller's. */
+int ec_fdtd_box_designs(size_t n, const ec_interval *range, const bool *moves, int32_t *n_designs,
+                        double **designs);
+
 /* model is borrowed and outlives the plan. Warnings go to log: a coarse grid, a growth that marks
  * do not allow. ERR_ARGUMENT, ERR_RANGE: the middle of the ranges cannot be laid, or sizes are
  * missing. */

@@ -13,6 +13,9 @@ typedef struct ec_fdtd_model {
     ec_fdtd_config config; /* all pointers are owned */
     int32_t n_numbers;     /* elements of the input */
     ec_interval *range;    /* [n_numbers] of each */
+    /* Numbers of some designs, the middle of all variables first: what a grid must be good for. */
+    int32_t n_designs;
+    double *designs; /* [n_designs][n_numbers] */
 } ec_fdtd_model;
 
 /* values: [n_numbers], a candidate's. */
@@ -21,15 +24,18 @@ static inline double ec_fdtd_number_of(ec_fdtd_number number, const double *valu
     return number.expr < 0 ? number.value : values[number.expr];
 }
 
-/* Copies what config points to. Numbers keep their expressions of the graph: ec_fdtd_model_bind
- * replaces them. */
+typedef int ec_fdtd_visit(void *user, ec_fdtd_number *number, const char *what);
+
+/* Copies what config points to. Numbers keep their expressions: who made the copy replaces them. */
 int ec_fdtd_model_create(const ec_fdtd_config *config, ec_fdtd_model **model);
 void ec_fdtd_model_destroy(ec_fdtd_model **model);
-/* Calls visit for each number of the model, in a fixed order; ends at the first status that is not
- * EC_OK. what: "the patch's size". */
-int ec_fdtd_model_numbers(ec_fdtd_model *model,
-                          int (*visit)(void *user, ec_fdtd_number *number, const char *what),
-                          void *user);
+/* Calls visit for each number of the model, in a fixed order, what saying which it is ("patch:
+ * size"); ends at the first status that is not EC_OK, which it returns. */
+int ec_fdtd_model_numbers(ec_fdtd_model *model, ec_fdtd_visit *visit, void *user);
+
+/* Fills the model's designs: the numbers are the values of `in` at the middle and at other points of the
+ * variables that these depend on, so sizes that depend on each other stay so. */
+int ec_fdtd_model_designs(ec_fdtd_model *model, ec_graph *graph, const ec_expr *in);
 
 EC_C_END
 #endif

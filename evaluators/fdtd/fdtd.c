@@ -1,0 +1,603 @@
+/* fdtd.c: records calls, plans and runs them. */
+#include "fdtd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fdtd_modes_internal.h"
+#include "fdtd_stack_internal.h"
+
+/* A call's configuration. */
+typedef struct setup {
+    ec_fdtd_model *model;
+    ec_fdtd_line_plan *lines;
+    ec_fdtd_setup fdtd;
+    ec_graph *graph; /* while the call is made */
+    int32_t n_in;
+    ec_expr *in;
+} setup;
+
+static void setup_destroy(void *config)
+{
+    setup *s = config;
+
+    if (!s)
+        return;
+    ec_fdtd_line_plan_destroy(&s->lines);
+    ec_fdtd_model_destroy(&s->model);
+    free(s->in);
+    free(s);
+}
+
+/* ---- calls -------------------------------------------------------------------------------------- */
+
+void ec_fdtd_config_default(ec_fdtd_config *config)
+{
+    *config = (ec_fdtd_config){
+        .grid = {.cells_per_wavelength = 20,
+                 .growth = 1.4,
+                 .largest = NAN,
+                 .smallest = NAN,
+                 .least_cells = 2,
+                 .averaging = 1,
+                 .air = NAN},
+        .layers = 8,
+        .pml_order = 3,
+        .pml_kappa = 8,
+        .pml_alpha = 0.05,
+        .pml_sigma = 1.1,
+        .pulse_centre = NAN,
+        .pulse_width = NAN,
+        .courant = 0.99,
+        .max_steps = 200000,
+        .decay_db = 40,
+    };
+    for (int axis = 0; axis < 3; axis++)
+        for (int side = 0; side < 2; side++) {
+            config->wall[axis][side] = EC_FDTD_WALL_PML;
+            config->grid.domain[side][axis] = (ec_fdtd_number){NAN, -1};
+        }
+}
+
+static int check(const ec_fdtd_config *c)
+{
+    if (c->n_frequencies < 1 || !c->frequency)
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: at least one frequency is needed");
+    for (int32_t i = 0; i < c->n_frequencies; i++)
+        if (!(c->frequency[i] > 0) || !isfinite(c->frequency[i]) ||
+            (i > 0 && c->frequency[i] <= c->frequency[i - 1]))
+            return ec_fail(EC_ERR_RANGE,
+                           "fdtd: frequency %d is %g Hz: they must be above 0 and ascending", i + 1,
+                           c->frequency[i]);
+    if (c->max_steps < 1)
+        return ec_fail(EC_ERR_RANGE, "fdtd: max_steps is %lld: at least 1 is needed",
+                       (long long)c->max_steps);
+    if (!(c->courant > 0) || !(c->courant <= 1))
+        return ec_fail(EC_ERR_RANGE,
+                       "fdtd: courant is %g: above 0 and at most 1 is stable (a part of the limit "
+                       "of the grid's smallest cells)",
+                       c->courant);
+    for (int axis = 0; axis < 3; axis++)
+        for (int side = 0; side < 2; side++)
+            if (c->wall[axis][side] == EC_FDTD_WALL_PERIODIC)
+                return ec_fail(EC_ERR_UNSUPPORTED, "fdtd: periodic walls are not there yet");
+    for (int32_t i = 0; i < c->n_ports; i++) {
+        const ec_fdtd_port *p = c->ports + i;
+        if (p->kind == EC_FDTD_MICROSTRIP || p->kind == EC_FDTD_COAX)
+            return ec_fail(EC_ERR_UNSUPPORTED, "fdtd: port '%s': ports of lines are not there yet",
+                           p->name);
+        if (p->kind == EC_FDTD_ELEMENT &&
+            (p->henries.expr >= 0 || p->henries.value != 0 || p->series))
+            return ec_fail(EC_ERR_UNSUPPORTED,
+                           "fdtd: element '%s': inductances and elements in series are not there "
+                           "yet",
+                           p->name ? p->name : "");
+    }
+    for (int32_t i = 0; i < c->n_materials; i++)
+        if (c->materials[i].n_poles > 0)
+            return ec_fail(EC_ERR_UNSUPPORTED, "fdtd: material '%s': poles are not there yet",
+                           c->materials[i].name);
+    return EC_OK;
+}
+
+/* Makes a number's expression an input, or a constant where it is one. */
+static int bind(void *user, ec_fdtd_number *number, const char *what)
+{
+    setup *s = user;
+
+    if (number->expr < 0) {
+        number->expr = -1;
+        return EC_OK;
+    }
+    const ec_node *n = ec_graph_node(s->graph, number->expr);
+    if (!n)
+        return ec_fail(EC_ERR_ARGUMENT, "%s is no expression of this graph", what);
+    if (n->elements != 1 || n->dtype == EC_C64 || n->dtype == EC_C128)
+        return ec_fail(EC_ERR_SHAPE, "%s: wants one real number, got %s%d", what,
+                       n->elements != 1 ? "a list of " : "a complex value of ", n->elements);
+    if (n->op == EC_OP_CONSTANT) {
+        *number = (ec_fdtd_number){n->data[0], -1};
+        return EC_OK;
+    }
+    int32_t at = 0;
+    while (at < s->n_in && s->in[at] != number->expr)
+        at++;
+    if (at == s->n_in) {
+        ec_expr *in = realloc(s->in, ((size_t)s->n_in + 1) * sizeof *in);
+        if (in)
+            s->in = in;
+        ec_interval *range =
+            realloc(s->model->range, ((size_t)s->n_in + 1) * sizeof *s->model->range);
+        if (range)
+            s->model->range = range;
+        if (!in || !range)
+            return ec_fail(EC_ERR_MEMORY, "no memory for a model's numbers");
+        if (!isfinite(n->range.lo) || !isfinite(n->range.hi))
+            return ec_fail(EC_ERR_RANGE,
+                           "%s: its range is %g to %g: a grid needs finite ones (ec.declare "
+                           "narrows a range)",
+                           what, n->range.lo, n->range.hi);
+        s->in[s->n_in] = number->expr;
+        s->model->range[s->n_in++] = n->range;
+    }
+    number->expr = at;
+    return EC_OK;
+}
+
+int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call)
+{
+    setup *s = calloc(1, sizeof *s);
+    int status = s ? check(config) : ec_fail(EC_ERR_MEMORY, "no memory for a model");
+
+    if (status >= 0)
+        status = ec_fdtd_model_create(config, &s->model);
+    if (status >= 0) {
+        s->graph = graph;
+        status = ec_fdtd_model_numbers(s->model, bind, s);
+    }
+    if (status >= 0) {
+        s->model->n_numbers = s->n_in;
+        status = ec_fdtd_model_designs(s->model, graph, s->in);
+    }
+    if (status >= 0) {
+        status = ec_fdtd_line_plan_create(s->model, NULL, &s->lines);
+    }
+    if (status < 0) {
+        setup_destroy(s);
+        return status;
+    }
+    ec_fdtd_setup_init(s->model, s->lines, &s->fdtd);
+    return ec_graph_call(graph, &ec_evaluator_fdtd, s, s->n_in, s->in, call);
+}
+
+static bool same_what(const ec_fdtd_what *a, const ec_fdtd_what *b)
+{
+    return a->output == b->output && a->i == b->i && a->j == b->j && a->count == b->count &&
+           a->from == b->from && a->to == b->to;
+}
+
+static bool has_waves(const ec_fdtd_port *p)
+{
+    return p->kind == EC_FDTD_LUMPED || p->kind == EC_FDTD_MICROSTRIP || p->kind == EC_FDTD_COAX;
+}
+
+static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
+{
+    if (w->output == EC_FDTD_CELLS)
+        return EC_OK;
+    if (w->i < 0 || w->i >= c->n_ports || w->j < 0 || w->j >= c->n_ports)
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: there is no port %d: there are %d",
+                       w->i < 0 || w->i >= c->n_ports ? w->i + 1 : w->j + 1, c->n_ports);
+    const ec_fdtd_port *i = c->ports + w->i, *j = c->ports + w->j;
+    if (j->kind == EC_FDTD_PROBE || j->kind == EC_FDTD_ELEMENT)
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' drives nothing", j->name ? j->name : "");
+    if (w->output == EC_FDTD_S && !has_waves(i))
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' is no port with a resistance: it has no waves",
+                       i->name ? i->name : "");
+    if ((w->output == EC_FDTD_S || w->output == EC_FDTD_BALANCE) && !has_waves(j))
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' is no port with a resistance: it has no waves",
+                       j->name ? j->name : "");
+    if (w->output == EC_FDTD_MODES && (w->count < 1 || !(w->from >= 0) || !(w->to > w->from)))
+        return ec_fail(EC_ERR_RANGE,
+                       "fdtd: modes from %g to %g Hz, %d of them: a band and a count "
+                       "above 0 are needed",
+                       w->from, w->to, w->count);
+    return EC_OK;
+}
+
+ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
+{
+    static const char *const names[] = {"s", "impedance", "steps", "balance", "cells", "modes"};
+    const setup *s = call->config;
+    const ec_fdtd_config *c = &s->model->config;
+    int status = check_what(c, what);
+    ec_call_output o = {
+        .name = names[what->output],
+        .dtype = what->output == EC_FDTD_S || what->output == EC_FDTD_IMPEDANCE ? EC_C128 : EC_F64,
+        .range = {0, INFINITY}};
+
+    if (status < 0)
+        return status;
+    for (ec_expr e = 0; e < ec_graph_count(graph); e++) {
+        const ec_node *n = ec_graph_node(graph, e);
+        if (n->op == EC_OP_CALL_OUTPUT && n->call == call &&
+            same_what(call->out[n->output].spec, what))
+            return e;
+    }
+    if (what->output <= EC_FDTD_IMPEDANCE || what->output == EC_FDTD_BALANCE) {
+        o.rank = 1;
+        o.shape[0] = c->n_frequencies;
+    } else if (what->output == EC_FDTD_MODES) {
+        o.rank = 1;
+        o.shape[0] = what->count;
+        o.range = (ec_interval){what->from, what->to};
+    } else if (what->output == EC_FDTD_STEPS) {
+        o.range = (ec_interval){0, (double)c->max_steps};
+    }
+    if (o.dtype == EC_C128)
+        o.range = (ec_interval){-INFINITY, INFINITY};
+    ec_fdtd_what *own = malloc(sizeof *own);
+    if (!own)
+        return ec_fail(EC_ERR_MEMORY, "no memory for an output of fdtd");
+    *own = *what;
+    o.spec = own;
+    return ec_graph_call_output(graph, call, &o);
+}
+
+void ec_fdtd_describe(const ec_call *call, char *text, size_t size)
+{
+    const setup *s = call->config;
+    ec_fdtd_line_plan_describe(s->lines, text, size);
+}
+
+/* ---- plans -------------------------------------------------------------------------------------- */
+
+typedef struct evaluator {
+    ec_evaluator head;
+    const setup *setup;
+    const ec_call *call;
+    ec_log *log;
+    bool *wanted;
+    ec_fdtd_wants wants;
+    int32_t *driven, *kept;
+    ec_fdtd_stack *stack;
+} evaluator;
+
+static const ec_fdtd_what *what_of(const ec_call *call, int32_t output)
+{
+    return call->out[output].spec;
+}
+
+static int32_t position(const int32_t *list, int32_t n, int32_t value)
+{
+    int32_t i = 0;
+    while (i < n && list[i] != value)
+        i++;
+    return i;
+}
+
+/* Ports to drive and probes to keep; both lists are as long as there are ports. */
+static void wants_of(const ec_call *call, const bool *wanted, int32_t *driven, int32_t *kept,
+                     ec_fdtd_wants *wants)
+{
+    *wants = (ec_fdtd_wants){0, driven, 0, kept};
+    for (int32_t i = 0; i < call->n_out; i++) {
+        const ec_fdtd_what *w = what_of(call, i);
+        if (!wanted[i] || w->output == EC_FDTD_CELLS)
+            continue;
+        if (position(driven, wants->n_driven, w->j) == wants->n_driven)
+            driven[wants->n_driven++] = w->j;
+        const int32_t probe = w->i * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE;
+        if (w->output == EC_FDTD_MODES && position(kept, wants->n_kept, probe) == wants->n_kept)
+            kept[wants->n_kept++] = probe;
+    }
+}
+
+static void destroy(ec_evaluator **handle)
+{
+    evaluator *ev = (evaluator *)*handle;
+
+    if (!ev)
+        return;
+    ec_fdtd_stack_destroy(&ev->stack);
+    free(ev->driven);
+    free(ev->kept);
+    free(ev->wanted);
+    free(ev);
+    *handle = NULL;
+}
+
+static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **made)
+{
+    const ec_call *call = info->call;
+    const setup *s = call->config;
+    const size_t ports = (size_t)s->model->config.n_ports + 1;
+    evaluator *ev = calloc(1, sizeof *ev);
+    size_t samples = 1;
+    int status = EC_OK;
+
+    if (!ev)
+        return ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a plan");
+    ev->head = (ec_evaluator){&ec_evaluator_fdtd, backend};
+    ev->setup = s;
+    ev->call = call;
+    ev->log = info->log;
+    ev->driven = calloc(ports, sizeof *ev->driven);
+    ev->kept = calloc(ports, sizeof *ev->kept);
+    ev->wanted = calloc((size_t)call->n_out + 1, sizeof *ev->wanted);
+    if (!ev->driven || !ev->kept || !ev->wanted) {
+        status = ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a plan");
+    } else {
+        memcpy(ev->wanted, info->wanted, (size_t)call->n_out * sizeof *ev->wanted);
+        wants_of(call, info->wanted, ev->driven, ev->kept, &ev->wants);
+        for (int32_t i = 0; i < s->n_in; i++)
+            samples = info->in[i].samples > samples ? info->in[i].samples : samples;
+    }
+    const size_t domains = info->max_candidates * samples * (size_t)ev->wants.n_driven;
+    if (status >= 0 && domains > 0)
+        status = ec_fdtd_stack_create(backend, &s->fdtd, &ev->wants, domains, info->memory_budget,
+                                      &ev->stack);
+    if (status < 0) {
+        ec_evaluator *handle = &ev->head;
+        destroy(&handle);
+        return status;
+    }
+    *made = &ev->head;
+    return EC_OK;
+}
+
+static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t *fixed)
+{
+    const setup *s = info->call->config;
+    const ec_fdtd_wants none = {0};
+
+    /* One slot is enough; a plan takes more where there is room. */
+    *per_candidate = 0;
+    *fixed = ec_fdtd_slot_bytes(&s->fdtd, &none);
+}
+
+static void describe(const ec_evaluator *handle, char *text, size_t size)
+{
+    const evaluator *ev = (const evaluator *)handle;
+    const int32_t *n = ev->setup->fdtd.shape.n;
+
+    snprintf(text, size, "fdtd: %d x %d x %d cells, %s, %d domain%s a design", n[0], n[1], n[2],
+             ev->setup->model->config.double_precision ? "float64" : "float32", ev->wants.n_driven,
+             ev->wants.n_driven == 1 ? "" : "s");
+}
+
+/* ---- runs --------------------------------------------------------------------------------------- */
+
+/* A run's place for results, host memory: row of a design d = sample * n + candidate. */
+typedef struct take {
+    const evaluator *ev;
+    const double *values;
+    double **out; /* [output]: elements of designs, [design][elements] (pairs of complex ones) */
+    uint8_t *status;
+    size_t n;
+    int64_t unsettled;
+    char sentence[256]; /* of the first failure */
+    int64_t failures;
+} take;
+
+static ec_c128 sum_of(const ec_fdtd_config *c, const ec_fdtd_result *r, int32_t port, int probe,
+                      int32_t f)
+{
+    return r->sum[((size_t)port * EC_FDTD_PORT_PROBES + (size_t)probe) * (size_t)c->n_frequencies +
+                  (size_t)f];
+}
+
+/* (V + sign R I) / (2 sqrt R) */
+static ec_c128 wave(const ec_fdtd_config *c, const double *values, const ec_fdtd_result *r,
+                    int32_t port, int sign, int32_t f)
+{
+    const double ohms = ec_fdtd_number_of(c->ports[port].ohms, values);
+    const ec_c128 v = sum_of(c, r, port, EC_FDTD_VOLTAGE, f);
+    const ec_c128 i = sum_of(c, r, port, EC_FDTD_THROUGH, f);
+    const double scale = 0.5 / sqrt(ohms);
+
+    return (ec_c128){scale * (v.re + sign * ohms * i.re), scale * (v.im + sign * ohms * i.im)};
+}
+
+static ec_c128 quotient(ec_c128 a, ec_c128 b)
+{
+    const double d = b.re * b.re + b.im * b.im;
+    return (ec_c128){(a.re * b.re + a.im * b.im) / d, (a.im * b.re - a.re * b.im) / d};
+}
+
+static int fill_output(const take *t, const ec_fdtd_what *w, const double *values,
+                       const ec_fdtd_result *r, double *to)
+{
+    const ec_fdtd_config *c = &t->ev->setup->model->config;
+
+    switch (w->output) {
+    case EC_FDTD_S:
+    case EC_FDTD_IMPEDANCE:
+        for (int32_t f = 0; f < c->n_frequencies; f++) {
+            const ec_c128 q =
+                w->output == EC_FDTD_S
+                    ? quotient(wave(c, values, r, w->i, -1, f), wave(c, values, r, w->j, 1, f))
+                    : quotient(sum_of(c, r, w->j, EC_FDTD_VOLTAGE, f),
+                               sum_of(c, r, w->j, EC_FDTD_THROUGH, f));
+            to[2 * f] = q.re;
+            to[2 * f + 1] = q.im;
+        }
+        return EC_OK;
+    case EC_FDTD_BALANCE:
+        for (int32_t f = 0; f < c->n_frequencies; f++) {
+            const ec_c128 a = wave(c, values, r, w->j, 1, f);
+            double sum = 0;
+            for (int32_t i = 0; i < c->n_ports; i++)
+                if (has_waves(c->ports + i)) {
+                    const ec_c128 b = wave(c, values, r, i, -1, f);
+                    sum += b.re * b.re + b.im * b.im;
+                }
+            to[f] = sum / (a.re * a.re + a.im * a.im);
+        }
+        return EC_OK;
+    case EC_FDTD_STEPS:
+        *to = (double)r->steps;
+        return EC_OK;
+    case EC_FDTD_MODES: {
+        const int32_t at = position(t->ev->kept, t->ev->wants.n_kept,
+                                    w->i * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE);
+        int found = ec_fdtd_modes(r->series + (size_t)at * (size_t)c->max_steps, r->steps, r->dt,
+                                  w->from, w->to, w->count, to);
+        return found < 0 ? found : EC_OK;
+    }
+    default:
+        return EC_OK;
+    }
+}
+
+static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result *r)
+{
+    take *t = user;
+    const evaluator *ev = t->ev;
+    const double *values = t->values + design * (size_t)ev->setup->n_in;
+    int status = r->status;
+
+    for (int32_t o = 0; o < ev->call->n_out && status >= 0; o++) {
+        const ec_fdtd_what *w = what_of(ev->call, o);
+        if (ev->wanted[o] && w->output != EC_FDTD_CELLS && w->j == ev->driven[driven]) {
+            const ec_call_output *out = ev->call->out + o;
+            const size_t words =
+                (size_t)(out->rank ? out->shape[0] : 1) * (out->dtype == EC_C128 ? 2 : 1);
+            status = fill_output(t, w, values, r, t->out[o] + design * words);
+        }
+    }
+    if (status >= 0 && !r->settled && isfinite(ev->setup->model->config.decay_db))
+        t->unsettled++;
+    if (status < 0) {
+        if (t->failures++ == 0)
+            snprintf(t->sentence, sizeof t->sentence, "%s", ec_error_text());
+        t->status[design % t->n] |= EC_CANDIDATE_EVALUATOR;
+    }
+}
+
+/* Numbers of all designs: [sample * n + candidate][input]. */
+static int gather(const evaluator *ev, const ec_array *const *in, size_t n, size_t samples,
+                  double *values)
+{
+    ec_backend *backend = ev->head.backend;
+    const size_t n_in = (size_t)ev->setup->n_in;
+
+    for (size_t k = 0; k < n_in; k++) {
+        const ec_array *a = in[k];
+        const size_t bytes = ec_array_bytes(a);
+        double *here = malloc(bytes);
+        int status = here ? backend->ops->download(backend, here, a->data, bytes)
+                          : ec_fail(EC_ERR_MEMORY, "fdtd: no memory for %zu designs", n);
+        const bool varies = a->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP);
+        for (size_t s = 0; s < samples && status >= 0; s++)
+            for (size_t c = 0; c < n; c++)
+                values[(s * n + c) * n_in + k] =
+                    here[(a->samples > 1 ? s * a->sample_stride : 0) + (varies ? c : 0)];
+        free(here);
+        if (status < 0)
+            return status;
+    }
+    return EC_OK;
+}
+
+/* Results of designs into an output array. */
+static int scatter(const evaluator *ev, const double *from, size_t words, size_t n, size_t samples,
+                   const ec_array *to)
+{
+    ec_backend *backend = ev->head.backend;
+    const size_t bytes = ec_array_bytes(to);
+    const size_t parts = to->dtype == EC_C128 ? 2 : 1;
+    const bool varies = to->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP);
+    double *here = calloc(1, bytes);
+    int status = here ? EC_OK : ec_fail(EC_ERR_MEMORY, "fdtd: no memory for %zu designs", n);
+
+    for (size_t s = 0; s < (to->samples > 1 ? samples : 1) && status >= 0; s++)
+        for (size_t c = 0; c < (varies ? n : 1); c++)
+            for (size_t w = 0; w < words; w++)
+                here[(s * to->sample_stride + w / parts * to->ld + c) * parts + w % parts] =
+                    from[(s * n + c) * words + w];
+    if (status >= 0)
+        status = backend->ops->upload(backend, to->data, here, bytes);
+    free(here);
+    return status;
+}
+
+static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const *in,
+               ec_array *const *out, uint8_t *status, size_t n)
+{
+    evaluator *ev = (evaluator *)handle;
+    const setup *s = ev->setup;
+    ec_backend *backend = ev->head.backend;
+    const ec_call *call = ev->call;
+    size_t samples = 1;
+    int rc = EC_OK;
+
+    for (int32_t i = 0; i < s->n_in; i++)
+        samples = in[i]->samples > samples ? in[i]->samples : samples;
+    const size_t designs = n * samples;
+    double *values = calloc(designs * (size_t)s->n_in + 1, sizeof *values);
+    uint8_t *bad = calloc(n, 1), *old = calloc(n, 1);
+    take t = {.ev = ev, .values = values, .status = bad, .n = n};
+    t.out = calloc((size_t)call->n_out + 1, sizeof *t.out);
+    if (!values || !bad || !old || !t.out)
+        rc = ec_fail(EC_ERR_MEMORY, "fdtd: no memory for %zu designs", n);
+    for (int32_t o = 0; o < call->n_out && rc >= 0; o++) {
+        const ec_call_output *q = call->out + o;
+        const size_t words = (size_t)(q->rank ? q->shape[0] : 1) * (q->dtype == EC_C128 ? 2 : 1);
+        if (!ev->wanted[o])
+            continue;
+        t.out[o] = malloc(designs * words * sizeof *t.out[o]);
+        if (!t.out[o]) {
+            rc = ec_fail(EC_ERR_MEMORY, "fdtd: no memory for %zu designs", n);
+            break;
+        }
+        const int32_t *cells = s->fdtd.shape.n;
+        for (size_t i = 0; i < designs * words; i++)
+            t.out[o][i] = what_of(call, o)->output == EC_FDTD_CELLS
+                              ? (double)cells[0] * cells[1] * cells[2]
+                              : NAN;
+    }
+    if (rc >= 0)
+        rc = gather(ev, in, n, samples, values);
+    if (rc >= 0 && ev->stack)
+        rc = ec_fdtd_stack_run(ev->stack, designs, values, done, &t, exec ? exec->interrupt : NULL);
+    for (int32_t o = 0; o < call->n_out && rc == EC_OK; o++) {
+        const ec_call_output *q = call->out + o;
+        const size_t words = (size_t)(q->rank ? q->shape[0] : 1) * (q->dtype == EC_C128 ? 2 : 1);
+        if (ev->wanted[o] && out[o])
+            rc = scatter(ev, t.out[o], words, n, samples, out[o]);
+    }
+    if (rc == EC_OK && t.failures > 0) {
+        rc = backend->ops->download(backend, old, status, n);
+        for (size_t i = 0; i < n; i++)
+            old[i] |= bad[i];
+        if (rc == EC_OK)
+            rc = backend->ops->upload(backend, status, old, n);
+        ec_log_write(ev->log, EC_LOG_WARNING, "fdtd: %lld of %zu domains failed; the first: %s",
+                     (long long)t.failures, designs * (size_t)ev->wants.n_driven, t.sentence);
+    }
+    if (rc == EC_OK && t.unsettled > 0)
+        ec_log_write(ev->log, EC_LOG_WARNING,
+                     "fdtd: %lld of %zu domains still rang at max_steps = %lld: their results are "
+                     "cut off",
+                     (long long)t.unsettled, designs * (size_t)ev->wants.n_driven,
+                     (long long)s->model->config.max_steps);
+    for (int32_t o = 0; t.out && o < call->n_out; o++)
+        free(t.out[o]);
+    free(t.out);
+    free(values);
+    free(bad);
+    free(old);
+    return rc;
+}
+
+const ec_evaluator_def ec_evaluator_fdtd = {.name = "fdtd",
+                                            .flags = EC_EVALUATOR_SELF_CHUNKING,
+                                            .plan = plan,
+                                            .run = run,
+                                            .destroy = destroy,
+                                            .memory = memory_needs,
+                                            .describe = describe,
+                                            .config_destroy = setup_destroy,
+                                            .spec_destroy = free};

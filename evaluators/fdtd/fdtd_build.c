@@ -1,0 +1,503 @@
+/* fdtd_build.c: a candidate's numbers into lines, objects, loads, sources and probes. */
+#include "fdtd_build_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what all candidates share ------------------------------------------------------------------ */
+
+static bool is_port(ec_fdtd_port_kind kind)
+{
+    return kind != EC_FDTD_ELEMENT;
+}
+
+/* The time constant T of e^(-(t / T)^2) whose spectrum e^(-(pi f T)^2) is 20 dB down at `width`. */
+static double pulse_time(double width)
+{
+    return sqrt(log(10)) / (EC_PI * width);
+}
+
+void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,
+                        ec_fdtd_setup *setup)
+{
+    const ec_fdtd_config *c = &model->config;
+    ec_fdtd_shape *s = &setup->shape;
+
+    memset(setup, 0, sizeof *setup);
+    setup->model = model;
+    setup->lines = lines;
+    setup->n_probes = c->n_ports * EC_FDTD_PORT_PROBES;
+    for (int i = 0; i < 3; i++) {
+        s->n[i] = ec_fdtd_line_cells(lines, i);
+        for (int side = 0; side < 2; side++)
+            s->layers[i][side] = ec_fdtd_line_layers(lines, i, side);
+        s->slab[i] = s->layers[i][0] + s->layers[i][1] + (s->layers[i][1] > 0);
+    }
+    s->pitch = (s->n[0] + 1 + 3) / 4 * 4; /* rows begin at 16 bytes */
+    s->rows = s->n[1] + 1;
+    s->plane = (int64_t)s->pitch * s->rows;
+    s->field = (s->plane * (s->n[2] + 3) + 63) / 64 * 64;
+    s->memory[0] = (int64_t)s->slab[0] * s->rows * (s->n[2] + 1);
+    s->memory[1] = (int64_t)s->slab[1] * s->pitch * (s->n[2] + 1);
+    s->memory[2] = (int64_t)s->slab[2] * s->plane;
+    for (int32_t i = 0; i < c->n_materials; i++) {
+        const ec_fdtd_material *m = c->materials + i;
+        if (m->mu_r.expr >= 0 || m->mu_r.value != 1 || m->magnetic_conductivity.expr >= 0 ||
+            m->magnetic_conductivity.value != 0)
+            setup->magnetic = true;
+    }
+    const double low = c->frequency[0], high = c->frequency[c->n_frequencies - 1];
+    setup->pulse = c->pulse != EC_FDTD_PULSE_AUTO ? c->pulse
+                   : low < 0.2 * high             ? EC_FDTD_GAUSSIAN
+                                                  : EC_FDTD_MODULATED;
+    setup->pulse_centre = isfinite(c->pulse_centre) ? c->pulse_centre : 0.5 * (low + high);
+    setup->pulse_width = isfinite(c->pulse_width)            ? c->pulse_width
+                         : setup->pulse == EC_FDTD_MODULATED ? fmax(0.5 * (high - low), 0.1 * high)
+                                                             : high;
+}
+
+/* ---- lines -------------------------------------------------------------------------------------- */
+
+static double *reals(size_t n)
+{
+    return calloc(n, sizeof(double));
+}
+
+static bool allocate(const ec_fdtd_setup *s, ec_fdtd_build *b)
+{
+    const ec_fdtd_config *c = &s->model->config;
+    size_t points = 0;
+    bool ok = true;
+
+    for (int i = 0; i < 3; i++) {
+        double **list[] = {b->line + i, b->id_e + i, b->id_h + i, b->be + i,
+                           b->ce + i,   b->bh + i,   b->ch + i};
+        for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+            ok = (*list[k] = reals((size_t)s->shape.n[i] + 1)) && ok;
+    }
+    for (int32_t i = 0; i < c->n_objects; i++)
+        points += (size_t)c->objects[i].n_points;
+    b->solid = calloc((size_t)c->n_objects + 1, sizeof *b->solid);
+    b->medium = calloc((size_t)c->n_materials + 1, sizeof *b->medium);
+    b->point = reals(2 * points + 1);
+    b->n_sources = calloc((size_t)c->n_ports + 1, sizeof *b->n_sources);
+    b->source = calloc((size_t)c->n_ports + 1, sizeof *b->source);
+    return ok && b->solid && b->medium && b->point && b->n_sources && b->source;
+}
+
+/* Grading of the absorbing layers at depth x (0 at their inner side, 1 at the wall) behind cells of
+ * size d: b and c of psi, and kappa. */
+static void absorb(const ec_fdtd_config *c, double x, double d, double dt, double *pb, double *pc,
+                   double *kappa)
+{
+    const double best = 0.8 * (c->pml_order + 1) / (EC_FDTD_ETA0 * d);
+    const double grade = pow(x, c->pml_order);
+    const double sigma = c->pml_sigma * best * grade, alpha = c->pml_alpha * (1 - x);
+
+    *kappa = 1 + (c->pml_kappa - 1) * grade;
+    *pb = exp(-(sigma / *kappa + alpha) * dt / EC_FDTD_EPS0);
+    /* The derivative that psi sees has 1 / kappa in it already. */
+    *pc = sigma > 0 ? sigma * (*pb - 1) / (sigma + *kappa * alpha) : 0;
+}
+
+static void spacings(const ec_fdtd_setup *s, ec_fdtd_build *b)
+{
+    const ec_fdtd_config *c = &s->model->config;
+    double sum = 0;
+
+    for (int axis = 0; axis < 3; axis++) {
+        const double *x = b->line[axis];
+        double least = INFINITY;
+        for (int i = 0; i < s->shape.n[axis]; i++)
+            least = fmin(least, x[i + 1] - x[i]);
+        sum += 1 / (least * least);
+        b->end[axis][0] = x[s->shape.layers[axis][0]];
+        b->end[axis][1] = x[s->shape.n[axis] - s->shape.layers[axis][1]];
+    }
+    b->dt = c->courant / (EC_LIGHT_SPEED * sqrt(sum));
+    for (int axis = 0; axis < 3; axis++) {
+        const double *x = b->line[axis];
+        const int n = s->shape.n[axis];
+        for (int i = 0; i <= n; i++)
+            for (int half = 0; half < 2; half++) { /* node i, cell i */
+                double kappa = 1;
+                double *pb = (half ? b->bh : b->be)[axis] + i,
+                       *pc = (half ? b->ch : b->ce)[axis] + i;
+                const double at = i + 0.5 * half;
+                const double d = half ? (i < n ? x[i + 1] - x[i] : 0)
+                                      : 0.5 * (x[i < n ? i + 1 : n] - x[i > 0 ? i - 1 : 0]);
+                for (int side = 0; side < 2; side++) {
+                    const int layers = s->shape.layers[axis][side];
+                    const double depth = side ? at - (n - layers) : layers - at;
+                    if (layers > 0 && depth > 0 && i + half <= n)
+                        absorb(c, depth / layers, side ? x[n] - x[n - 1] : x[1] - x[0], b->dt, pb,
+                               pc, &kappa);
+                }
+                (half ? b->id_h : b->id_e)[axis][i] = d > 0 ? 1 / (kappa * d) : 0;
+            }
+    }
+}
+
+/* ---- objects ------------------------------------------------------------------------------------ */
+
+static double value_of(ec_fdtd_number n, const double *values)
+{
+    return ec_fdtd_number_of(n, values);
+}
+
+static void solid(const ec_fdtd_config *c, const ec_fdtd_object *o, const double *values,
+                  ec_fdtd_build *b, ec_fdtd_solid *to)
+{
+    double at[3], size[3], other[3];
+    const double radius = value_of(o->radius, values), length = value_of(o->length, values);
+
+    (void)c;
+    memset(to, 0, sizeof *to);
+    to->axis = o->axis;
+    to->material = o->material;
+    for (int i = 0; i < 3; i++) {
+        at[i] = value_of(o->at[i], values);
+        size[i] = value_of(o->size[i], values);
+        other[i] = value_of(o->to[i], values);
+        to->lo[i] = at[i];
+        to->hi[i] = at[i];
+    }
+    to->radius = radius;
+    to->inner = value_of(o->inner_radius, values);
+    switch (o->kind) {
+    case EC_FDTD_BOX:
+    case EC_FDTD_PLATE:
+        for (int i = 0; i < 3; i++) {
+            const double half = o->kind == EC_FDTD_PLATE && i == o->axis ? 0 : 0.5 * size[i];
+            to->lo[i] = at[i] - half;
+            to->hi[i] = at[i] + half;
+        }
+        break;
+    case EC_FDTD_CYLINDER:
+    case EC_FDTD_SPHERE:
+        to->kind = o->kind == EC_FDTD_SPHERE ? EC_FDTD_SOLID_SPHERE : EC_FDTD_SOLID_CYLINDER;
+        for (int i = 0; i < 3; i++) {
+            const double half = o->kind == EC_FDTD_CYLINDER && i == o->axis ? 0.5 * length : radius;
+            to->lo[i] = at[i] - half;
+            to->hi[i] = at[i] + half;
+        }
+        break;
+    case EC_FDTD_POLYGON: {
+        const int u = (o->axis + 1) % 3, v = (o->axis + 2) % 3;
+        to->kind = EC_FDTD_SOLID_POLYGON;
+        to->first_point = b->n_points;
+        to->n_points = o->n_points;
+        to->lo[u] = to->lo[v] = INFINITY;
+        to->hi[u] = to->hi[v] = -INFINITY;
+        for (int32_t p = 0; p < o->n_points; p++)
+            for (int t = 0; t < 2; t++) {
+                const int axis = t ? v : u;
+                const double x = at[axis] + value_of(o->points[p][t], values);
+                b->point[2 * (b->n_points + p) + t] = x;
+                to->lo[axis] = fmin(to->lo[axis], x);
+                to->hi[axis] = fmax(to->hi[axis], x);
+            }
+        to->hi[o->axis] = at[o->axis] + length;
+        b->n_points += o->n_points;
+        break;
+    }
+    case EC_FDTD_WIRE:
+        for (int i = 0; i < 3; i++) {
+            to->lo[i] = fmin(at[i], other[i]) - (i == o->axis ? 0 : radius);
+            to->hi[i] = fmax(at[i], other[i]) + (i == o->axis ? 0 : radius);
+        }
+        break;
+    }
+    if (o->material == EC_FDTD_FREE_SPACE && o->kind == EC_FDTD_PLATE) {
+        const double ohms = value_of(o->ohms, values);
+        to->sheet = ohms > 0 ? 1 / ohms : 0;
+    }
+}
+
+/* In the order in which later ones count: by priority, then as they were given. */
+static int by_priority(const void *a, const void *b)
+{
+    const ec_fdtd_object *const *x = a, *const *y = b;
+    if ((*x)->priority != (*y)->priority)
+        return (*x)->priority < (*y)->priority ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *b)
+{
+    const ec_fdtd_config *c = &s->model->config;
+    const ec_fdtd_object **order = malloc(((size_t)c->n_objects + 1) * sizeof *order);
+
+    if (!order)
+        return ec_fail(EC_ERR_MEMORY, "no memory for %d objects", c->n_objects);
+    for (int32_t i = 0; i < c->n_objects; i++)
+        order[i] = c->objects + i;
+    qsort(order, (size_t)c->n_objects, sizeof *order, by_priority);
+    b->n_solids = c->n_objects;
+    for (int32_t i = 0; i < c->n_objects; i++)
+        solid(c, order[i], values, b, b->solid + i);
+    free(order);
+    b->n_media = c->n_materials;
+    for (int32_t i = 0; i < c->n_materials; i++) {
+        const ec_fdtd_material *m = c->materials + i;
+        ec_fdtd_medium *to = b->medium + i;
+        to->eps_r = value_of(m->eps_r, values);
+        to->mu_r = value_of(m->mu_r, values);
+        to->sigma = value_of(m->conductivity, values);
+        to->sigma_m = value_of(m->magnetic_conductivity, values);
+        const double loss = value_of(m->loss_tangent, values);
+        if (loss > 0)
+            to->sigma += loss * 2 * EC_PI * m->loss_frequency * EC_FDTD_EPS0 * to->eps_r;
+        if (!(to->eps_r > 0) || !(to->mu_r > 0) || !(to->sigma >= 0) || !(to->sigma_m >= 0))
+            return ec_fail(EC_ERR_RANGE,
+                           "material '%s': eps_r %g, mu_r %g, conductivity %g S/m, magnetic "
+                           "conductivity %g ohm/m: the first two must be above 0, the others not "
+                           "below 0",
+                           m->name ? m->name : "", to->eps_r, to->mu_r, to->sigma, to->sigma_m);
+    }
+    return EC_OK;
+}
+
+/* ---- ports -------------------------------------------------------------------------------------- */
+
+/* Nearest node of an axis, checked: a line must be there unless the model snaps. */
+static int node_of(const ec_fdtd_setup *s, const ec_fdtd_build *b, int axis, double x, int *node)
+{
+    const double *line = b->line[axis];
+    const int n = s->shape.n[axis];
+    int at = 0;
+
+    for (int i = 1; i <= n; i++)
+        if (fabs(line[i] - x) < fabs(line[at] - x))
+            at = i;
+    const double cell = at < n ? line[at + 1] - line[at] : line[n] - line[n - 1];
+    const double off = fabs(line[at] - x) / cell;
+    if (!(off < (s->model->config.grid.snap ? 0.5001 : 1e-4)))
+        return ec_fail(EC_ERR_RANGE, "no grid line at %c = %.9g m: the nearest is at %.9g m",
+                       "xyz"[axis], x, line[at]);
+    *node = at;
+    return EC_OK;
+}
+
+/* Length of the dual edge through a node. */
+static double dual(const ec_fdtd_setup *s, const ec_fdtd_build *b, int axis, int node)
+{
+    const double *x = b->line[axis];
+    const int n = s->shape.n[axis];
+    return 0.5 * (x[node < n ? node + 1 : n] - x[node > 0 ? node - 1 : 0]);
+}
+
+/* The edges of a port: columns of nodes [lo, hi] across the axis, edges [lo, hi) along it. */
+typedef struct strip {
+    int lo[3], hi[3], axis, columns;
+    double direction; /* +1: from the low to the high end */
+    double length;
+} strip;
+
+static int strip_of(const ec_fdtd_setup *s, const ec_fdtd_build *b, const ec_fdtd_port *port,
+                    const double *values, strip *to)
+{
+    *to = (strip){.axis = port->axis, .columns = 1, .direction = 1};
+    for (int axis = 0; axis < 3; axis++) {
+        int from, end, status;
+        const double x = value_of(port->from[axis], values), y = value_of(port->to[axis], values);
+        if ((status = node_of(s, b, axis, x, &from)) != EC_OK ||
+            (status = node_of(s, b, axis, y, &end)) != EC_OK)
+            return ec_fail(status, "port '%s': %s", port->name, ec_error_text());
+        if (axis == port->axis && from > end)
+            to->direction = -1;
+        to->lo[axis] = from < end ? from : end;
+        to->hi[axis] = from < end ? end : from;
+        if (axis != port->axis)
+            to->columns *= to->hi[axis] - to->lo[axis] + 1;
+    }
+    if (to->lo[port->axis] == to->hi[port->axis])
+        return ec_fail(EC_ERR_RANGE,
+                       "port '%s': its ends are on one grid line along %c: it needs a length",
+                       port->name, "xyz"[port->axis]);
+    to->length = b->line[port->axis][to->hi[port->axis]] - b->line[port->axis][to->lo[port->axis]];
+    return EC_OK;
+}
+
+typedef struct parts {
+    int32_t loads, e_terms, h_terms, sources;
+} parts;
+
+/* Adds what one edge of a port is: without arrays it only counts. */
+static void edge(const ec_fdtd_setup *s, ec_fdtd_build *b, int32_t p, const strip *q, const int *at,
+                 const double *values, bool write, parts *n)
+{
+    const ec_fdtd_port *port = s->model->config.ports + p;
+    const ec_fdtd_shape *shape = &s->shape;
+    const int c = q->axis, u = (c + 1) % 3, v = (c + 2) % 3;
+    const double length = b->line[c][at[c] + 1] - b->line[c][at[c]];
+    const double area = dual(s, b, u, at[u]) * dual(s, b, v, at[v]);
+    const int64_t place = ec_fdtd_at(shape, at[0], at[1], at[2]);
+    const int64_t first = shape->plane, component = shape->plane * (shape->n[2] + 1);
+    const double ohms = value_of(port->ohms, values) * q->columns;
+    const double farads = value_of(port->farads, values) / q->columns;
+
+    if (port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_ELEMENT) {
+        if (write)
+            b->load[n->loads] =
+                (ec_fdtd_load){c,
+                               at[0],
+                               at[1],
+                               at[2],
+                               q->length / (length * ohms),
+                               port->kind == EC_FDTD_ELEMENT ? farads * q->length / length : 0};
+        n->loads++;
+    }
+    if (!is_port(port->kind))
+        return;
+    if (write)
+        b->e_term[n->e_terms] = (ec_fdtd_term){c * shape->field + first + place, at[2],
+                                               p * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE,
+                                               -q->direction * length / q->columns};
+    n->e_terms++;
+    if (at[c] == (q->lo[c] + q->hi[c] - 1) / 2)
+        for (int t = 0; t < 4; t++) { /* around the edge: +H_v, -H_v behind, -H_u, +H_u behind */
+            const int along = t < 2 ? v : u, across = t < 2 ? u : v;
+            int face[3] = {at[0], at[1], at[2]};
+            face[across] -= t == 1 || t == 3;
+            if (face[across] < 0)
+                continue;
+            if (write)
+                b->h_term[n->h_terms] = (ec_fdtd_term){
+                    (3 + along) * shape->field + first +
+                        ec_fdtd_at(shape, face[0], face[1], face[2]),
+                    face[2], p * EC_FDTD_PORT_PROBES + EC_FDTD_THROUGH,
+                    (t == 0 || t == 3 ? 1 : -1) * q->direction * dual(s, b, along, at[along])};
+            n->h_terms++;
+        }
+    if (port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_CURRENT) {
+        /* The source's current through the resistance, or the current itself: a density that
+         * flows along the port, against E. */
+        const double amps = port->kind == EC_FDTD_LUMPED ? 1 / ohms : 1.0 / q->columns;
+        if (write)
+            b->source[p][n->sources] =
+                (ec_fdtd_source){c * shape->field + first + place, c * component + place, at[2],
+                                 -q->direction * amps / area};
+        n->sources++;
+    }
+}
+
+/* Goes over all edges of all ports: counts them, then writes them. */
+static int ports(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *b, bool write)
+{
+    const ec_fdtd_config *c = &s->model->config;
+    parts n = {0, 0, 0, 0};
+
+    for (int32_t p = 0; p < c->n_ports; p++) {
+        strip all;
+        int at[3], status = strip_of(s, b, c->ports + p, values, &all);
+        if (status != EC_OK)
+            return status;
+        n.sources = 0;
+        const int axis = all.axis;
+        for (at[2] = all.lo[2]; at[2] <= all.hi[2] - (axis == 2); at[2]++)
+            for (at[1] = all.lo[1]; at[1] <= all.hi[1] - (axis == 1); at[1]++)
+                for (at[0] = all.lo[0]; at[0] <= all.hi[0] - (axis == 0); at[0]++)
+                    edge(s, b, p, &all, at, values, write, &n);
+        if (!write && n.sources) {
+            b->source[p] = calloc((size_t)n.sources, sizeof *b->source[p]);
+            if (!b->source[p])
+                return ec_fail(EC_ERR_MEMORY, "no memory for a port's sources");
+        }
+        b->n_sources[p] = n.sources;
+    }
+    if (!write) {
+        b->load = calloc((size_t)n.loads + 1, sizeof *b->load);
+        b->e_term = calloc((size_t)n.e_terms + 1, sizeof *b->e_term);
+        b->h_term = calloc((size_t)n.h_terms + 1, sizeof *b->h_term);
+        if (!b->load || !b->e_term || !b->h_term)
+            return ec_fail(EC_ERR_MEMORY, "no memory for ports");
+    }
+    b->n_loads = n.loads;
+    b->n_e_terms = n.e_terms;
+    b->n_h_terms = n.h_terms;
+    return EC_OK;
+}
+
+static int by_plane(const void *a, const void *b)
+{
+    const ec_fdtd_term *x = a, *y = b;
+    if (x->k != y->k)
+        return x->k < y->k ? -1 : 1;
+    return x->probe != y->probe ? (x->probe < y->probe ? -1 : 1)
+                                : (x->index < y->index ? -1 : x->index > y->index);
+}
+
+/* ---- pulse -------------------------------------------------------------------------------------- */
+
+static int pulse(const ec_fdtd_setup *s, ec_fdtd_build *b)
+{
+    const double T = pulse_time(s->pulse_width), t0 = 4.5 * T; /* -88 dB at its ends */
+
+    b->n_wave = (int64_t)ceil(2 * t0 / b->dt);
+    b->wave = reals((size_t)b->n_wave + 1);
+    if (!b->wave)
+        return ec_fail(EC_ERR_MEMORY, "no memory for a pulse of %lld steps", (long long)b->n_wave);
+    for (int64_t i = 0; i < b->n_wave; i++) {
+        const double t = ((double)i + 0.5) * b->dt - t0, g = exp(-t * t / (T * T));
+        b->wave[i] = s->pulse == EC_FDTD_GAUSSIAN ? g
+                     : s->pulse == EC_FDTD_DIFFERENTIATED
+                         ? -sqrt(2) * exp(0.5) * t / T * g
+                         : g * sin(2 * EC_PI * s->pulse_centre * t);
+    }
+    return EC_OK;
+}
+
+/* ---- build -------------------------------------------------------------------------------------- */
+
+int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
+{
+    ec_fdtd_build *b = calloc(1, sizeof *b);
+    int status;
+
+    if (!b || !allocate(setup, b)) {
+        ec_fdtd_build_destroy(setup, &b);
+        return ec_fail(EC_ERR_MEMORY, "no memory for a domain's lines");
+    }
+    if ((status = ec_fdtd_lay_lines(setup->lines, values, b->line)) != EC_OK)
+        goto fail;
+    spacings(setup, b);
+    if ((status = objects(setup, values, b)) != EC_OK || (status = pulse(setup, b)) != EC_OK ||
+        (status = ports(setup, values, b, false)) != EC_OK ||
+        (status = ports(setup, values, b, true)) != EC_OK)
+        goto fail;
+    qsort(b->e_term, (size_t)b->n_e_terms, sizeof *b->e_term, by_plane);
+    qsort(b->h_term, (size_t)b->n_h_terms, sizeof *b->h_term, by_plane);
+    *build = b;
+    return EC_OK;
+fail:
+    ec_fdtd_build_destroy(setup, &b);
+    return status;
+}
+
+void ec_fdtd_build_destroy(const ec_fdtd_setup *setup, ec_fdtd_build **build)
+{
+    ec_fdtd_build *b = *build;
+
+    if (!b)
+        return;
+    for (int i = 0; i < 3; i++) {
+        double *list[] = {b->line[i], b->id_e[i], b->id_h[i], b->be[i],
+                          b->ce[i],   b->bh[i],   b->ch[i]};
+        for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+            free(list[k]);
+    }
+    for (int32_t p = 0; b->source && p < setup->model->config.n_ports; p++)
+        free(b->source[p]);
+    free(b->solid);
+    free(b->medium);
+    free(b->point);
+    free(b->load);
+    free(b->e_term);
+    free(b->h_term);
+    free(b->n_sources);
+    free(b->source);
+    free(b->wave);
+    free(b);
+    *build = NULL;
+}

@@ -1,0 +1,117 @@
+/* fdtd_domain_internal.h: how the fields of a domain lie in memory, for the CPU and for CUDA.
+ *
+ * A component is [z][y][x] with x fastest: element (i, j, k) at (k * rows + j) * pitch + i, for every
+ * node 0 <= i <= n[0] and so on; Ex(i, j, k) is that of the edge from node i to i + 1, Hx(i, j, k) that of
+ * the face between the nodes j, j + 1 and k, k + 1 (K. S. Yee, 1966). What does not exist (Ex at i =
+ * n[0], Hx at j = n[1]) is an element that stays 0: edges there have coefficients 0, and the inverse
+ * spacing behind the last node is 0. There is a plane of zeros before the first and one behind the
+ * last plane. So one rule holds for all elements and no wall needs a branch: an electric wall has coefficients 0
+ * on its edges, a magnetic one reads H = 0 beyond it over half a cell.
+ *
+ * Update of step s (times in units of dt): H(s - 1/2) -> H(s + 1/2) from E(s), then E(s) -> E(s + 1);
+ * with c1, c2 the axes after c in cyclic order, ' the differences to the neighbour
+ *   H_c = a H_c + b (E_c2' along c1 / d1 - E_c1' along c2 / d2),   b < 0
+ *   E_c = a E_c + b (H_c2' along c1 / d1 - H_c1' along c2 / d2)
+ * then the absorbing layers' terms along c1 and c2 (convolutional: J. A. Roden and S. D. Gedney,
+ * Microw. Opt. Technol. Lett. 27, 2000), then sources. */
+#ifndef EC_FDTD_DOMAIN_INTERNAL_H
+#define EC_FDTD_DOMAIN_INTERNAL_H
+
+#include "../../core/base.h"
+
+EC_C_BEGIN
+
+#define EC_FDTD_MU0  1.25663706212e-6 /* H/m, CODATA 2018 */
+#define EC_FDTD_EPS0 (1 / (EC_FDTD_MU0 * EC_LIGHT_SPEED * EC_LIGHT_SPEED))
+#define EC_FDTD_ETA0 (EC_FDTD_MU0 * EC_LIGHT_SPEED)
+
+enum { EC_FDTD_EX, EC_FDTD_EY, EC_FDTD_EZ, EC_FDTD_HX, EC_FDTD_HY, EC_FDTD_HZ };
+
+/* The same for all domains of a call. */
+typedef struct ec_fdtd_shape {
+    int32_t n[3];
+    int32_t pitch, rows;  /* elements a row, rows a plane */
+    int64_t plane;        /* elements */
+    int64_t field;        /* elements from one component to the next */
+    int32_t layers[3][2]; /* absorbing cells at the low and the high end of each axis */
+    int32_t slab[3];      /* nodes along an axis that have absorbing terms, 0 for none */
+    int64_t memory[3];    /* elements of one absorbing term of an axis */
+} ec_fdtd_shape;
+
+/* One value of E that is driven by a current density: E += b[edge] * (scale * wave[step]). Sorted by
+ * plane of z. */
+typedef struct ec_fdtd_source {
+    int64_t index; /* of E, from the field's first element */
+    int64_t edge;  /* of its coefficients */
+    int32_t k;     /* its plane */
+    double scale;
+} ec_fdtd_source;
+
+/* One summand of a probe: series[probe][step] += weight * field[index]. Sorted by plane, those of H
+ * apart from those of E. */
+typedef struct ec_fdtd_term {
+    int64_t index;
+    int32_t k, probe;
+    double weight;
+} ec_fdtd_term;
+
+/* A domain. Reals are float or double, as the call has it. */
+typedef struct ec_fdtd_domain {
+    void *field;         /* [6] components of `field` elements; the first plane of each is behind a
+                            plane of zeros */
+    const void *a, *b;   /* [3] of E, indexed like a component without its plane of zeros */
+    const void *ha, *hb; /* of H, where there are magnetic materials; else NULL: 1 and */
+    double h;            /* -dt / mu_0 */
+    double dt;           /* s */
+    const void *id_e[3]; /* [n + 1] 1 / (kappa d) at nodes (between the cells' middles) */
+    const void *id_h[3]; /* [n + 1] of cells, the last 0 */
+    /* Absorbing terms psi = be psi + ce (difference * id), [n + 1] for each axis, at nodes and at cells. */
+    const void *be[3], *ce[3], *bh[3], *ch[3];
+    void *psi; /* of E: axis x: y, z, axis y: z, x, axis z: x, y; then the same of H */
+    const ec_fdtd_source *source;
+    int32_t n_sources;
+    const double *wave; /* [n_wave], at the times step + 1/2 */
+    int64_t n_wave;
+    const ec_fdtd_term *e_term, *h_term;
+    int32_t n_e_terms, n_h_terms;
+    double *series; /* [probe][window], set to 0 before; from `step` on */
+    int64_t step;   /* that comes next */
+    int32_t steps;  /* to do now; 0: none */
+} ec_fdtd_domain;
+
+typedef struct ec_fdtd_steps_args {
+    ec_fdtd_shape shape;
+    const ec_fdtd_domain *domain; /* [n], on the backend */
+    int32_t n;
+    int32_t window;  /* of series, at least the steps of each */
+    int32_t threads; /* of the CPU */
+    bool double_precision;
+} ec_fdtd_steps_args;
+
+/* Of a domain at rest between two steps, with true materials: 1/2 (eps E(s)^2 + mu H(s - 1/2)
+ * H(s + 1/2)) over all cells that are not absorbing: what the update conserves. */
+typedef struct ec_fdtd_energy_args {
+    ec_fdtd_shape shape;
+    const ec_fdtd_domain *domain;
+    double *energy; /* [n], J */
+    int32_t n, threads;
+    bool double_precision;
+} ec_fdtd_energy_args;
+
+EC_FN int64_t ec_fdtd_at(const ec_fdtd_shape *s, int i, int j, int k)
+{
+    return k * s->plane + (int64_t)j * s->pitch + i;
+}
+
+/* Position of a node in an axis' absorbing terms, -1 outside of the layers. */
+EC_FN int ec_fdtd_slab(const ec_fdtd_shape *s, int axis, int i)
+{
+    if (i < s->layers[axis][0])
+        return i;
+    if (s->layers[axis][1] > 0 && i >= s->n[axis] - s->layers[axis][1])
+        return i - (s->n[axis] - s->layers[axis][1]) + s->layers[axis][0];
+    return -1;
+}
+
+EC_C_END
+#endif

@@ -1,0 +1,313 @@
+/* fdtd_raster_internal.h: which material an edge of the grid has, for the CPU and for CUDA.
+ *
+ * An edge is a conductor when its middle lies in one, its surface included. Otherwise its
+ * permittivity and conductivity are the means over the dual face, sampled in its four quarters (E
+ * is tangential to what the cells' faces separate; K.-P. Hwang and A. C. Cangellaris, IEEE Microw.
+ * Wireless Compon. Lett. 11, 2001). A face's permeability is the harmonic mean along its normal, where B
+ * is continuous. Of objects that overlap the last one of the list counts.
+ *
+ * What touches an end of the domain goes on into the absorbing cells beyond it: places there are
+ * those of the domain's end. */
+#ifndef EC_FDTD_RASTER_INTERNAL_H
+#define EC_FDTD_RASTER_INTERNAL_H
+
+#include "fdtd_domain_internal.h"
+
+EC_C_BEGIN
+
+enum {
+    EC_FDTD_SOLID_BOX, /* plates and wires too: boxes without an extent along one or two axes */
+    EC_FDTD_SOLID_CYLINDER,
+    EC_FDTD_SOLID_SPHERE,
+    EC_FDTD_SOLID_POLYGON
+};
+
+/* An object with a candidate's numbers. */
+typedef struct ec_fdtd_solid {
+    int32_t kind, axis;
+    int32_t material; /* of the structure's table; EC_FDTD_PEC, EC_FDTD_FREE_SPACE */
+    int32_t first_point, n_points;
+    double lo[3], hi[3];  /* m, its extent */
+    double radius, inner; /* m */
+    double sheet;         /* S, of a conducting sheet; 0: it is none */
+} ec_fdtd_solid;
+
+typedef struct ec_fdtd_medium {
+    double eps_r, mu_r, sigma, sigma_m; /* S/m, ohm/m */
+} ec_fdtd_medium;
+
+/* A conductance and a capacitance in an edge, S m and F m: current over field. */
+typedef struct ec_fdtd_load {
+    int32_t c, i, j, k;
+    double g, cap;
+} ec_fdtd_load;
+
+/* A candidate's, on the backend. */
+typedef struct ec_fdtd_structure {
+    const double *line[3];      /* [n + 1], m */
+    double end[3][2];           /* of the domain, without absorbing cells */
+    const ec_fdtd_solid *solid; /* the last one counts */
+    int32_t n_solids;
+    const double *point; /* of polygons: pairs */
+    const ec_fdtd_medium *medium;
+    const ec_fdtd_load *load;
+    int32_t n_loads;
+    double dt;
+    void *a, *b, *ha, *hb; /* as in ec_fdtd_domain; ha NULL without magnetic materials */
+} ec_fdtd_structure;
+
+typedef struct ec_fdtd_raster_args {
+    ec_fdtd_shape shape;
+    const ec_fdtd_structure *structure; /* [n] */
+    int32_t magnetic_wall[3][2];
+    int32_t averaging;
+    bool double_precision;
+} ec_fdtd_raster_args;
+
+/* Whether a point lies in a solid that is `margin` larger on all sides (smaller if below 0). */
+EC_FN bool ec_fdtd_contains(const ec_fdtd_solid *s, const double *point, const double *p,
+                            double margin)
+{
+    for (int c = 0; c < 3; c++)
+        if (p[c] < s->lo[c] - margin || p[c] > s->hi[c] + margin)
+            return false;
+    if (s->kind == EC_FDTD_SOLID_BOX)
+        return true;
+    const int u = (s->axis + 1) % 3, v = (s->axis + 2) % 3;
+    if (s->kind == EC_FDTD_SOLID_POLYGON) {
+        bool inside = false;
+        double nearest = INFINITY;
+        const double *q = point + 2 * s->first_point;
+        for (int i = 0, j = s->n_points - 1; i < s->n_points; j = i++) {
+            const double ax = q[2 * j] - p[u], ay = q[2 * j + 1] - p[v];
+            const double bx = q[2 * i] - p[u], by = q[2 * i + 1] - p[v];
+            const double ex = bx - ax, ey = by - ay, length = ex * ex + ey * ey;
+            double t = length > 0 ? -(ax * ex + ay * ey) / length : 0;
+            t = t < 0 ? 0 : t > 1 ? 1 : t;
+            const double dx = ax + t * ex, dy = ay + t * ey, d = dx * dx + dy * dy;
+            nearest = d < nearest ? d : nearest;
+            if ((ay > 0) != (by > 0) && ax + ay / (ay - by) * ex > 0)
+                inside = !inside;
+        }
+        return margin >= 0 ? inside || nearest <= margin * margin
+                           : inside && nearest >= margin * margin;
+    }
+    double r2 = 0;
+    for (int c = 0; c < 3; c++)
+        if (s->kind == EC_FDTD_SOLID_SPHERE || c != s->axis) {
+            const double d = p[c] - 0.5 * (s->lo[c] + s->hi[c]);
+            r2 += d * d;
+        }
+    const double outer = s->radius + margin, inner = s->inner - margin;
+    return outer >= 0 && r2 <= outer * outer &&
+           (s->inner <= 0 || inner <= 0 || r2 >= inner * inner);
+}
+
+/* The last solid that has the point, -1 for none. Conductors have their surface, other solids have not. */
+EC_FN int ec_fdtd_top(const ec_fdtd_structure *s, const double *p, double tolerance)
+{
+    for (int i = s->n_solids - 1; i >= 0; i--) {
+        const ec_fdtd_solid *solid = s->solid + i;
+        if (solid->sheet > 0)
+            continue;
+        if (ec_fdtd_contains(solid, s->point, p, solid->material == -2 ? tolerance : -tolerance))
+            return i;
+    }
+    return -1;
+}
+
+EC_FN double ec_fdtd_clamped(const ec_fdtd_structure *s, int axis, double x)
+{
+    return x < s->end[axis][0] ? s->end[axis][0] : x > s->end[axis][1] ? s->end[axis][1] : x;
+}
+
+/* Medium at a point in a cell, false in a conductor. */
+EC_FN bool ec_fdtd_medium_at(const ec_fdtd_structure *s, const double *p, double tolerance,
+                             ec_fdtd_medium *medium)
+{
+    double q[3];
+    for (int c = 0; c < 3; c++) { /* just within the domain, so that what ends there has it */
+        const double lo = s->end[c][0] + 4 * tolerance, hi = s->end[c][1] - 4 * tolerance;
+        q[c] = p[c] < lo ? lo : p[c] > hi ? hi : p[c];
+    }
+    const int top = ec_fdtd_top(s, q, tolerance);
+    medium->eps_r = medium->mu_r = 1;
+    medium->sigma = medium->sigma_m = 0;
+    if (top >= 0 && s->solid[top].material == -2)
+        return false;
+    if (top >= 0 && s->solid[top].material >= 0)
+        *medium = s->medium[s->solid[top].material];
+    return true;
+}
+
+/* Permittivity (F/m) and conductivity (S/m) of edge (i, j, k) along c; false: a conductor, or it does
+ * not exist. area: of its dual face, m^2. */
+EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
+                        const int *place, double *eps, double *sigma, double *area)
+{
+    const int u = (c + 1) % 3, v = (c + 2) % 3;
+    double p[3], half[2][2], least, sheets = 0;
+
+    if (place[c] >= a->shape.n[c])
+        return false;
+    least = s->line[c][place[c] + 1] - s->line[c][place[c]];
+    for (int t = 0; t < 2; t++) {
+        const int axis = t ? v : u, at = place[axis], n = a->shape.n[axis];
+        if ((at == 0 && !a->magnetic_wall[axis][0]) || (at == n && !a->magnetic_wall[axis][1]))
+            return false;
+        half[t][0] = at > 0 ? 0.5 * (s->line[axis][at] - s->line[axis][at - 1]) : 0;
+        half[t][1] = at < n ? 0.5 * (s->line[axis][at + 1] - s->line[axis][at]) : 0;
+        for (int side = 0; side < 2; side++)
+            if (half[t][side] > 0 && half[t][side] < least)
+                least = half[t][side];
+        p[axis] = ec_fdtd_clamped(s, axis, s->line[axis][at]);
+    }
+    p[c] = ec_fdtd_clamped(s, c, 0.5 * (s->line[c][place[c]] + s->line[c][place[c] + 1]));
+    const double tolerance = 1e-6 * least;
+    const int top = ec_fdtd_top(s, p, tolerance);
+    if (top >= 0 && s->solid[top].material == -2)
+        return false;
+    for (int i = 0; i < s->n_solids; i++) { /* sheets that the edge lies in */
+        const ec_fdtd_solid *solid = s->solid + i;
+        if (solid->sheet <= 0 || solid->axis == c ||
+            !ec_fdtd_contains(solid, s->point, p, tolerance))
+            continue;
+        const int t = solid->axis == v;
+        sheets += solid->sheet / (half[t][0] + half[t][1]);
+    }
+    double total = 0, sum_eps = 0, sum_sigma = 0;
+    const int n = a->averaging, along = n > 1 ? n : 1;
+    for (int su = 0; su < 2; su++)
+        for (int sv = 0; sv < 2; sv++) {
+            const double w = half[0][su] * half[1][sv] / (n * n * along);
+            if (w <= 0)
+                continue;
+            for (int iu = 0; iu < n; iu++)
+                for (int iv = 0; iv < n; iv++)
+                    for (int ic = 0; ic < along; ic++) {
+                        ec_fdtd_medium m;
+                        double q[3];
+                        const double x0 = s->line[c][place[c]], x1 = s->line[c][place[c] + 1];
+                        q[c] = x0 + (x1 - x0) * (ic + 0.5) / along;
+                        q[u] = s->line[u][place[u]] + (su ? 1 : -1) * half[0][su] * (iu + 0.5) / n;
+                        q[v] = s->line[v][place[v]] + (sv ? 1 : -1) * half[1][sv] * (iv + 0.5) / n;
+                        if (!ec_fdtd_medium_at(s, q, tolerance, &m))
+                            continue;
+                        total += w;
+                        sum_eps += w * m.eps_r;
+                        sum_sigma += w * m.sigma;
+                    }
+        }
+    *eps = EC_FDTD_EPS0 * (total > 0 ? sum_eps / total : 1);
+    *sigma = (total > 0 ? sum_sigma / total : 0) + sheets;
+    *area = (half[0][0] + half[0][1]) * (half[1][0] + half[1][1]);
+    return true;
+}
+
+/* Permeability (H/m) and magnetic conductivity (ohm/m) of face (i, j, k) across c; false: none. */
+EC_FN bool ec_fdtd_face(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
+                        const int *place, double *mu, double *sigma)
+{
+    double q[3], length = 0, inverse = 0, loss = 0, least = INFINITY;
+
+    for (int t = 1; t < 3; t++) {
+        const int axis = (c + t) % 3, at = place[axis];
+        if (at >= a->shape.n[axis])
+            return false;
+        const double d = s->line[axis][at + 1] - s->line[axis][at];
+        q[axis] = s->line[axis][at] + 0.5 * d;
+        least = d < least ? d : least;
+    }
+    const int at = place[c];
+    for (int side = 0; side < 2; side++) {
+        ec_fdtd_medium m;
+        const int cell = side ? at : at - 1;
+        if (cell < 0 || cell >= a->shape.n[c])
+            continue;
+        const double w = 0.5 * (s->line[c][cell + 1] - s->line[c][cell]);
+        q[c] = s->line[c][at] + (side ? 0.5 : -0.5) * w;
+        if (!ec_fdtd_medium_at(s, q, 1e-6 * (w < least ? w : least), &m))
+            continue;
+        length += w;
+        inverse += w / m.mu_r;
+        loss += w * m.sigma_m;
+    }
+    *mu = EC_FDTD_MU0 * (inverse > 0 ? length / inverse : 1);
+    *sigma = length > 0 ? loss / length : 0;
+    return true;
+}
+
+EC_FN void ec_fdtd_store(void *to, bool wide, int64_t at, double value)
+{
+    if (wide)
+        ((double *)to)[at] = value;
+    else
+        ((float *)to)[at] = (float)value;
+}
+
+/* a and b of an element of a component. */
+EC_FN void ec_fdtd_raster_element(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
+                                  int64_t e)
+{
+    const ec_fdtd_shape *shape = &a->shape;
+    const int64_t component = shape->plane * (shape->n[2] + 1);
+    const int k = (int)(e / shape->plane), j = (int)(e % shape->plane / shape->pitch);
+    const int place[3] = {(int)(e % shape->pitch), j, k};
+    double eps = 1, sigma = 0, area = 0, fa = 0, fb = 0;
+    const bool exists = place[0] <= shape->n[0];
+
+    if (exists && ec_fdtd_edge(a, s, c, place, &eps, &sigma, &area)) {
+        const double loss = sigma * s->dt / (2 * eps);
+        fa = (1 - loss) / (1 + loss);
+        fb = s->dt / eps / (1 + loss);
+    }
+    ec_fdtd_store(s->a, a->double_precision, c * component + e, fa);
+    ec_fdtd_store(s->b, a->double_precision, c * component + e, fb);
+    if (!s->ha)
+        return;
+    fa = fb = 0;
+    if (exists && ec_fdtd_face(a, s, c, place, &eps, &sigma)) {
+        const double loss = sigma * s->dt / (2 * eps);
+        fa = (1 - loss) / (1 + loss);
+        fb = -s->dt / eps / (1 + loss);
+    }
+    ec_fdtd_store(s->ha, a->double_precision, c * component + e, fa);
+    ec_fdtd_store(s->hb, a->double_precision, c * component + e, fb);
+}
+
+/* Lanes are elements of a component, y components of structures. */
+EC_FN void ec_fdtd_raster(const ec_fdtd_raster_args *a, size_t lane0, size_t y)
+{
+    const ec_fdtd_shape *shape = &a->shape;
+    const int64_t component = shape->plane * (shape->n[2] + 1);
+
+    for (int l = 0; l < EC_LANES; l++)
+        if ((int64_t)(lane0 + l) < component)
+            ec_fdtd_raster_element(a, a->structure + y / 3, (int)(y % 3), (int64_t)(lane0 + l));
+}
+
+/* Loads of ports and elements: lanes are loads, y structures; after the raster. */
+EC_FN void ec_fdtd_load_edges(const ec_fdtd_raster_args *a, size_t lane0, size_t y)
+{
+    const ec_fdtd_structure *s = a->structure + y;
+    const int64_t component = a->shape.plane * (a->shape.n[2] + 1);
+
+    for (int l = 0; l < EC_LANES && (int32_t)(lane0 + l) < s->n_loads; l++) {
+        const ec_fdtd_load *load = s->load + lane0 + l;
+        const int place[3] = {load->i, load->j, load->k};
+        double eps, sigma, area;
+        if (!ec_fdtd_edge(a, s, load->c, place, &eps, &sigma, &area))
+            continue;
+        const double length =
+            s->line[load->c][place[load->c] + 1] - s->line[load->c][place[load->c]];
+        eps += load->cap * length / area;
+        sigma += load->g * length / area;
+        const double loss = sigma * s->dt / (2 * eps);
+        const int64_t at = load->c * component + ec_fdtd_at(&a->shape, load->i, load->j, load->k);
+        ec_fdtd_store(s->a, a->double_precision, at, (1 - loss) / (1 + loss));
+        ec_fdtd_store(s->b, a->double_precision, at, s->dt / eps / (1 + loss));
+    }
+}
+
+EC_C_END
+#endif

@@ -1,0 +1,637 @@
+/* fdtd_stack.c: slots of domains, their steps, looks and ends. */
+#include "fdtd_stack_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fdtd_kernels.h"
+
+EC_KERNEL_DECLARE_FLAGS(fdtd_steps, ec_fdtd_steps_args, EC_KERNEL_SERIAL)
+EC_KERNEL_DECLARE_FLAGS(fdtd_energy, ec_fdtd_energy_args, EC_KERNEL_SERIAL)
+EC_KERNEL_DECLARE(fdtd_raster, ec_fdtd_raster_args)
+EC_KERNEL_DECLARE(fdtd_loads, ec_fdtd_raster_args)
+EC_KERNEL_DECLARE(fdtd_spectrum, ec_fdtd_spectrum_args)
+
+enum {
+    LOOK = 256 /* steps between two looks */
+};
+
+/* Memory on the backend that grows. */
+typedef struct room {
+    void *memory;
+    size_t bytes;
+} room;
+
+/* A design's coefficients, which its domains share. */
+typedef struct holding {
+    size_t design;
+    int32_t users; /* 0: free */
+    ec_fdtd_build *build;
+    void *coefficient; /* a, b, and ha, hb */
+    room blob;         /* everything else of the build */
+    size_t wave, e_term, h_term, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3]; /* in blob */
+} holding;
+
+typedef struct slot {
+    bool used;
+    size_t design;
+    int32_t driven; /* of wants */
+    holding *of;
+    void *field, *psi;
+    room source;
+    double peak;   /* J */
+    double energy; /* J, at the last look */
+    ec_c128 *last; /* [port][frequency]: waves at an earlier look */
+    double last_time;
+    bool has_last;
+    double *kept;
+} slot;
+
+struct ec_fdtd_stack {
+    ec_backend *backend;
+    const ec_fdtd_setup *setup;
+    const ec_fdtd_wants *wants;
+    size_t real;
+    int32_t n_slots;
+    slot *slot;
+    holding *holding;       /* [n_slots] */
+    ec_fdtd_domain *domain; /* [n_slots] */
+    void *domain_there;     /* the same on the backend */
+    void *structure_there;  /* one */
+    void *series, *sum, *energy, *frequency, *offset;
+    ec_c128 *sum_here; /* [slot][probe][frequency] */
+    double *energy_here, *series_here;
+    room raster; /* lines and objects of the design that is built */
+};
+
+/* ---- memory ------------------------------------------------------------------------------------- */
+
+static size_t component_of(const ec_fdtd_setup *s)
+{
+    return (size_t)s->shape.plane * (size_t)(s->shape.n[2] + 1);
+}
+
+static size_t real_of(const ec_fdtd_setup *s)
+{
+    return s->model->config.double_precision ? sizeof(double) : sizeof(float);
+}
+
+static size_t field_bytes(const ec_fdtd_setup *s)
+{
+    return 6 * (size_t)s->shape.field * real_of(s);
+}
+
+static size_t psi_bytes(const ec_fdtd_setup *s)
+{
+    return 4 * (size_t)(s->shape.memory[0] + s->shape.memory[1] + s->shape.memory[2]) * real_of(s);
+}
+
+static size_t coefficient_bytes(const ec_fdtd_setup *s)
+{
+    return (s->magnetic ? 12 : 6) * component_of(s) * real_of(s);
+}
+
+static size_t sum_bytes(const ec_fdtd_setup *s)
+{
+    return (size_t)s->n_probes * (size_t)s->model->config.n_frequencies * sizeof(ec_c128);
+}
+
+static size_t series_bytes(const ec_fdtd_setup *s)
+{
+    return (size_t)s->n_probes * LOOK * sizeof(double);
+}
+
+size_t ec_fdtd_slot_bytes(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
+{
+    (void)wants;
+    return field_bytes(s) + psi_bytes(s) + coefficient_bytes(s) + sum_bytes(s) + series_bytes(s);
+}
+
+static int reserve(ec_backend *backend, room *r, size_t bytes)
+{
+    void *memory = NULL;
+
+    if (bytes <= r->bytes)
+        return EC_OK;
+    int status = backend->ops->alloc(backend, bytes, &memory);
+    if (status < 0)
+        return status;
+    backend->ops->release(backend, r->memory);
+    *r = (room){memory, bytes};
+    return EC_OK;
+}
+
+void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
+{
+    ec_fdtd_stack *s = *stack;
+
+    if (!s)
+        return;
+    ec_backend *backend = s->backend;
+    for (int32_t i = 0; i < s->n_slots; i++) {
+        if (s->slot) {
+            backend->ops->release(backend, s->slot[i].field);
+            backend->ops->release(backend, s->slot[i].psi);
+            backend->ops->release(backend, s->slot[i].source.memory);
+            free(s->slot[i].last);
+            free(s->slot[i].kept);
+        }
+        if (s->holding) {
+            backend->ops->release(backend, s->holding[i].coefficient);
+            backend->ops->release(backend, s->holding[i].blob.memory);
+            ec_fdtd_build_destroy(s->setup, &s->holding[i].build);
+        }
+    }
+    void *there[] = {s->domain_there, s->structure_there, s->series, s->sum,
+                     s->energy,       s->frequency,       s->offset, s->raster.memory};
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++)
+        backend->ops->release(backend, there[i]);
+    free(s->slot);
+    free(s->holding);
+    free(s->domain);
+    free(s->sum_here);
+    free(s->energy_here);
+    free(s->series_here);
+    free(s);
+    *stack = NULL;
+}
+
+static int create_slots(ec_fdtd_stack *s)
+{
+    const ec_fdtd_setup *setup = s->setup;
+    const ec_fdtd_config *c = &setup->model->config;
+    ec_backend *backend = s->backend;
+    const size_t n = (size_t)s->n_slots, waves = (size_t)c->n_ports * (size_t)c->n_frequencies;
+    const struct {
+        void **memory;
+        size_t bytes;
+    } there[] = {{&s->domain_there, n * sizeof(ec_fdtd_domain)},
+                 {&s->structure_there, sizeof(ec_fdtd_structure)},
+                 {&s->series, n * series_bytes(setup)},
+                 {&s->sum, n * sum_bytes(setup)},
+                 {&s->energy, n * sizeof(double)},
+                 {&s->frequency, (size_t)c->n_frequencies * sizeof(double)},
+                 {&s->offset, (size_t)setup->n_probes * sizeof(double)}};
+    int status = EC_OK;
+
+    s->slot = calloc(n, sizeof *s->slot);
+    s->holding = calloc(n, sizeof *s->holding);
+    s->domain = calloc(n, sizeof *s->domain);
+    s->sum_here = malloc(n * sum_bytes(setup) + 1);
+    s->energy_here = calloc(n, sizeof *s->energy_here);
+    s->series_here = malloc(n * series_bytes(setup) + 1);
+    double *offset = calloc((size_t)setup->n_probes + 1, sizeof *offset);
+    if (!s->slot || !s->holding || !s->domain || !s->sum_here || !s->energy_here ||
+        !s->series_here || !offset)
+        status = ec_fail(EC_ERR_MEMORY, "no memory for %d domains", s->n_slots);
+    for (size_t i = 0; i < n && status >= 0; i++) {
+        slot *q = s->slot + i;
+        q->last = calloc(waves + 1, sizeof *q->last);
+        if (s->wants->n_kept)
+            q->kept = calloc((size_t)s->wants->n_kept * (size_t)c->max_steps, sizeof *q->kept);
+        if (!q->last || (s->wants->n_kept && !q->kept))
+            status = ec_fail(EC_ERR_MEMORY, "no memory for %d domains", s->n_slots);
+        if (status >= 0)
+            status = backend->ops->alloc(backend, field_bytes(setup), &q->field);
+        if (status >= 0 && psi_bytes(setup) > 0)
+            status = backend->ops->alloc(backend, psi_bytes(setup), &q->psi);
+        if (status >= 0)
+            status =
+                backend->ops->alloc(backend, coefficient_bytes(setup), &s->holding[i].coefficient);
+    }
+    for (size_t i = 0; i < sizeof there / sizeof *there && status >= 0; i++)
+        status = backend->ops->alloc(backend, there[i].bytes, there[i].memory);
+    for (int32_t i = 0; offset && i < setup->n_probes; i++)
+        offset[i] = i % EC_FDTD_PORT_PROBES == EC_FDTD_VOLTAGE ? 1 : 0.5;
+    if (status >= 0)
+        status = backend->ops->upload(backend, s->frequency, c->frequency,
+                                      (size_t)c->n_frequencies * sizeof(double));
+    if (status >= 0)
+        status = backend->ops->upload(backend, s->offset, offset,
+                                      (size_t)setup->n_probes * sizeof(double));
+    free(offset);
+    return status;
+}
+
+int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
+                         const ec_fdtd_wants *wants, size_t domains, size_t budget,
+                         ec_fdtd_stack **stack)
+{
+    ec_fdtd_stack *s = calloc(1, sizeof *s);
+    const size_t each = ec_fdtd_slot_bytes(setup, wants);
+    /* The CPU keeps a domain a thread in its caches; a GPU works on all that fit. */
+    size_t n = backend->is_cuda ? 1024 : (size_t)(backend->threads > 1 ? backend->threads : 1);
+
+    if (!s)
+        return ec_fail(EC_ERR_MEMORY, "no memory for a stack of domains");
+    n = domains < n ? domains : n;
+    if (budget > 0 && budget / each < n)
+        n = budget / each;
+    s->backend = backend;
+    s->setup = setup;
+    s->wants = wants;
+    s->real = real_of(setup);
+    s->n_slots = n < 1 ? 1 : (int32_t)n;
+    int status = create_slots(s);
+    if (status < 0) {
+        ec_fdtd_stack_destroy(&s);
+        return status;
+    }
+    *stack = s;
+    return EC_OK;
+}
+
+/* ---- a design to the backend -------------------------------------------------------------------- */
+
+/* Bytes on their way to the backend, each part aligned. */
+typedef struct parcel {
+    char *data;
+    size_t bytes, most;
+    bool failed;
+} parcel;
+
+static size_t put(parcel *p, const void *data, size_t bytes)
+{
+    const size_t at = ec_round_up(p->bytes, 16);
+
+    if (at + bytes > p->most) {
+        const size_t most = 2 * (at + bytes) + 4096;
+        char *more = realloc(p->data, most);
+        if (!more) {
+            p->failed = true;
+            return 0;
+        }
+        p->data = more;
+        p->most = most;
+    }
+    memset(p->data + p->bytes, 0, at - p->bytes);
+    if (bytes)
+        memcpy(p->data + at, data, bytes);
+    p->bytes = at + bytes;
+    return at;
+}
+
+static size_t put_reals(parcel *p, const double *data, size_t n, size_t real)
+{
+    if (real == sizeof(double))
+        return put(p, data, n * sizeof(double));
+    float *narrow = malloc(n * sizeof *narrow + 1);
+    if (!narrow) {
+        p->failed = true;
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        narrow[i] = (float)data[i];
+    const size_t at = put(p, narrow, n * sizeof *narrow);
+    free(narrow);
+    return at;
+}
+
+static int send(ec_backend *backend, parcel *p, room *to)
+{
+    int status = p->failed ? ec_fail(EC_ERR_MEMORY, "no memory for a domain's lists")
+                           : reserve(backend, to, p->bytes);
+    if (status >= 0)
+        status = backend->ops->upload(backend, to->memory, p->data, p->bytes);
+    free(p->data);
+    return status;
+}
+
+/* Lays a holding's lists and computes its coefficients on the backend. */
+static int place(ec_fdtd_stack *s, holding *h)
+{
+    const ec_fdtd_setup *setup = s->setup;
+    const ec_fdtd_config *c = &setup->model->config;
+    const ec_fdtd_build *b = h->build;
+    ec_backend *backend = s->backend;
+    const size_t real = s->real, component = component_of(setup);
+    parcel p = {0}, q = {0};
+    size_t line[3];
+
+    for (int i = 0; i < 3; i++) {
+        const size_t n = (size_t)setup->shape.n[i] + 1;
+        h->id_e[i] = put_reals(&p, b->id_e[i], n, real);
+        h->id_h[i] = put_reals(&p, b->id_h[i], n, real);
+        h->be[i] = put_reals(&p, b->be[i], n, real);
+        h->ce[i] = put_reals(&p, b->ce[i], n, real);
+        h->bh[i] = put_reals(&p, b->bh[i], n, real);
+        h->ch[i] = put_reals(&p, b->ch[i], n, real);
+        line[i] = put(&q, b->line[i], n * sizeof(double));
+    }
+    h->wave = put(&p, b->wave, (size_t)b->n_wave * sizeof *b->wave);
+    h->e_term = put(&p, b->e_term, (size_t)b->n_e_terms * sizeof *b->e_term);
+    h->h_term = put(&p, b->h_term, (size_t)b->n_h_terms * sizeof *b->h_term);
+    const size_t solid = put(&q, b->solid, (size_t)b->n_solids * sizeof *b->solid);
+    const size_t medium = put(&q, b->medium, (size_t)b->n_media * sizeof *b->medium);
+    const size_t point = put(&q, b->point, 2 * (size_t)b->n_points * sizeof *b->point);
+    const size_t load = put(&q, b->load, (size_t)b->n_loads * sizeof *b->load);
+    int status = send(backend, &p, &h->blob), other = send(backend, &q, &s->raster);
+    if (status < 0 || other < 0)
+        return status < 0 ? status : other;
+
+    char *there = s->raster.memory, *coefficient = h->coefficient;
+    ec_fdtd_structure structure = {.solid = (void *)(there + solid),
+                                   .n_solids = b->n_solids,
+                                   .point = (void *)(there + point),
+                                   .medium = (void *)(there + medium),
+                                   .load = (void *)(there + load),
+                                   .n_loads = b->n_loads,
+                                   .dt = b->dt,
+                                   .a = coefficient,
+                                   .b = coefficient + 3 * component * real};
+    if (setup->magnetic) {
+        structure.ha = coefficient + 6 * component * real;
+        structure.hb = coefficient + 9 * component * real;
+    }
+    for (int i = 0; i < 3; i++) {
+        structure.line[i] = (void *)(there + line[i]);
+        memcpy(structure.end[i], b->end[i], sizeof b->end[i]);
+    }
+    ec_fdtd_raster_args args = {.shape = setup->shape,
+                                .structure = s->structure_there,
+                                .averaging = c->grid.averaging,
+                                .double_precision = c->double_precision};
+    for (int i = 0; i < 3; i++)
+        for (int side = 0; side < 2; side++)
+            args.magnetic_wall[i][side] = c->wall[i][side] == EC_FDTD_WALL_PMC;
+    status = backend->ops->upload(backend, s->structure_there, &structure, sizeof structure);
+    if (status >= 0)
+        status = backend->ops->launch(backend, &ec_kernel_fdtd_raster, &args, component, 3);
+    if (status >= 0 && b->n_loads > 0)
+        status = backend->ops->launch(backend, &ec_kernel_fdtd_loads, &args, (size_t)b->n_loads, 1);
+    /* The next design's structure goes to the same place. */
+    return status < 0 ? status : backend->ops->sync(backend);
+}
+
+/* The design's coefficients: those that are there, or new ones. */
+static int hold(ec_fdtd_stack *s, size_t design, const double *values, holding **held)
+{
+    holding *free_one = NULL;
+    int status;
+
+    for (int32_t i = 0; i < s->n_slots; i++)
+        if (s->holding[i].users > 0 && s->holding[i].design == design) {
+            *held = s->holding + i;
+            (*held)->users++;
+            return EC_OK;
+        } else if (s->holding[i].users == 0) {
+            free_one = s->holding + i;
+        }
+    ec_fdtd_build_destroy(s->setup, &free_one->build);
+    if ((status = ec_fdtd_build_create(s->setup, values, &free_one->build)) < 0 ||
+        (status = place(s, free_one)) < 0)
+        return status;
+    free_one->design = design;
+    free_one->users = 1;
+    *held = free_one;
+    return EC_OK;
+}
+
+/* Puts a domain into slot i. */
+static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, const double *values)
+{
+    const ec_fdtd_setup *setup = s->setup;
+    ec_backend *backend = s->backend;
+    slot *q = s->slot + i;
+    ec_fdtd_domain *d = s->domain + i;
+    int status = hold(s, design, values, &q->of);
+
+    if (status < 0)
+        return status;
+    const holding *h = q->of;
+    const ec_fdtd_build *b = h->build;
+    const int32_t port = s->wants->driven[driven];
+    const size_t component = component_of(setup);
+    char *blob = h->blob.memory, *coefficient = h->coefficient;
+    parcel p = {0};
+
+    put(&p, b->source[port], (size_t)b->n_sources[port] * sizeof *b->source[port]);
+    if ((status = send(backend, &p, &q->source)) < 0 ||
+        (status = backend->ops->fill(backend, q->field, 0, field_bytes(setup))) < 0 ||
+        (psi_bytes(setup) > 0 &&
+         (status = backend->ops->fill(backend, q->psi, 0, psi_bytes(setup))) < 0) ||
+        (status = backend->ops->fill(backend, (char *)s->sum + (size_t)i * sum_bytes(setup), 0,
+                                     sum_bytes(setup))) < 0) {
+        q->of->users--;
+        return status;
+    }
+    *d = (ec_fdtd_domain){.field = q->field,
+                          .a = coefficient,
+                          .b = coefficient + 3 * component * s->real,
+                          .ha = setup->magnetic ? coefficient + 6 * component * s->real : NULL,
+                          .hb = setup->magnetic ? coefficient + 9 * component * s->real : NULL,
+                          .h = -b->dt / EC_FDTD_MU0,
+                          .dt = b->dt,
+                          .psi = q->psi,
+                          .source = q->source.memory,
+                          .n_sources = b->n_sources[port],
+                          .wave = (void *)(blob + h->wave),
+                          .n_wave = b->n_wave,
+                          .e_term = (void *)(blob + h->e_term),
+                          .h_term = (void *)(blob + h->h_term),
+                          .n_e_terms = b->n_e_terms,
+                          .n_h_terms = b->n_h_terms,
+                          .series =
+                              (double *)s->series + (size_t)i * (size_t)setup->n_probes * LOOK};
+    for (int c = 0; c < 3; c++) {
+        d->id_e[c] = blob + h->id_e[c];
+        d->id_h[c] = blob + h->id_h[c];
+        d->be[c] = blob + h->be[c];
+        d->ce[c] = blob + h->ce[c];
+        d->bh[c] = blob + h->bh[c];
+        d->ch[c] = blob + h->ch[c];
+    }
+    q->used = true;
+    q->design = design;
+    q->driven = driven;
+    q->peak = q->energy = 0;
+    q->has_last = false;
+    return EC_OK;
+}
+
+static void leave(ec_fdtd_stack *s, int32_t i)
+{
+    s->slot[i].of->users--;
+    s->slot[i].used = false;
+    s->domain[i].steps = 0;
+}
+
+/* ---- steps and looks ---------------------------------------------------------------------------- */
+
+static int advance(ec_fdtd_stack *s)
+{
+    const ec_fdtd_setup *setup = s->setup;
+    const ec_fdtd_config *c = &setup->model->config;
+    ec_backend *backend = s->backend;
+    const size_t n = (size_t)s->n_slots;
+    ec_fdtd_steps_args steps = {.shape = setup->shape,
+                                .domain = s->domain_there,
+                                .n = s->n_slots,
+                                .window = LOOK,
+                                .threads = backend->threads,
+                                .double_precision = c->double_precision};
+    ec_fdtd_energy_args energy = {.shape = setup->shape,
+                                  .domain = s->domain_there,
+                                  .energy = s->energy,
+                                  .n = s->n_slots,
+                                  .threads = backend->threads,
+                                  .double_precision = c->double_precision};
+    ec_fdtd_spectrum_args spectrum = {.domain = s->domain_there,
+                                      .sum = s->sum,
+                                      .frequency = s->frequency,
+                                      .offset = s->offset,
+                                      .n_frequencies = c->n_frequencies,
+                                      .n_probes = setup->n_probes,
+                                      .window = LOOK};
+    int status;
+
+    for (int32_t i = 0; i < s->n_slots; i++) {
+        const int64_t left = c->max_steps - s->domain[i].step;
+        s->domain[i].steps = !s->slot[i].used ? 0 : left < LOOK ? (int32_t)left : LOOK;
+    }
+    if ((status = backend->ops->upload(backend, s->domain_there, s->domain,
+                                       n * sizeof *s->domain)) < 0 ||
+        (status = backend->ops->fill(backend, s->series, 0, n * series_bytes(setup))) < 0 ||
+        (status = backend->ops->launch(backend, &ec_kernel_fdtd_steps, &steps, 1, 1)) < 0 ||
+        (status = backend->ops->launch(backend, &ec_kernel_fdtd_spectrum, &spectrum,
+                                       (size_t)c->n_frequencies, n * (size_t)setup->n_probes)) <
+            0 ||
+        (status = backend->ops->launch(backend, &ec_kernel_fdtd_energy, &energy, 1, 1)) < 0 ||
+        (status = backend->ops->download(backend, s->sum_here, s->sum, n * sum_bytes(setup))) < 0 ||
+        (status = backend->ops->download(backend, s->energy_here, s->energy,
+                                         n * sizeof *s->energy_here)) < 0)
+        return status;
+    if (s->wants->n_kept)
+        status =
+            backend->ops->download(backend, s->series_here, s->series, n * series_bytes(setup));
+    return status;
+}
+
+/* The wave that leaves a port, up to a factor. */
+static ec_c128 wave_of(const ec_fdtd_stack *s, int32_t i, int32_t port, int32_t f)
+{
+    const ec_fdtd_config *c = &s->setup->model->config;
+    const ec_c128 *v = s->sum_here +
+                       ((size_t)i * (size_t)s->setup->n_probes +
+                        (size_t)port * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE) *
+                           (size_t)c->n_frequencies +
+                       f;
+    return *v;
+}
+
+/* Whether the ports' voltages still change: by more than `settle` of the largest one between two looks at
+ * least half a period of the band's middle apart. */
+static bool is_settled(ec_fdtd_stack *s, int32_t i)
+{
+    const ec_fdtd_config *c = &s->setup->model->config;
+    slot *q = s->slot + i;
+    const double time = (double)s->domain[i].step * s->domain[i].dt;
+    const double middle = 0.5 * (c->frequency[0] + c->frequency[c->n_frequencies - 1]);
+    double change = 0, largest = 0;
+
+    if (q->has_last && time - q->last_time < 0.5 / middle)
+        return false;
+    for (int32_t p = 0; p < c->n_ports; p++)
+        for (int32_t f = 0; f < c->n_frequencies; f++) {
+            const ec_c128 now = wave_of(s, i, p, f);
+            ec_c128 *then = q->last + (size_t)p * (size_t)c->n_frequencies + f;
+            change = fmax(change, hypot(now.re - then->re, now.im - then->im));
+            largest = fmax(largest, hypot(now.re, now.im));
+            *then = now;
+        }
+    const bool had = q->has_last;
+    q->has_last = true;
+    q->last_time = time;
+    return had && change <= 1e-3 * largest;
+}
+
+static void keep(ec_fdtd_stack *s, int32_t i)
+{
+    const ec_fdtd_config *c = &s->setup->model->config;
+    const ec_fdtd_domain *d = s->domain + i;
+
+    for (int32_t p = 0; p < s->wants->n_kept; p++)
+        memcpy(s->slot[i].kept + (size_t)p * (size_t)c->max_steps + d->step,
+               s->series_here +
+                   ((size_t)i * (size_t)s->setup->n_probes + (size_t)s->wants->kept[p]) * LOOK,
+               (size_t)d->steps * sizeof(double));
+}
+
+/* Takes what a look found of slot i: true when its domain has ended. */
+static bool look(ec_fdtd_stack *s, int32_t i, ec_fdtd_result *result)
+{
+    const ec_fdtd_config *c = &s->setup->model->config;
+    slot *q = s->slot + i;
+    ec_fdtd_domain *d = s->domain + i;
+
+    keep(s, i);
+    d->step += d->steps;
+    q->energy = s->energy_here[i];
+    *result = (ec_fdtd_result){.status = EC_OK,
+                               .steps = d->step,
+                               .dt = d->dt,
+                               .sum = s->sum_here + (size_t)i * (size_t)s->setup->n_probes *
+                                                        (size_t)c->n_frequencies,
+                               .series = q->kept};
+    if (!isfinite(q->energy)) {
+        result->status =
+            ec_fail(EC_ERR_RANGE, "the fields grew beyond all bounds within %lld steps",
+                    (long long)d->step);
+        return true;
+    }
+    q->peak = fmax(q->peak, q->energy);
+    result->decay = q->peak > 0 ? q->energy / q->peak : 0;
+    if (d->step >= d->n_wave && is_settled(s, i) && isfinite(c->decay_db) &&
+        result->decay <= pow(10, -c->decay_db / 10)) {
+        result->settled = true;
+        return true;
+    }
+    return d->step >= c->max_steps;
+}
+
+int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
+                      void (*done)(void *user, size_t design, int32_t driven,
+                                   const ec_fdtd_result *result),
+                      void *user, const ec_interrupt *interrupt)
+{
+    const size_t all = n * (size_t)s->wants->n_driven;
+    const size_t numbers = (size_t)s->setup->model->n_numbers;
+    size_t next = 0, busy = 0;
+    int status = EC_OK;
+
+    while (status == EC_OK) {
+        for (int32_t i = 0; i < s->n_slots && next < all; i++)
+            while (!s->slot[i].used && next < all) {
+                const size_t design = next / (size_t)s->wants->n_driven;
+                const int32_t driven = (int32_t)(next % (size_t)s->wants->n_driven);
+                next++;
+                int filled = fill(s, i, design, driven, values + design * numbers);
+                if (filled == EC_ERR_MEMORY || filled == EC_ERR_DEVICE)
+                    return filled;
+                if (filled < 0) {
+                    const ec_fdtd_result failed = {.status = filled};
+                    done(user, design, driven, &failed);
+                } else {
+                    busy++;
+                }
+            }
+        if (busy == 0)
+            break;
+        if (interrupt && interrupt->asked(interrupt->user))
+            status = EC_STOPPED;
+        else
+            status = advance(s);
+        for (int32_t i = 0; i < s->n_slots && status == EC_OK; i++) {
+            ec_fdtd_result result;
+            if (s->slot[i].used && look(s, i, &result)) {
+                done(user, s->slot[i].design, s->slot[i].driven, &result);
+                leave(s, i);
+                busy--;
+            }
+        }
+    }
+    for (int32_t i = 0; i < s->n_slots; i++)
+        if (s->slot[i].used)
+            leave(s, i);
+    return status;
+}

@@ -1,0 +1,52 @@
+/* fdtd_stack_internal.h: runs the domains of many designs, one for each driven port, in slots that are
+ * filled again as domains end.
+ *
+ * All domains in the slots go on by the same number of steps between two looks. A look takes a
+ * domain's running Fourier sums and energy; the domain ends when its pulse is over, its energy has
+ * fallen by decay_db below the highest one seen and its waves at the ports no longer change, or at
+ * max_steps. Looks come at fixed steps of a domain, so what it gives does not depend on the others. */
+#ifndef EC_FDTD_STACK_INTERNAL_H
+#define EC_FDTD_STACK_INTERNAL_H
+
+#include "fdtd_build_internal.h"
+
+EC_C_BEGIN
+
+typedef struct ec_fdtd_stack ec_fdtd_stack;
+
+/* What a domain gave. */
+typedef struct ec_fdtd_result {
+    int status; /* EC_OK, or why it has no result (ec_fdtd_result.text) */
+    int64_t steps;
+    double dt;      /* s */
+    double decay;   /* energy at the end over the highest, 0 to 1 */
+    bool settled;   /* it ended before max_steps */
+    ec_c128 *sum;   /* [probe][frequency]: V s and A s */
+    double *series; /* [kept probe][max_steps], or NULL */
+} ec_fdtd_result;
+
+/* Which domains a call needs, and what of them. */
+typedef struct ec_fdtd_wants {
+    int32_t n_driven;      /* ports that are driven, */
+    const int32_t *driven; /* each a port */
+    int32_t n_kept;        /* probes whose whole series is kept */
+    const int32_t *kept;
+} ec_fdtd_wants;
+
+/* Bytes of a slot, and slots for so many domains within a budget (0: none) */
+size_t ec_fdtd_slot_bytes(const ec_fdtd_setup *setup, const ec_fdtd_wants *wants);
+/* setup and wants outlive the stack. */
+int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
+                         const ec_fdtd_wants *wants, size_t domains, size_t budget,
+                         ec_fdtd_stack **stack);
+void ec_fdtd_stack_destroy(ec_fdtd_stack **stack);
+/* Runs all domains of n designs; values: [n][n_numbers]. done is called for each domain as it ends, in no
+ * fixed order, with what is valid until it returns. A design that cannot be built gives its status
+ * for each of its domains. */
+int ec_fdtd_stack_run(ec_fdtd_stack *stack, size_t n, const double *values,
+                      void (*done)(void *user, size_t design, int32_t driven,
+                                   const ec_fdtd_result *result),
+                      void *user, const ec_interrupt *interrupt);
+
+EC_C_END
+#endif
