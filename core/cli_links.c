@@ -5,6 +5,7 @@
 
 #include "cli_patterns.h"
 #include "evaluators/mimo/mimo_design.h"
+#include "evaluators/mimo/mimo_warnings.h"
 #include "evaluators/mimo/scene_build.h"
 
 /* Links written for one search: scripts with more save them on their own (best:save). */
@@ -219,5 +220,15 @@ void ec_cli_links_print(ec_job *job, const ec_result *result, ec_backend *backen
         const ec_mimo_winner winner = {ec_job_graph(job), job, result, backend, calls[i]};
         for (int receives = 0; receives < 2; receives++)
             print_side(&winner, n > 1 ? i + 1 : 0, receives, log);
+    }
+}
+
+void ec_cli_links_warn(ec_job *job, const ec_result *result, ec_backend *backend, ec_log *log)
+{
+    ec_call *calls[MOST_LINKS];
+    int left_out = 0, n = find_links(job, calls, &left_out);
+    for (int i = 0; i < n; i++) {
+        ec_mimo_winner winner = {ec_job_graph(job), job, result, backend, calls[i]};
+        ec_mimo_warn(&winner, log); /* what cannot be computed has been told */
     }
 }

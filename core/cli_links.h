@@ -20,4 +20,7 @@ int ec_cli_links_write(ec_job *job, const ec_result *result, ec_backend *backend
 /* Where the search has placed antennas, a line an end, to stdout. */
 void ec_cli_links_print(ec_job *job, const ec_result *result, ec_backend *backend, ec_log *log);
 
+/* Warns of what the best design's links have that cannot be, or is missing (mimo_warnings.h). */
+void ec_cli_links_warn(ec_job *job, const ec_result *result, ec_backend *backend, ec_log *log);
+
 #endif

@@ -91,8 +91,10 @@ int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *re
             ec_cli_links_print(job, result, report->backend, report->log);
         fflush(stdout);
     }
-    if (result->found)
+    if (result->found) {
         warn_look(report, job, result);
+        ec_cli_links_warn(job, result, report->backend, report->log);
+    }
     return written < 0 ? ec_fail(written, "%s", error) : EC_OK;
 }
 

@@ -614,7 +614,7 @@ static int entry_create(const ec_job *job, const ec_variable_info *info, ec_job_
     variable->genes = variable->value = variable->sort = -1;
     fresh->sum = info->kind == EC_VARIABLE_BINARY ? info->sum : -1;
     fresh->n_from = info->n_from;
-    fresh->distinct = info->kind == EC_VARIABLE_CHOICE && info->distinct;
+    fresh->distinct = info->kind == EC_VARIABLE_CHOICE && info->distinct && info->count > 1;
     fresh->min = (double *)malloc(sizeof(double) * n_gene);
     fresh->max = (double *)malloc(sizeof(double) * n_gene);
     fresh->value_min = (double *)malloc(sizeof(double) * n_value);

@@ -18,7 +18,7 @@ static void read_vector(lua_State *L, const ec_noun *noun, const char *key, cons
                     (int)list->n);
     for (int i = 0; i < 3; i++)
         to[i] = list->v[i];
-    if (!(hypot(hypot(to[0], to[1]), to[2]) > 1e-150))
+    if (!ec_lua_is_direction(to))
         ec_lua_fail(L, "%s: key '%s': a direction of zero length", noun->name, key);
 }
 
@@ -59,7 +59,7 @@ static void choose_frames(lua_State *L, const ec_noun *noun, const ec_lua_elemen
         double angle = k->rotation.v ? k->rotation.v[turned ? m : 0] : 0;
         for (int i = 0; i < 3 && k->normals; i++)
             n[i] = part[i].v[m];
-        if (!(hypot(hypot(n[0], n[1]), n[2]) > 1e-150))
+        if (!ec_lua_is_direction(n))
             ec_lua_fail(L, "%s: the normal of element %d has zero length", what, (int)m + 1);
         if (ec_element_frame_of(n, angle * EC_LUA_RADIANS, &frames[m]) != EC_OK)
             ec_lua_fail_core(L, noun->name);

@@ -141,6 +141,9 @@ const char *ec_lua_expr_advice(const ec_node *output)
     if (strcmp(name, "fnbw_deg") == 0)
         return "a first minimum is off the grid, or between too few directions: look at more of "
                "them, as in u = ec.range(-1, 1, n)";
+    if (strcmp(output->call->def->name, "mimo") == 0)
+        return "an antenna is inside a solid, on a surface, at an antenna of the other end, or "
+               "outside of its box, in a sample of ec.over maybe";
     if (strcmp(output->call->def->name, "matrix") == 0)
         return "a matrix has an element that is not finite, or nothing but zeros, which "
                "normalize = 'frobenius' and 'mean' cannot scale";
@@ -162,8 +165,7 @@ ec_expr ec_lua_expr_output(lua_State *L, ec_expr expr, ec_expr from)
         ec_graph_reach(graph, 1, &expr, needed);
     for (int32_t i = from; needed && i < n && found < 0; i++) {
         const ec_node *node = ec_graph_node(graph, i);
-        bool real = node->dtype != EC_C64 && node->dtype != EC_C128;
-        if (needed[i] && real && node->op == EC_OP_CALL_OUTPUT && node->call->mode == EC_MODE_RUN)
+        if (needed[i] && node->op == EC_OP_CALL_OUTPUT && node->call->mode == EC_MODE_RUN)
             found = i;
     }
     free(needed);
@@ -178,7 +180,8 @@ static void fail_constant(lua_State *L, ec_expr expr)
         const ec_node *node = ec_graph_node(host->graph, e);
         int64_t samples =
             node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(host->graph, true) : 1;
-        double *to = ec_lua_values_new(L, node->elements * samples);
+        int width = node->dtype == EC_C64 || node->dtype == EC_C128 ? 2 : 1;
+        double *to = ec_lua_values_new(L, node->elements * samples * width);
         uint8_t status = 0;
         ec_log silent = {EC_LOG_ERROR, NULL, NULL}; /* the warnings were said before */
         lua_State *caller = ec_lua_core_enter(L);

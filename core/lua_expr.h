@@ -43,15 +43,4 @@ typedef struct ec_lua_function {
 extern const ec_lua_function ec_lua_functions[];
 extern const ec_noun ec_noun_row, ec_noun_mirror, ec_noun_min_distance, ec_noun_yield;
 
-/* Those of channel matrices (lua_matrix.c). */
-int ec_lua_capacity(lua_State *L);
-int ec_lua_singular_values(lua_State *L);
-int ec_lua_condition_number(lua_State *L);
-int ec_lua_condition_db(lua_State *L);
-int ec_lua_effective_rank(lua_State *L);
-int ec_lua_degrees_of_freedom(lua_State *L);
-int ec_lua_sinr(lua_State *L);
-int ec_lua_sum_rate(lua_State *L);
-extern const ec_noun ec_noun_capacity, ec_noun_singular_values, ec_noun_sinr;
-
 #endif

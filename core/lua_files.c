@@ -158,6 +158,27 @@ const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size)
     return begin;
 }
 
+const char *ec_lua_files_text(lua_State *L, const char *path, const char *name)
+{
+    size_t size = 0;
+    const char *content = ec_lua_files_slurp(L, path, &size);
+    char *text = (char *)content; /* of a userdata that is ours */
+    int line = 1;
+    for (size_t i = 0; text && i < size; i++) {
+        if (text[i] == 0) {
+            lua_pop(L, 1);
+            ec_fail(EC_ERR_FORMAT,
+                    "%s, line %d: a zero byte, so this is no text: save it as text in UTF-8", name,
+                    line);
+            return NULL;
+        }
+        if (text[i] == '\r' && text[i + 1] != '\n')
+            text[i] = '\n';
+        line += text[i] == '\n';
+    }
+    return content;
+}
+
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
 /* Next field of a line: [*begin, *end), quotes and blanks around it removed. False at the line's
@@ -241,8 +262,7 @@ int ec_lua_files_csv(lua_State *L, const char *path, ec_lua_csv *csv)
     int status = ec_lua_files_resolve(L, path, real, sizeof real);
     if (status != EC_OK)
         return status;
-    size_t size = 0;
-    const char *text = ec_lua_files_slurp(L, real, &size);
+    const char *text = ec_lua_files_text(L, real, path);
     if (!text)
         return EC_ERR_FILE;
     int32_t columns = 0, rows = 0;

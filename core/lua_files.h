@@ -14,6 +14,9 @@ int ec_lua_files_resolve(lua_State *L, const char *path, char *real, size_t size
 int ec_lua_files_target(lua_State *L, const char *name, char *path, size_t size);
 /* Whole content as a userdata that is pushed; NULL (nothing pushed) with a sentence. */
 const char *ec_lua_files_slurp(lua_State *L, const char *path, size_t *size);
+/* The same of a text file, called `name` in messages: one with a zero byte is none. Lines end with \n or
+ * \r\n, also of a file whose lines ended with \r. */
+const char *ec_lua_files_text(lua_State *L, const char *path, const char *name);
 /* Notes what was read of a file otherwise than by ec_lua_files_slurp, which does so itself. */
 void ec_lua_files_note(lua_State *L, const void *bytes, size_t size);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lua_expr.h"
+#include "lua_matrix.h"
 #include "lua_values.h"
 
 static ec_graph *graph_of(lua_State *L)
@@ -67,7 +68,21 @@ static ec_expr first_axis_last(lua_State *L, const char *name, ec_expr in)
     return ec_graph_gather(graph_of(L), in, node->rank, shape, index);
 }
 
-/* Over the elements; of a single number that varies over samples (ec.over), over the samples. */
+/* A sum over samples is another figure where the final ones are more. */
+static void check_sum(lua_State *L, const char *name)
+{
+    int32_t n = ec_graph_sample_count(graph_of(L), false);
+    int32_t others = ec_graph_sample_count(graph_of(L), true);
+    if (n != others)
+        ec_lua_fail(
+            L,
+            "ec.%s: over samples of ec.over, which are %d in the search and %d for the final "
+            "figures: take the mean",
+            name, (int)n, (int)others);
+}
+
+/* Over the elements; of a single number that varies over samples (ec.over), over the samples. A list of
+ * one is a list. */
 static int reduce(lua_State *L, const char *name, ec_op op, ec_op sample_op)
 {
     ec_expr in = argument(L, 1, name);
@@ -83,7 +98,10 @@ static int reduce(lua_State *L, const char *name, ec_op op, ec_op sample_op)
             in = first_axis_last(L, name, in);
         axis = 1;
     }
-    if (node->elements == 1 && (node->axes & EC_AXIS_SAMPLE) && sample_op != EC_OP_COUNT)
+    bool single = node->rank == 0;
+    if (single && (node->axes & EC_AXIS_SAMPLE) && sample_op == EC_OP_SAMPLE_SUM)
+        check_sum(L, name);
+    if (single && (node->axes & EC_AXIS_SAMPLE) && sample_op != EC_OP_COUNT)
         return push_op(L, sample_op, 1, &in, 0, NULL);
     return push_op(L, op, 1, &in, 1, &axis);
 }
@@ -192,6 +210,7 @@ static int f_sample_max(lua_State *L)
 
 static int f_sample_sum(lua_State *L)
 {
+    check_sum(L, "sample_sum");
     return sample_reduce(L, "sample_sum", EC_OP_SAMPLE_SUM);
 }
 

@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "evaluators/mimo/material.h"
 #include "lua_array.h"
 #include "lua_expr.h"
 #include "lua_job.h"
 #include "lua_library.h"
+#include "lua_matrix.h"
 #include "lua_patterns.h"
 #include "lua_mimo.h"
 #include "lua_mimo_save.h"
@@ -175,7 +177,17 @@ const ec_noun *ec_lua_noun(int i)
 {
     if (i < NOUNS)
         return nouns[i];
-    return i - NOUNS < ec_lua_library_count ? &ec_lua_library[i - NOUNS] : NULL;
+    i -= NOUNS;
+    if (i < ec_lua_library_count)
+        return &ec_lua_library[i];
+    i -= ec_lua_library_count;
+    for (const ec_noun *method = ec_lua_link_methods; method->name; method++)
+        if (i-- == 0)
+            return method;
+    for (const ec_noun *const *function = ec_lua_link_functions; *function; function++)
+        if (i-- == 0)
+            return *function;
+    return NULL;
 }
 
 /* The units of the module (scripts/eciton/units.lua). */
@@ -188,6 +200,23 @@ enum { UNITS = sizeof units / sizeof *units };
 static const char units_help[] =
     "Factors to SI units, numbers of the module: 3.5*ec.GHz, 0.5*ec.mm, 20*ec.deg. Keys are in SI "
     "units unless their name says otherwise (_deg, _db).";
+
+static const char materials_help[] =
+    "Names of materials in ec.scene and shapes: pec, a perfect conductor, and the classes of ITU-R "
+    "P.2040-3, with the frequencies that they were measured at; up to a factor of two outside they "
+    "are carried on, with a warning. Others by figures: { eps_r = 3, conductivity = 0.01 }.";
+
+/* The frequencies of a class, "0.1 to 100, 220 to 450 GHz". */
+static void material_ranges(int32_t itu, char *text, size_t size)
+{
+    double ends[2];
+    size_t n = 0;
+    for (int32_t row = 0; n < size && ec_material_itu_range(itu, row, ends); row++)
+        n += (size_t)snprintf(text + n, size - n, "%s%g to %g", row ? ", " : "", ends[0] * 1e-9,
+                              ends[1] * 1e-9);
+    if (n < size)
+        snprintf(text + n, size - n, " GHz");
+}
 
 /* ---- text of one key ------------------------------------------------------------------------- */
 
@@ -230,7 +259,7 @@ static void type_text(const ec_key *key, char *text, size_t size)
     if (isfinite(key->min) && isfinite(key->max) && key->max < 1e4)
         snprintf(text + n, size - n, ", %s%g to %g", key->flags & EC_KEY_ABOVE ? "above " : "",
                  key->min, key->max);
-    else if (isfinite(key->min))
+    else if (isfinite(key->min) && key->min > -1e6)
         snprintf(text + n, size - n, ", %s %g", key->flags & EC_KEY_ABOVE ? "above" : "at least",
                  key->min);
 }
@@ -276,15 +305,22 @@ static void option_texts(const ec_option_def *o, char *type, char *initial, size
     }
 }
 
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
 /* ---- for the terminal ------------------------------------------------------------------------ */
 
 void ec_lua_help_list(FILE *to)
 {
     fprintf(to, "topics of eciton help NOUN:\n\n");
     for (int i = 0; ec_lua_noun(i); i++)
-        if (!strchr(ec_lua_noun(i)->name, ' '))
+        if (!strchr(ec_lua_noun(i)->name, ' ') && !starts(ec_lua_noun(i)->name, "link:"))
             fprintf(to, "  %-22s %s\n", ec_lua_noun(i)->name, ec_lua_noun(i)->usage);
     fprintf(to, "  %-22s %s\n", "functions", "ec.sin(x), x:sum(), ec.concat(a, b), ...");
+    fprintf(to, "  %-22s %s\n", "link", "what ec.mimo gives: link:capacity{ ... }, link:h(), ...");
+    fprintf(to, "  %-22s %s\n", "materials", "itu_concrete, itu_glass, ...");
     fprintf(to, "  %-22s %s\n", "units", "3.5*ec.GHz, 0.5*ec.mm, ...");
     fprintf(to, "  %-22s %s\n", "methods", "lshade, cmaes, aco, nsga2, nlopt_..., ...");
     fprintf(to, "  %-22s %s\n", "resume", "eciton resume DIR");
@@ -296,7 +332,8 @@ static void print_see_also(FILE *to, const ec_noun *noun)
     static const char *const follows[][2] = {{"ec.array", "array:"},
                                              {"ec.job", "job:"},
                                              {"job:solve", "best:"},
-                                             {"job:sweep", "sweep:"}};
+                                             {"job:sweep", "sweep:"},
+                                             {"ec.mimo", "link:"}};
     for (size_t i = 0; i < sizeof follows / sizeof *follows; i++) {
         if (strcmp(noun->name, follows[i][0]) != 0)
             continue;
@@ -327,6 +364,31 @@ static void print_noun(FILE *to, const ec_noun *noun)
         fprintf(to, "\n  %-20s   %s\n", "", key->help);
     }
     print_see_also(to, noun);
+}
+
+/* "link", "best": the methods of a value that is no noun itself; false where there are none. */
+static bool print_methods_of(FILE *to, const char *whose)
+{
+    int n = 0;
+    char prefix[80];
+    snprintf(prefix, sizeof prefix, "%s:", whose);
+    for (int i = 0; ec_lua_noun(i); i++)
+        if (starts(ec_lua_noun(i)->name, prefix))
+            fprintf(to, "%s%s\n      %s\n",
+                    n++ ? "" : "methods; eciton help and a name for more\n\n",
+                    ec_lua_noun(i)->usage, ec_lua_noun(i)->help);
+    return n > 0;
+}
+
+static void print_materials(FILE *to)
+{
+    const char *name;
+    char text[80];
+    fprintf(to, "%s\n\n  %-22s %s\n", materials_help, "pec", "at any frequency");
+    for (int32_t i = 0; (name = ec_material_itu_name(i)); i++) {
+        material_ranges(i, text, sizeof text);
+        fprintf(to, "  itu_%-18s %s\n", name, text);
+    }
 }
 
 static void print_units(FILE *to)
@@ -426,18 +488,14 @@ static void print_functions(FILE *to)
         fprintf(to, "  %s\n      %s\n", f->usage, f->help);
 }
 
-/* "array", "ec.array", "sll_db", "array:sll_db", "array.sll_db" name what they mean. */
-static bool names_noun(const char *topic, const ec_noun *noun)
+/* "ec.array", "array:sll_db", "array.sll_db" are names of what they mean. */
+static bool is_noun(const char *topic, const ec_noun *noun)
 {
-    const char *last = noun->name;
-    for (const char *p = noun->name; *p; p++)
-        if (*p == '.' || *p == ':')
-            last = p + 1;
     char dotted[120];
     snprintf(dotted, sizeof dotted, "%s", noun->name);
     for (char *p = dotted; *p; p++)
         *p = *p == ':' ? '.' : *p;
-    return strcmp(topic, noun->name) == 0 || strcmp(topic, dotted) == 0 || strcmp(topic, last) == 0;
+    return strcmp(topic, noun->name) == 0 || strcmp(topic, dotted) == 0;
 }
 
 /* What comes behind the last point or colon. */
@@ -488,6 +546,41 @@ void ec_lua_help_near(const char *topic, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, i ? ", %s" : "%s", near[i]);
 }
 
+/* The noun of a function's options: "ec.sinr, ec.sum_rate: options". */
+static const ec_noun *options_of(const char *name)
+{
+    for (int i = 0; ec_lua_noun(i); i++) {
+        const char *list = ec_lua_noun(i)->name, *end = strstr(list, ": options");
+        for (const char *at = list; end && at < end; at += strspn(at, ", ")) {
+            size_t n = strcspn(at, ",:");
+            if (n == strlen(name) + 3 && starts(at, "ec.") && strncmp(at + 3, name, n - 3) == 0)
+                return ec_lua_noun(i);
+            at += n;
+        }
+    }
+    return NULL;
+}
+
+/* A function of the module, with its options, and where links have it as well. */
+static bool print_function(FILE *to, const char *name)
+{
+    const ec_lua_function *f = ec_lua_functions;
+    while (f->name && strcmp(name, f->name) != 0)
+        f++;
+    if (!f->name)
+        return false;
+    fprintf(to, "%s\n      %s\n", f->usage, f->help);
+    const ec_noun *options = options_of(name);
+    if (options) {
+        fprintf(to, "\n");
+        print_noun(to, options);
+    }
+    for (const ec_noun *const *link = ec_lua_link_functions; *link; link++)
+        if (strcmp((*link)->name + strlen("link:"), name) == 0)
+            fprintf(to, "\nsee also: %s\n", (*link)->name);
+    return true;
+}
+
 bool ec_lua_help_topic(FILE *to, const char *topic)
 {
     if (strcmp(topic, "units") == 0) {
@@ -502,8 +595,19 @@ bool ec_lua_help_topic(FILE *to, const char *topic)
         print_functions(to);
         return true;
     }
+    if (strcmp(topic, "materials") == 0 || starts(topic, "itu_")) {
+        print_materials(to);
+        return true;
+    }
     for (int i = 0; ec_lua_noun(i); i++)
-        if (names_noun(topic, ec_lua_noun(i))) {
+        if (is_noun(topic, ec_lua_noun(i))) {
+            print_noun(to, ec_lua_noun(i));
+            return true;
+        }
+    if (print_function(to, starts(topic, "ec.") ? topic + 3 : topic))
+        return true;
+    for (int i = 0; ec_lua_noun(i); i++) /* "array", "sll_db" */
+        if (strcmp(topic, last_part(ec_lua_noun(i)->name)) == 0) {
             print_noun(to, ec_lua_noun(i));
             return true;
         }
@@ -512,15 +616,7 @@ bool ec_lua_help_topic(FILE *to, const char *topic)
         print_method(to, def);
         return true;
     }
-    if (print_family_topic(to, topic))
-        return true;
-    const char *name = strncmp(topic, "ec.", 3) == 0 ? topic + 3 : topic;
-    for (const ec_lua_function *f = ec_lua_functions; f->name; f++)
-        if (strcmp(name, f->name) == 0) {
-            fprintf(to, "%s\n      %s\n", f->usage, f->help);
-            return true;
-        }
-    return false;
+    return print_family_topic(to, topic) || print_methods_of(to, topic);
 }
 
 /* ---- the reference page ---------------------------------------------------------------------- */
@@ -591,11 +687,6 @@ static void markdown_family(FILE *to, int first)
     markdown_options(to, family_options(first, options), options);
 }
 
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 void ec_lua_help_markdown(FILE *to)
 {
     static const struct {
@@ -603,6 +694,8 @@ void ec_lua_help_markdown(FILE *to)
     } sections[] = {{"Jobs", {"ec.job", "job:", NULL}},
                     {"Results", {"best:", "sweep:", NULL}},
                     {"Antenna arrays", {"ec.array", "array:", NULL}},
+                    {"Scenes", {"ec.scene", "material", "scene:", NULL}},
+                    {"Links between antennas", {"ec.mimo", "mimo.", "link:", NULL}},
                     {"Geometries and steering", {"ec.geometry", "ec.steering", NULL}},
                     {"Tapers, bases and element errors", {"ec.taper", "ec.basis", "ec.errors"}}};
     enum { SECTIONS = sizeof sections / sizeof *sections };
@@ -611,12 +704,13 @@ void ec_lua_help_markdown(FILE *to)
                 "are in SI units "
                 "unless their name says otherwise (`_deg`, `_db`). The [guide](guide.md) has a "
                 "first script.\n");
-    bool done[128] = {false};
+    enum { MOST = 256 };
+    bool done[MOST] = {false};
     for (int s = 0; s < SECTIONS; s++) {
         fprintf(to, "\n## %s\n", sections[s].title);
         for (int i = 0; ec_lua_noun(i); i++)
             for (int p = 0; sections[s].prefix[p]; p++)
-                if (!done[i] && starts(ec_lua_noun(i)->name, sections[s].prefix[p])) {
+                if (i < MOST && !done[i] && starts(ec_lua_noun(i)->name, sections[s].prefix[p])) {
                     markdown_noun(to, ec_lua_noun(i));
                     done[i] = true;
                 }
@@ -638,11 +732,18 @@ void ec_lua_help_markdown(FILE *to)
         cell(to, f->help);
         fprintf(to, " |\n");
     }
+    fprintf(to, "\n## Materials\n\n%s\n\n| name | frequencies |\n| --- | --- |\n| `pec` | any |\n",
+            materials_help);
+    for (int32_t i = 0; ec_material_itu_name(i); i++) {
+        char text[80];
+        material_ranges(i, text, sizeof text);
+        fprintf(to, "| `itu_%s` | %s |\n", ec_material_itu_name(i), text);
+    }
     fprintf(to, "\n## Units\n\n%s\n\n| | |\n| --- | --- |\n", units_help);
     for (int i = 0; i < UNITS; i++)
         fprintf(to, "| %s | %s |\n", units[i][0], units[i][1]);
     fprintf(to, "\n## More of the module\n");
     for (int i = 0; ec_lua_noun(i); i++)
-        if (!done[i])
+        if (i >= MOST || !done[i])
             markdown_noun(to, ec_lua_noun(i));
 }

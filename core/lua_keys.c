@@ -122,6 +122,14 @@ void ec_lua_list_push(lua_State *L, const ec_lua_list *list)
     }
 }
 
+bool ec_lua_is_direction(double v[3])
+{
+    double length = hypot(hypot(v[0], v[1]), v[2]);
+    for (int i = 0; i < 3 && (length > 1e100 || length < 1e-100) && length > 0; i++)
+        v[i] /= length;
+    return length > 1e-150;
+}
+
 /* ---- one value ------------------------------------------------------------------------------- */
 
 static const char *kind_text(const ec_key *key)

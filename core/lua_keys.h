@@ -88,6 +88,10 @@ int ec_lua_table_copy(lua_State *L, int index);
  * otherwise. */
 int32_t ec_lua_list_length(lua_State *L, int index, const char *what);
 
+/* Whether {x, y, z} has a length; a very long or short one becomes 1 long, for its square would leave the
+ * range of numbers. */
+bool ec_lua_is_direction(double v[3]);
+
 /* The i-th noun of all, NULL behind the last one (lua_help.c). */
 const ec_noun *ec_lua_noun(int i);
 

@@ -8,6 +8,7 @@
 #include "evaluators/mimo/mimo_places.h"
 #include "lua_array.h"
 #include "lua_expr.h"
+#include "lua_matrix.h"
 #include "lua_mimo_antennas.h"
 #include "lua_mimo_coupling.h"
 #include "lua_mimo_save.h"
@@ -55,27 +56,17 @@ static const ec_key mimo_table[] = {
     ROW("rays", EC_KEY_INTEGER, 0, 100000, 1, 1e7, NULL, NULL,
         "of each of the places that a launched search begins at", rays),
     ROW("bandwidth", EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz", NULL,
-        "of the noise, for normalize = \"none\"", bandwidth),
+        "of the noise of a link budget, for normalize = \"none\"", bandwidth),
     ROW("noise_figure_db", EC_KEY_NUMBER, 0, 0, 0, 100, "dB", NULL, "of the receivers, at 290 K",
         noise_figure_db)};
 #undef ROW
 
 const ec_noun ec_noun_mimo = {
     "ec.mimo", "ec.mimo{ scene = s, wavelength = 1, tx = { x = tx }, rx = { x = rx, y = 80 } }",
-    "Links between antennas in a scene by ray tracing, fields with their polarization. Methods "
-    "give expressions: link:h() is H, [frequency][receiver][rx antenna][tx antenna] without the "
-    "first two where they are 1; link:capacity{ ... }, singular_values, condition_number, "
-    "condition_db, effective_rank, degrees_of_freedom, sinr, sum_rate take the keys of ec.capacity "
-    "and others; link:path_gain_db() is 20 log10 |h|; link:paths(), link:grazing() and "
-    "link:unresolved() count the paths of each pair, those too near to grazing for geometrical "
-    "optics to be exact, and sequences that could not be solved; link:grazing_share() is the "
-    "part of those near grazing in the sum of all |h|, 0 to 1; link:k_factor_db() is the power "
-    "of "
-    "each pair's strongest path over all others, link:mean_delay() and link:delay_spread() are in "
-    "s, "
-    "link:angular_spread_deg{ ... } is that of departure or arrival; link:snr_db() is the "
-    "transmitted "
-    "power over a receiver's noise; link:report() says what was searched.",
+    "Links between antennas in a scene by ray tracing, fields with their polarization. What it "
+    "gives "
+    "has methods (eciton help link): expressions of the channel matrix H and its paths, "
+    "link:report(), which says what was searched, and link:save(file).",
     EC_KEYS(mimo_table)};
 
 typedef struct end_keys {
@@ -166,7 +157,8 @@ typedef struct ec_lua_mimo {
     ec_call *call;
     double snr_db; /* of all transmitters' power; NAN: there is no link budget */
     int32_t n_tx;
-    double *share; /* of it, of each transmitter: user value 1; NULL: alike */
+    double *share;     /* of it, of each transmitter: user value 1; NULL: alike */
+    const char *lacks; /* keys that a link budget needs */
 } ec_lua_mimo;
 
 ec_call *ec_lua_mimo_test(lua_State *L, int index)
@@ -206,7 +198,7 @@ static void read_direction(lua_State *L, const char *what, const char *key, cons
                            double to[3])
 {
     read_three(L, what, key, list, to);
-    if (!(sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]) > 0))
+    if (!ec_lua_is_direction(to))
         ec_lua_fail(L, "%s: key '%s': the direction has no length", what, key);
 }
 
@@ -325,6 +317,30 @@ static void read_powers(lua_State *L, const char *what, const ec_lua_list *list,
     power->total_dbm = 10 * log10(sum);
 }
 
+static bool has_exponent(const ec_mimo_end *end)
+{
+    bool has = end->antenna.kind == EC_ELEMENT_KIND_COSQ;
+    for (int32_t i = 0; end->each && i < end->count; i++)
+        has = has || end->each[i].kind == EC_ELEMENT_KIND_COSQ;
+    return has;
+}
+
+/* Keys that go with others. */
+static void check_end_keys(lua_State *L, const char *what, const ec_noun *noun, const end_keys *k,
+                           uint64_t given)
+{
+    bool count = ec_lua_keys_given(noun, given, "count");
+    if (!k->at && (count || !isnan(k->spacing)))
+        ec_lua_fail(L, "%s: keys 'count' and 'spacing' go with at, antennas about each place",
+                    what);
+    if (!count && !isnan(k->spacing))
+        ec_lua_fail(L, "%s: key 'spacing' goes with count: each place has one antenna", what);
+    if (k->along < 0 && k->point.v)
+        ec_lua_fail(L, "%s: key 'point' goes with along, distances on a line", what);
+    if (k->along < 0 && !count && k->direction.v)
+        ec_lua_fail(L, "%s: key 'direction' goes with along, or with count of at", what);
+}
+
 /* The table at index; returns the number of places, 1 where they are not given as such. */
 static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *end, powers *power)
 {
@@ -341,9 +357,7 @@ static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *e
     read_direction(L, what, "direction", &k.direction, direction);
     if (!power && ec_lua_keys_given(&noun, given, "power_dbm"))
         ec_lua_fail(L, "%s: key 'power_dbm' is the transmitters': give it in tx", what);
-    if (!k.at && (ec_lua_keys_given(&noun, given, "count") || !isnan(k.spacing)))
-        ec_lua_fail(L, "%s: keys 'count' and 'spacing' go with at, antennas about each place",
-                    what);
+    check_end_keys(L, what, &noun, &k, given);
     ec_lua_mark_line(L);
     if (k.at) {
         places = take_places(L, what, &k, direction, end);
@@ -359,6 +373,9 @@ static int32_t read_end(lua_State *L, const char *key, int index, ec_mimo_end *e
         end->at[2] = k.z >= 0 ? k.z : number(L, 0);
     }
     ec_lua_mimo_antennas(L, what, &k.antennas, end->count / places, end);
+    if (ec_lua_keys_given(&noun, given, "q") && !has_exponent(end))
+        ec_lua_fail(L, "%s: key 'q': %.14g, but only antenna = 'cosq' has an exponent", what,
+                    k.antennas.q);
     end->coupling = ec_lua_mimo_coupling(L, what, k.coupling, end->count / places, end->count);
     read_three(L, what, "from", &k.from, end->box[0]);
     read_three(L, what, "to", &k.to, end->box[1]);
@@ -467,6 +484,53 @@ static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
                      least, half);
 }
 
+/* A key that does nothing beside the values of others, each of which may be changed alone. */
+static void warn_idle(lua_State *L, const char *key, const char *why)
+{
+    char file[300];
+    int line = ec_lua_line(L, file, sizeof file);
+    ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_WARNING,
+                 "%s:%d: ec.mimo: key '%s' has no effect: %s", file, line, key, why);
+}
+
+static void warn_idle_keys(lua_State *L, const mimo_keys *k, uint64_t given,
+                           const ec_mimo_config *config)
+{
+    bool slabs = false;
+    for (int32_t i = 0; i < config->scene->n_materials; i++)
+        slabs = slabs || config->scene->material[i].thickness > 0;
+    ec_lua_mark_line(L);
+    if (k->diffraction > 0 && k->depth == 0)
+        warn_idle(L, "diffraction", "depth = 0 is line of sight alone");
+    if (k->inner_wedges && (k->diffraction == 0 || k->depth == 0))
+        warn_idle(L, "inner_edges", "it goes with diffraction above 0");
+    if (k->transmissions > 0 && !slabs)
+        warn_idle(L, "transmissions", "no material of the scene has a thickness");
+    if (ec_lua_keys_given(&ec_noun_mimo, given, "rays") && k->paths == EC_MIMO_EXHAUSTIVE)
+        warn_idle(L, "rays", "paths = \"exhaustive\" launches none");
+}
+
+/* A noise without the rest of a link budget is none: later it would only be missed. */
+static void check_budget(lua_State *L, const mimo_keys *k, uint64_t given, double power_dbm)
+{
+    bool bandwidth = !isnan(k->bandwidth);
+    if (!bandwidth && ec_lua_keys_given(&ec_noun_mimo, given, "noise_figure_db"))
+        ec_lua_fail(L,
+                    "ec.mimo: key 'noise_figure_db' goes with bandwidth: they are the noise of a "
+                    "link budget");
+    if (bandwidth && isnan(power_dbm))
+        ec_lua_fail(L, "ec.mimo: key 'tx': key 'power_dbm' is missing: bandwidth is that of a link "
+                       "budget");
+}
+
+/* The keys that a link budget lacks, "power_dbm of tx and bandwidth". */
+static const char *lacks(const mimo_keys *k, double power_dbm)
+{
+    return !isnan(k->bandwidth) ? "power_dbm of tx"
+           : isnan(power_dbm)   ? "power_dbm of tx and bandwidth"
+                                : "bandwidth";
+}
+
 static int mimo_new(lua_State *L)
 {
     mimo_keys k;
@@ -476,7 +540,7 @@ static int mimo_new(lua_State *L)
     if (!lua_istable(L, 1))
         ec_lua_fail(L, "ec.mimo: wants a table, as in %s, got a %s", ec_noun_mimo.usage,
                     luaL_typename(L, 1));
-    ec_lua_keys_parse(L, 1, &ec_noun_mimo, &k, NULL);
+    uint64_t given = ec_lua_keys_parse(L, 1, &ec_noun_mimo, &k, NULL);
     const ec_lua_scene *scene = ec_lua_scene_test(L, k.scene);
     if (!scene || !scene->scene)
         ec_lua_fail(L, "ec.mimo: key 'scene': wants a scene of ec.scene{ ... }, got a %s",
@@ -494,6 +558,8 @@ static int mimo_new(lua_State *L)
     read_end(L, "tx", k.tx, &config.tx, &power);
     int share = power.share ? lua_gettop(L) : 0;
     config.receivers = read_end(L, "rx", k.rx, &config.rx, NULL);
+    warn_idle_keys(L, &k, given, &config);
+    check_budget(L, &k, given, power.total_dbm);
     ec_lua_mimo *link = lua_newuserdatauv(L, sizeof *link, 1);
     *link = (ec_lua_mimo){.n_tx = config.tx.count, .share = power.share};
     if (share) {
@@ -504,6 +570,7 @@ static int mimo_new(lua_State *L)
     config.power_share = power.share;
     config.noise_dbm = noise_dbm(k.bandwidth, k.noise_figure_db);
     link->snr_db = config.power_dbm - config.noise_dbm;
+    link->lacks = lacks(&k, power.total_dbm);
     luaL_setmetatable(L, EC_LUA_MIMO);
     /* the call reads the scene as long as the graph lives */
     lua_pushvalue(L, k.scene);
@@ -522,23 +589,25 @@ static int mimo_new(lua_State *L)
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-static ec_lua_mimo *link_at(lua_State *L, const char *what)
+static ec_lua_mimo *link_at(lua_State *L, const char *what, bool has_keys)
 {
     ec_lua_mimo *link = luaL_testudata(L, 1, EC_LUA_MIMO);
     if (!link || !link->call)
         ec_lua_fail(L, "%s: call it with a colon on a link of ec.mimo", what);
+    if (!has_keys && !lua_isnoneornil(L, 2))
+        ec_lua_fail(L, "%s: takes nothing, got a %s", what, luaL_typename(L, 2));
     ec_lua_mark_line(L);
     return link;
 }
 
-ec_call *ec_lua_mimo_call(lua_State *L, const char *what)
+ec_call *ec_lua_mimo_call(lua_State *L, const char *what, bool has_keys)
 {
-    return link_at(L, what)->call;
+    return link_at(L, what, has_keys)->call;
 }
 
 static int push_output(lua_State *L, const char *what, ec_mimo_output output)
 {
-    ec_lua_mimo *link = link_at(L, what);
+    ec_lua_mimo *link = link_at(L, what, false);
     return ec_lua_expr_push(L, checked(L, what, ec_mimo_value(graph_of(L), link->call, output)));
 }
 
@@ -572,7 +641,7 @@ static int link_path_gain(lua_State *L)
 {
     const char *what = "link:path_gain_db";
     ec_graph *graph = graph_of(L);
-    ec_lua_mimo *link = link_at(L, what);
+    ec_lua_mimo *link = link_at(L, what, false);
     ec_expr h = checked(L, what, ec_mimo_value(graph, link->call, EC_MIMO_CHANNEL));
     ec_expr gain =
         ec_graph_binary(graph, EC_OP_MAX, ec_graph_unary(graph, EC_OP_ABS2, h), number(L, 1e-30));
@@ -581,82 +650,37 @@ static int link_path_gain(lua_State *L)
         L, checked(L, what, ec_graph_binary(graph, EC_OP_MUL, log, number(L, 10))));
 }
 
-static double snr_of(lua_State *L, const ec_lua_mimo *link, const char *what)
-{
-    if (isnan(link->snr_db))
-        ec_lua_fail(L,
-                    "%s: there is no link budget: give ec.mimo the keys bandwidth, noise_figure_db "
-                    "and in tx power_dbm, or snr_db here",
-                    what);
-    return link->snr_db;
-}
-
 static int link_snr(lua_State *L)
 {
-    const ec_lua_mimo *link = link_at(L, "link:snr_db");
-    lua_pushnumber(L, snr_of(L, link, "link:snr_db"));
+    const ec_lua_mimo *link = link_at(L, "link:snr_db", false);
+    if (isnan(link->snr_db))
+        ec_lua_fail(L, "link:snr_db: there is no link budget: ec.mimo lacks %s", link->lacks);
+    lua_pushnumber(L, link->snr_db);
     return 1;
 }
 
 static int link_report(lua_State *L)
 {
     char text[256];
-    ec_mimo_describe(link_at(L, "link:report")->call, text, sizeof text);
+    ec_call *call = link_at(L, "link:report", false)->call;
+    ec_mimo_describe(call, text, sizeof text);
+    ec_mimo_told(call);
     lua_pushstring(L, text);
     return 1;
 }
 
-/* H with columns times the root of their transmitter's power over the mean one. */
-static ec_expr weighed(lua_State *L, const ec_lua_mimo *link, const char *what, ec_expr h)
-{
-    const ec_node *node = ec_lua_expr_node(L, h);
-    double *root = lua_newuserdatauv(L, (size_t)node->elements * sizeof *root, 0);
-    for (int32_t i = 0; i < node->elements; i++)
-        root[i] = sqrt(link->share[i % link->n_tx] * link->n_tx);
-    ec_graph *graph = graph_of(L);
-    ec_expr by = checked(L, what, ec_graph_constant(graph, node->rank, node->shape, root));
-    lua_pop(L, 1);
-    return checked(L, what, ec_graph_binary(graph, EC_OP_MUL, h, by));
-}
-
-static bool is_word(lua_State *L, int table, const char *key, const char *word)
-{
-    lua_pushstring(L, key);
-    lua_rawget(L, table);
-    bool is = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), word) == 0;
-    lua_pop(L, 1);
-    return is;
-}
-
-/* A function of a matrix (upvalue 1) of H; upvalue 2: its name, upvalue 3: it needs an SNR, which
- * the link budget gives where H is not normalised. Capacity takes the power of all transmitters, SINR
- * that of each. */
+/* A function of H (upvalue 1: which); its SNR can be that of the link budget. */
 static int link_function(lua_State *L)
 {
-    const char *name = lua_tostring(L, lua_upvalueindex(2));
-    const char *what = lua_pushfstring(L, "link:%s", name);
-    ec_lua_mimo *link = link_at(L, what);
-    bool own = false;
+    int which = (int)lua_tointeger(L, lua_upvalueindex(1));
+    const char *what = ec_lua_link_functions[which]->name;
+    const ec_lua_mimo *link = link_at(L, what, true);
+    const ec_lua_snr snr = {link->snr_db, link->lacks, link->n_tx, link->share};
     lua_settop(L, 2);
-    if (lua_toboolean(L, lua_upvalueindex(3)) && lua_istable(L, 2)) {
-        lua_pushliteral(L, "snr_db");
-        bool given = lua_rawget(L, 2) != LUA_TNIL;
-        lua_pop(L, 1);
-        if (!given && is_word(L, 2, "normalize", "none")) {
-            bool all = strcmp(name, "capacity") == 0;
-            double snr_db = snr_of(L, link, what);
-            own = link->share && !(all && is_word(L, 2, "power", "water_filling"));
-            int copy = ec_lua_table_copy(L, 2);
-            lua_pushnumber(L, link->share && !all ? snr_db - 10 * log10(link->n_tx) : snr_db);
-            lua_setfield(L, copy, "snr_db");
-            lua_replace(L, 2);
-        }
-        lua_settop(L, 2);
-    }
-    ec_expr h = checked(L, what, ec_mimo_value(graph_of(L), link->call, EC_MIMO_CHANNEL));
-    ec_lua_expr_push(L, own ? weighed(L, link, what, h) : h);
+    lua_pushvalue(L, 1); /* keeps the shares */
+    ec_lua_expr_push(L, checked(L, what, ec_mimo_value(graph_of(L), link->call, EC_MIMO_CHANNEL)));
     lua_replace(L, 1);
-    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+    return ec_lua_link_function(L, which, &snr);
 }
 
 static const luaL_Reg methods[] = {{"h", link_h},
@@ -674,45 +698,23 @@ static const luaL_Reg methods[] = {{"h", link_h},
                                    {"save", ec_lua_mimo_save_fixed},
                                    {NULL, NULL}};
 
-static const struct {
-    const char *name;
-    lua_CFunction function;
-    bool snr;
-} functions[] = {{"capacity", ec_lua_capacity, true},
-                 {"singular_values", ec_lua_singular_values, false},
-                 {"condition_number", ec_lua_condition_number, false},
-                 {"condition_db", ec_lua_condition_db, false},
-                 {"effective_rank", ec_lua_effective_rank, false},
-                 {"degrees_of_freedom", ec_lua_degrees_of_freedom, false},
-                 {"sinr", ec_lua_sinr, true},
-                 {"sum_rate", ec_lua_sum_rate, true}};
-
-enum {
-    METHODS = sizeof methods / sizeof *methods - 1,
-    FUNCTIONS = sizeof functions / sizeof *functions
-};
+enum { METHODS = sizeof methods / sizeof *methods - 1, NAMES_MAX = 64 };
 
 static int link_index(lua_State *L)
 {
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
         return 1;
-    const char *names[METHODS + FUNCTIONS], *name = luaL_tolstring(L, 2, NULL);
+    const char *names[NAMES_MAX], *name = luaL_tolstring(L, 2, NULL);
+    int n = 0;
     for (int i = 0; i < METHODS; i++)
-        names[i] = methods[i].name;
-    for (int i = 0; i < FUNCTIONS; i++)
-        names[METHODS + i] = functions[i].name;
-    const char *near = ec_lua_nearest(name, names, METHODS + FUNCTIONS);
+        names[n++] = methods[i].name;
+    for (int i = 0; ec_lua_link_functions[i]; i++)
+        names[n++] = ec_lua_link_functions[i]->name + strlen("link:");
+    const char *near = ec_lua_nearest(name, names, n);
     if (near)
         ec_lua_fail(L, "a link has no method '%s' (did you mean '%s'?)", name, near);
-    luaL_Buffer all;
-    luaL_buffinit(L, &all);
-    for (int i = 0; i < METHODS + FUNCTIONS; i++) {
-        luaL_addstring(&all, i ? ", " : "");
-        luaL_addstring(&all, names[i]);
-    }
-    luaL_pushresult(&all);
-    ec_lua_fail(L, "a link has no method '%s'; it has %s", name, lua_tostring(L, -1));
+    ec_lua_fail(L, "a link has no method '%s'; it has %s", name, ec_lua_push_names(L, names, n));
 }
 
 /* ---- ec.grid --------------------------------------------------------------------------------- */
@@ -799,12 +801,10 @@ void ec_lua_mimo_open(lua_State *L)
     lua_setfield(L, -2, "__metatable");
     lua_newtable(L);
     luaL_setfuncs(L, methods, 0);
-    for (int i = 0; i < FUNCTIONS; i++) {
-        lua_pushcfunction(L, functions[i].function);
-        lua_pushstring(L, functions[i].name);
-        lua_pushboolean(L, functions[i].snr);
-        lua_pushcclosure(L, link_function, 3);
-        lua_setfield(L, -2, functions[i].name);
+    for (int i = 0; ec_lua_link_functions[i]; i++) {
+        lua_pushinteger(L, i);
+        lua_pushcclosure(L, link_function, 1);
+        lua_setfield(L, -2, ec_lua_link_functions[i]->name + strlen("link:"));
     }
     lua_pushcclosure(L, link_index, 1);
     lua_setfield(L, -2, "__index");

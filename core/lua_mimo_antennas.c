@@ -60,7 +60,7 @@ static void take_direction(lua_State *L, const char *what, const char *key, doub
     if (list.n != 3)
         ec_lua_fail(L, "%s: wants {x, y, z}, got %d numbers", name, (int)list.n);
     memcpy(to, list.v, 3 * sizeof *to);
-    if (!(hypot(hypot(to[0], to[1]), to[2]) > 1e-150))
+    if (!ec_lua_is_direction(to))
         ec_lua_fail(L, "%s: the direction has no length", name);
     lua_settop(L, top);
 }

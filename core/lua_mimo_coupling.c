@@ -21,7 +21,10 @@ static ec_c128 entry(lua_State *L, const char *what, int32_t i, int32_t j)
         s = (ec_c128){lua_tonumber(L, -2), lua_tonumber(L, -1)};
         lua_pop(L, 2);
     }
-    if (re != LUA_TNUMBER || im != LUA_TNUMBER || !isfinite(s.re) || !isfinite(s.im))
+    if (re == LUA_TNUMBER && im == LUA_TNUMBER && !(isfinite(s.re) && isfinite(s.im)))
+        ec_lua_fail(L, "%s: entry (%d, %d) is not finite: %g, %g", what, (int)i + 1, (int)j + 1,
+                    s.re, s.im);
+    if (re != LUA_TNUMBER || im != LUA_TNUMBER)
         ec_lua_fail(L, "%s: entry (%d, %d) is a %s; it has to be a number or {re, im}", what,
                     (int)i + 1, (int)j + 1, luaL_typename(L, -1));
     return s;

@@ -22,28 +22,32 @@ const ec_noun ec_noun_angular_spread = {
     "cancel.",
     EC_KEYS(spread_table)};
 
-static ec_expr value_of(lua_State *L, const char *what, ec_mimo_output output)
+static ec_expr value_of(lua_State *L, const char *what, ec_call *call, ec_mimo_output output)
 {
-    ec_call *call = ec_lua_mimo_call(L, what);
     ec_expr e = ec_mimo_value(ec_lua_host_of(L)->graph, call, output);
     if (e < 0)
         ec_lua_fail_core(L, what);
     return e;
 }
 
+static int push_value(lua_State *L, const char *what, ec_mimo_output output)
+{
+    return ec_lua_expr_push(L, value_of(L, what, ec_lua_mimo_call(L, what, false), output));
+}
+
 int ec_lua_link_k_factor_db(lua_State *L)
 {
-    return ec_lua_expr_push(L, value_of(L, "link:k_factor_db", EC_MIMO_K_FACTOR_DB));
+    return push_value(L, "link:k_factor_db", EC_MIMO_K_FACTOR_DB);
 }
 
 int ec_lua_link_mean_delay(lua_State *L)
 {
-    return ec_lua_expr_push(L, value_of(L, "link:mean_delay", EC_MIMO_MEAN_DELAY));
+    return push_value(L, "link:mean_delay", EC_MIMO_MEAN_DELAY);
 }
 
 int ec_lua_link_delay_spread(lua_State *L)
 {
-    return ec_lua_expr_push(L, value_of(L, "link:delay_spread", EC_MIMO_DELAY_SPREAD));
+    return push_value(L, "link:delay_spread", EC_MIMO_DELAY_SPREAD);
 }
 
 int ec_lua_link_angular_spread_deg(lua_State *L)
@@ -51,10 +55,10 @@ int ec_lua_link_angular_spread_deg(lua_State *L)
     const char *what = ec_noun_angular_spread.name;
     ec_graph *graph = ec_lua_host_of(L)->graph;
     spread_keys k;
-    ec_lua_mimo_call(L, what);
+    ec_call *call = ec_lua_mimo_call(L, what, true);
     ec_lua_keys_parse(L, 2, &ec_noun_angular_spread, &k, NULL);
     ec_mimo_output output = (ec_mimo_output)(EC_MIMO_TX_AZIMUTH_SPREAD + 2 * k.at + k.plane);
-    ec_expr radians = value_of(L, what, output);
+    ec_expr radians = value_of(L, what, call, output);
     ec_expr degrees =
         ec_graph_binary(graph, EC_OP_MUL, radians, ec_graph_number(graph, 180 / EC_PI));
     if (degrees < 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "evaluators/array_pattern/array_pattern.h"
+#include "evaluators/mimo/mimo_warnings.h"
 #include "lua_expr.h"
 #include "lua_job.h"
 #include "lua_values.h"
@@ -107,18 +108,31 @@ static void warn_array(ec_lua_host *host, ec_expr metric)
     free(level);
 }
 
-static void warn_arrays(lua_State *L, ec_expr expr)
+static void warn_link(ec_lua_host *host, ec_call *link)
+{
+    ec_mimo_winner fixed = {host->graph, NULL, NULL, host->backend, link};
+    ec_mimo_warn(&fixed, host->settings.log); /* what cannot be computed ec.value has told */
+}
+
+static void warn_outputs(lua_State *L, ec_expr expr)
 {
     ec_lua_host *host = ec_lua_host_of(L);
     if (host->in_core > 0)
         return; /* a function of ec.host, called for many designs */
     ec_lua_mark_line(L);
     for (ec_expr e = -1; (e = ec_lua_expr_output(L, expr, e + 1)) >= 0;) {
-        if (ec_graph_node(host->graph, e)->call->def != &ec_evaluator_array_pattern ||
-            !is_first_look(host, e))
+        const ec_node *node = ec_graph_node(host->graph, e);
+        ec_call *call = node->call;
+        bool link = call->def == &ec_evaluator_mimo;
+        bool metric = call->def == &ec_evaluator_array_pattern && node->dtype == EC_F64;
+        ec_expr of = link ? ec_mimo_value(host->graph, call, EC_MIMO_CHANNEL) : e;
+        if ((!link && !metric) || of < 0 || !is_first_look(host, of))
             continue;
         lua_State *caller = ec_lua_core_enter(L);
-        warn_array(host, e);
+        if (link)
+            warn_link(host, call);
+        else
+            warn_array(host, e);
         ec_lua_core_leave(L, caller);
     }
 }
@@ -132,7 +146,7 @@ static int module_value(lua_State *L)
         ec_lua_fail(
             L, "ec.value: the expression has design variables, so it has no value before a search: "
                "use best:value(expr) after job:solve");
-    warn_arrays(L, expr);
+    warn_outputs(L, expr);
     if (list.scalar)
         lua_pushnumber(L, list.v[0]);
     else

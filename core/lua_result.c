@@ -270,12 +270,15 @@ static void warn_nan(lua_State *L, const ec_job *job, const ec_result *r, ec_exp
     bool found = false;
     for (ec_expr e = -1; !found && (e = ec_lua_expr_output(L, expr, e + 1)) >= 0;) {
         const ec_node *node = ec_lua_expr_node(L, e);
+        bool complex = node->dtype == EC_C64 || node->dtype == EC_C128;
+        ec_expr probe = complex ? ec_graph_unary(host->graph, EC_OP_ABS2, e) : e;
         ec_log silent = {EC_LOG_ERROR, NULL, NULL}; /* the warnings were said before */
         double *data = NULL;
         int32_t length = 0;
         lua_State *caller = ec_lua_core_enter(L);
-        int status = ec_result_value(job, r, host->backend, e, &data, &length, &silent);
+        int status = ec_result_value(job, r, host->backend, probe, &data, &length, &silent);
         ec_lua_core_leave(L, caller);
+        node = ec_lua_expr_node(L, e); /* the graph has grown */
         for (int32_t i = 0; status == EC_OK && i < length; i++)
             found = found || isnan(data[i]);
         free(data);

@@ -130,14 +130,33 @@ static int making_gc(lua_State *L)
 
 /* ---- materials ------------------------------------------------------------------------------------ */
 
+/* A class or "pec" by its name; one that there is not is an error that names what it is like. */
+static void read_class(lua_State *L, const char *what, const char *name, ec_material *m)
+{
+    enum { MOST = 64 };
+    const char *names[MOST] = {"pec"}, *known;
+    int n = 1;
+    if (ec_material_by_name(name, m) == EC_OK)
+        return;
+    luaL_checkstack(L, MOST, "too many materials");
+    bool prefix = strncmp(name, "itu", 3) == 0;
+    for (int32_t i = 0; (known = ec_material_itu_name(i)) && n < MOST; i++)
+        names[n++] = prefix ? lua_pushfstring(L, "itu_%s", known) : known;
+    const char *near = ec_lua_nearest(name, names, n);
+    if (near)
+        ec_lua_fail(L, "%s: unknown material '%s' (did you mean '%s'? eciton help materials)", what,
+                    name, near);
+    ec_lua_fail_core(L, what);
+}
+
 /* The value at index (a name or a table) as a material called `name`. */
 static void read_material(lua_State *L, int index, const char *what, const char *name,
                           ec_material *m)
 {
-    int rc;
+    int top = lua_gettop(L);
     index = lua_absindex(L, index);
     if (lua_type(L, index) == LUA_TSTRING) {
-        rc = ec_material_by_name(lua_tostring(L, index), m);
+        read_class(L, what, lua_tostring(L, index), m);
     } else if (lua_istable(L, index)) {
         material_keys k;
         ec_lua_keys_parse(L, index, &ec_noun_material, &k, NULL);
@@ -145,18 +164,18 @@ static void read_material(lua_State *L, int index, const char *what, const char 
             ec_lua_fail(L, "%s: give itu or eps_r, one of them", what);
         if (k.itu && (k.conductivity > 0 || k.loss_tangent > 0))
             ec_lua_fail(L, "%s: conductivity and loss_tangent go with eps_r, not with itu", what);
-        rc = k.itu ? ec_material_by_name(k.itu, m)
-                   : ec_material_constant(name, k.eps_r, k.conductivity, k.loss_tangent, 0, m);
-        if (rc == EC_OK && k.thickness > 0 && m->kind == EC_MATERIAL_PEC)
+        if (k.itu)
+            read_class(L, what, k.itu, m);
+        else if (ec_material_constant(name, k.eps_r, k.conductivity, k.loss_tangent, 0, m) != EC_OK)
+            ec_lua_fail_core(L, what);
+        if (k.thickness > 0 && m->kind == EC_MATERIAL_PEC)
             ec_lua_fail(L, "%s: nothing passes through a perfect conductor: no thickness", what);
-        if (rc == EC_OK)
-            m->thickness = k.thickness;
+        m->thickness = k.thickness;
     } else {
         ec_lua_fail(L, "%s: wants a material's name or a table of figures, got a %s", what,
                     luaL_typename(L, index));
     }
-    if (rc != EC_OK)
-        ec_lua_fail_core(L, what);
+    lua_settop(L, top);
     ec_material_rename(m, name);
 }
 

@@ -10,11 +10,12 @@
     {                                                                                              \
 #key, kind, flags, initial, min, max, unit, NULL, help, offsetof(ec_lua_shape_keys, key)   \
     }
-#define PLACE(key, help) ROW(key, EC_KEY_QUANTITY, 0, NAN, -INFINITY, INFINITY, "m", help)
-#define SIZE(key, help)  ROW(key, EC_KEY_QUANTITY, EC_KEY_ABOVE, NAN, 0, INFINITY, "m", help)
+#define FAR              1e9 /* m: rays are traced in single precision, whose squares would overflow beyond */
+#define PLACE(key, help) ROW(key, EC_KEY_QUANTITY, 0, NAN, -FAR, FAR, "m", help)
+#define SIZE(key, help)  ROW(key, EC_KEY_QUANTITY, EC_KEY_ABOVE, NAN, 0, FAR, "m", help)
 #define LENGTH(key, help)                                                                          \
-    ROW(key, EC_KEY_QUANTITY, EC_KEY_ABOVE | EC_KEY_SINGLE | EC_KEY_REQUIRED, NAN, 0, INFINITY,    \
-        "m", help)
+    ROW(key, EC_KEY_QUANTITY, EC_KEY_ABOVE | EC_KEY_SINGLE | EC_KEY_REQUIRED, NAN, 0, FAR, "m",    \
+        help)
 #define DIRECTION(key, help) ROW(key, EC_KEY_QUANTITY, 0, NAN, -INFINITY, INFINITY, NULL, help)
 #define WHOLE(key, initial, least, most, help)                                                     \
     ROW(key, EC_KEY_INTEGER, 0, initial, least, most, NULL, help)
@@ -39,7 +40,7 @@
 static const ec_key plate_table[] = {
     NAME,
     MATERIAL,
-    ROW(size, EC_KEY_QUANTITY, EC_KEY_ABOVE | EC_KEY_REQUIRED, NAN, 0, INFINITY, "m",
+    ROW(size, EC_KEY_QUANTITY, EC_KEY_ABOVE | EC_KEY_REQUIRED, NAN, 0, FAR, "m",
         "{a, b}: along x and y; of one that stands, along the horizontal and up"),
     PLACE(at, "its middle (default {0, 0, 0})"),
     DIRECTION(normal, "across it, to its front (default {0, 0, 1})"),
@@ -48,7 +49,7 @@ static const ec_key plate_table[] = {
 static const ec_key box_table[] = {NAME,
                                    MATERIAL,
                                    ROW(size, EC_KEY_QUANTITY, EC_KEY_ABOVE | EC_KEY_REQUIRED, NAN,
-                                       0, INFINITY, "m", "{x, y, z} before it is turned"),
+                                       0, FAR, "m", "{x, y, z} before it is turned"),
                                    PLACE(at, "its middle (default {0, 0, 0})"),
                                    ROW(rotate_deg, EC_KEY_QUANTITY, EC_KEY_SINGLE, NAN, -INFINITY,
                                        INFINITY, "deg", "turned about z (default 0)"),
@@ -106,7 +107,7 @@ static const ec_key ground_table[] = {NAME, MATERIAL,
 
 static const ec_key canyon_table[] = {
     NAME, MATERIAL,
-    ROW(size, EC_KEY_QUANTITY, EC_KEY_ABOVE | EC_KEY_REQUIRED, NAN, 0, INFINITY, "m",
+    ROW(size, EC_KEY_QUANTITY, EC_KEY_ABOVE | EC_KEY_REQUIRED, NAN, 0, FAR, "m",
         "{length along x, width along y, height}"),
     PLACE(at, "the middle of its floor (default {0, 0, 0})"), DIVISIONS};
 
@@ -262,6 +263,7 @@ void ec_lua_shape_numbers(lua_State *L, const ec_lua_shape *shape, const ec_lua_
     read_numbers(L, noun, "normal", k->normal, to->axis);
     read_numbers(L, noun, "axis", k->axis, to->axis);
     read_numbers(L, noun, "towards", k->towards, to->towards);
+    ec_lua_is_direction(to->axis); /* one without a length is the scene's error, with its name */
     read_numbers(L, noun, "radius", k->radius, &to->radius);
     read_numbers(L, noun, "length", k->length, &to->length);
     read_numbers(L, noun, "width", k->width, &to->width);

@@ -203,11 +203,10 @@ static void make_quick(ec_solve_info *info, size_t least_population, bool groupe
 static void read_start(lua_State *L, const char *name, ec_log *log, ec_solve_info *info)
 {
     char real[PATH_MAX];
-    size_t size;
     const ec_job *job = ec_lua_job_at(L, "job:solve");
     const char *text = NULL;
     if (ec_lua_files_resolve(L, name, real, sizeof real) == EC_OK)
-        text = ec_lua_files_slurp(L, real, &size);
+        text = ec_lua_files_text(L, real, name);
     if (!text || ec_job_read_designs(job, text, name, NULL, NULL, &info->n_start) != EC_OK)
         ec_lua_fail_core(L, "job:solve: key 'start'");
     double *genes = ec_lua_values_new(L, (int64_t)info->n_start * (ec_job_gene_count(job) + 1));

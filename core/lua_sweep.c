@@ -209,6 +209,11 @@ static int32_t make_quick(double *values, int32_t n, int32_t width)
     return QUICK_VALUES;
 }
 
+static bool is_all(lua_State *L, int index)
+{
+    return lua_type(L, index) == LUA_TSTRING && strcmp(lua_tostring(L, index), "all") == 0;
+}
+
 /* The values at index as a list that is pushed; a number or "all" says how many. */
 static ec_sweep_axis read_values(lua_State *L, const char *what, const ec_job_entry *entry,
                                  int32_t variable, int32_t element, int index)
@@ -217,7 +222,7 @@ static ec_sweep_axis read_values(lua_State *L, const char *what, const ec_job_en
     bool scalar = entry->variable.count == 0;
     int32_t at = element < 0 ? 0 : element;
     ec_sweep_axis axis = {.variable = variable, .element = scalar ? -1 : element};
-    if (lua_type(L, index) == LUA_TSTRING && strcmp(lua_tostring(L, index), "all") == 0) {
+    if (is_all(L, index)) {
         if (entry->variable.kind == EC_VARIABLE_REAL)
             ec_lua_fail(L, "%s: \"all\" values of '%s': it is a real variable, say how many", what,
                         entry->variable.name);
@@ -272,6 +277,38 @@ static ec_sweep_axis read_designs(lua_State *L, const char *what, const ec_job_e
     return (ec_sweep_axis){.variable = variable, .element = -1, .n = n, .values = to};
 }
 
+/* Every selection of different items, each in ascending order: 1 2 3, 1 2 4, ... */
+static ec_sweep_axis all_selections(lua_State *L, const char *what, const ec_job_entry *entry,
+                                    int32_t variable)
+{
+    int32_t k = entry->variable.count, items = entry->n_from;
+    double rows = 1;
+    for (int32_t i = 0; i < k; i++)
+        rows = rows * (items - i) / (i + 1);
+    if (rows > EC_SWEEP_ROWS_MAX)
+        ec_lua_fail(L,
+                    "%s: '%s': there are %.6g selections of %d from %d items, allowed are %d; give "
+                    "a number of points with method \"sobol\", \"lhs\", \"halton\" or \"random\"",
+                    what, entry->variable.name, rows, (int)k, (int)items, (int)EC_SWEEP_ROWS_MAX);
+    int32_t n = (int32_t)(rows + 0.5);
+    double *to = ec_lua_values_new(L, (int64_t)n * k);
+    for (int32_t i = 0; i < k; i++)
+        to[i] = entry->value_min[0] + i;
+    for (int32_t row = 1; row < n; row++) {
+        double *next = to + (size_t)row * (size_t)k;
+        memcpy(next, next - k, (size_t)k * sizeof *to);
+        int32_t last = k - 1; /* the last element that has a larger item left */
+        while (next[last] == entry->value_max[0] - (k - 1 - last))
+            last--;
+        next[last]++;
+        for (int32_t i = last + 1; i < k; i++)
+            next[i] = next[i - 1] + 1;
+    }
+    if (ec_lua_host_of(L)->settings.quick)
+        n = make_quick(to, n, k);
+    return (ec_sweep_axis){.variable = variable, .element = -1, .n = n, .values = to};
+}
+
 static bool is_nested(lua_State *L, int index)
 {
     if (!lua_istable(L, index))
@@ -297,13 +334,18 @@ static void add_axes(lua_State *L, const ec_job *job, const char *what, int32_t 
         list->axes[list->n++] = read_designs(L, what, entry, variable, index);
         return;
     }
+    if (entry->distinct && element < 0 && is_all(L, index)) {
+        list->axes[list->n++] = all_selections(L, what, entry, variable);
+        return;
+    }
     if (whole)
         ec_lua_fail(
             L,
             "%s: '%s': its elements depend on each other; give whole designs, { {...}, {...} "
-            "}, or a number of points with method \"sobol\", \"lhs\", \"halton\" or "
+            "}%s, or a number of points with method \"sobol\", \"lhs\", \"halton\" or "
             "\"random\"",
-            what, entry->variable.name);
+            what, entry->variable.name,
+            entry->distinct ? ", \"all\", every selection of different items," : "");
     if (count == 0 || element >= 0) {
         list->axes[list->n++] = read_values(L, what, entry, variable, element, index);
         return;

@@ -151,6 +151,7 @@ typedef struct ec_solve_run {
     size_t n_last; /* members at the last look, whose status bytes are in elite_status */
     size_t history_capacity;
     ec_solve_phase phase;
+    bool polish_cut;   /* an interrupt came during the polish */
     uint64_t patched;  /* failed designs that got a value */
     double saved_when; /* wall time of the last checkpoint */
     double *designs;   /* rows of width, with EC_PHASE_POLISHED */

@@ -127,7 +127,8 @@ void ec_solve_write_message(const ec_solve_run *run)
         snprintf(text, size, "every variable's spread fell below %g of its range", info->spread);
         break;
     case EC_STOP_INTERRUPT:
-        snprintf(text, size, "interrupted%s%s", r->found ? "; the best design so far is kept" : "",
+        snprintf(text, size, "interrupted%s%s%s", run->polish_cut ? " in the polish" : "",
+                 r->found ? "; the best design so far is kept" : "",
                  r->found && isnan(value) ? ", without figures at final fidelity" : "");
         break;
     case EC_STOP_DEVICE:

@@ -3,6 +3,7 @@
 #include "solve_internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,8 +328,12 @@ static int gather_designs(ec_solve_run *run, ec_backend *backend, double *design
     if (*n > 0)
         memcpy(designs, run->keep.genes, *n * width * sizeof(double));
     bool ended = (info->interrupt && *info->interrupt) || run->result->stop == EC_STOP_ERROR;
-    if (info->polish && !ended)
+    if (info->polish && !ended) {
         status = polish(run, backend, designs, n);
+        run->polish_cut = info->interrupt && *info->interrupt;
+    }
+    if (status == EC_OK && run->polish_cut)
+        run->result->stop = EC_STOP_INTERRUPT;
     ended = ended || (info->interrupt && *info->interrupt);
     if (status != EC_OK || ended || !info->checkpoint || run->result->stop == EC_STOP_INTERRUPT)
         return status;
@@ -358,6 +363,32 @@ static int score_final(ec_solve_run *run, ec_backend *backend, const double *row
     free(cost);
     free(bytes);
     return status;
+}
+
+/* What became of the search's best figure, where the result shows another. */
+static void note_winner(ec_solve_run *run)
+{
+    const ec_result *r = run->result;
+    const ec_graph *graph = run->job->graph;
+    double searched = run->keep.n > 0 ? ec_solve_seen(run, run->keep.scores[0].cost) : NAN;
+    double polished = r->objective_search[0], final = r->objective_final[0];
+    int32_t samples = ec_graph_sample_count(graph, false);
+    int32_t others = ec_graph_sample_count(graph, true);
+    char text[160];
+    size_t n = 0;
+
+    if (!(isfinite(searched) && isfinite(final)) || (searched == polished && polished == final))
+        return;
+    n = (size_t)snprintf(text, sizeof text, "best: %.6g in the search", searched);
+    if (polished != searched)
+        n += (size_t)snprintf(text + n, sizeof text - n, ", %.6g of the winner%s", polished,
+                              r->polish_designs > 0 ? " (polish)" : "");
+    if (final != polished)
+        snprintf(text + n, sizeof text - n,
+                 samples == others ? ", %.6g at final fidelity"
+                                   : ", %.6g with the %d final samples",
+                 final, (int)others);
+    ec_log_write(&run->messages.log, EC_LOG_INFO, "%s", text);
 }
 
 /* Scores the best designs again at final fidelity, polished ones among them, and takes the winner. */
@@ -399,6 +430,8 @@ int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
                (size_t)result->n_group_genes * sizeof(double));
         double objective = ec_solve_seen(run, scores[best].cost);
         status = ec_solve_fill_values(run, backend, &objective, left_out);
+        if (status == EC_OK)
+            note_winner(run);
     }
     free(designs);
     free(scores);

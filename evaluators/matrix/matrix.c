@@ -298,12 +298,14 @@ static ec_expr user_snr(ec_graph *graph, const setup *s, ec_expr h, ec_expr snr,
     if (normalize == EC_MATRIX_MEAN)
         snr = mean_snr(graph, s, h, snr);
     snr = each_snr(graph, s, snr);
-    if (normalize != EC_MATRIX_FROBENIUS)
-        return snr;
-    ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, h);
-    ec_expr sum =
-        over_last(graph, EC_OP_SUM, power < 0 ? power : ec_graph_reshape(graph, power, 2, shape));
-    return binary(graph, EC_OP_MUL, snr, binary(graph, EC_OP_DIV, number(graph, each), sum));
+    if (normalize == EC_MATRIX_FROBENIUS) {
+        ec_expr power = ec_graph_unary(graph, EC_OP_ABS2, h);
+        ec_expr sum = over_last(graph, EC_OP_SUM,
+                                power < 0 ? power : ec_graph_reshape(graph, power, 2, shape));
+        snr = binary(graph, EC_OP_MUL, snr, binary(graph, EC_OP_DIV, number(graph, each), sum));
+    }
+    /* nothing but zeros have no scale: finite, so that nothing is received of them */
+    return normalize == EC_MATRIX_NONE ? snr : binary(graph, EC_OP_MIN, snr, number(graph, 1e200));
 }
 
 /* Each user has a receiver and a transmitter of its own. */

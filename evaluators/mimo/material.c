@@ -75,6 +75,18 @@ const char *ec_material_itu_name(int32_t itu)
     return NULL;
 }
 
+bool ec_material_itu_range(int32_t itu, int32_t row, double range[2])
+{
+    const char *name = ec_material_itu_name(itu);
+    for (int i = 0; name && i < ROWS; i++)
+        if (strcmp(table[i].name, name) == 0 && row-- == 0) {
+            range[0] = table[i].from * 1e9;
+            range[1] = table[i].to * 1e9;
+            return true;
+        }
+    return false;
+}
+
 static int unknown(const char *name)
 {
     char names[ROWS * 24] = "";

@@ -44,6 +44,9 @@ EC_API int ec_material_by_name(const char *name, ec_material *material);
 /* Names of the classes, in the order of the table, without "itu_"; NULL past the last. */
 EC_API const char *ec_material_itu_name(int32_t itu);
 
+/* The frequencies (Hz) that a class has figures for, its row-th stretch of them; false past the last. */
+EC_API bool ec_material_itu_range(int32_t itu, int32_t row, double range[2]);
+
 /* A material of given figures. EC_ERR_ARGUMENT unless eps_r >= 1, conductivity >= 0,
  * loss_tangent >= 0, thickness >= 0, all finite. */
 EC_API int ec_material_constant(const char *name, double eps_r, double conductivity,

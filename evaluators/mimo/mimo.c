@@ -56,6 +56,7 @@ typedef struct setup {
     double power_dbm, noise_dbm;
     double *power_share; /* NULL: alike */
     char path[256];
+    bool told; /* path need not be logged */
 } setup;
 
 typedef struct evaluator {
@@ -156,6 +157,28 @@ static int check_end(const ec_graph *graph, const char *name, const ec_mimo_end 
     return EC_OK;
 }
 
+/* Whether a point lies on an edge that diffracts, nearer than what paths take for one point: rays, which
+ * find faces, can miss the outlines of sheets. */
+static bool is_on_edge(const ec_scene *scene, double near, const double p[3])
+{
+    for (int32_t i = 0; i < scene->n_wedges; i++) {
+        const ec_wedge *w = &scene->wedge[i];
+        double along = 0, length = 0, square = 0;
+        for (int k = 0; k < 3; k++) {
+            along += (p[k] - w->from[k]) * w->tangent[k];
+            length += (w->to[k] - w->from[k]) * w->tangent[k];
+        }
+        along = fmin(fmax(along, 0), length);
+        for (int k = 0; k < 3; k++) {
+            double off = p[k] - w->from[k] - along * w->tangent[k];
+            square += off * off;
+        }
+        if (square <= near * near)
+            return true;
+    }
+    return false;
+}
+
 /* Antennas that stand still are checked here, once. */
 static int check_fixed(const setup *s, const char *name, const end *e, const ec_interval *each)
 {
@@ -163,7 +186,8 @@ static int check_fixed(const setup *s, const char *name, const end *e, const ec_
         double p[3];
         for (int32_t k = 0; k < 3; k++)
             p[k] = each[k * e->count + i].lo;
-        bool on = ec_mimo_is_on_surface(&s->plan->view, p);
+        bool on = ec_mimo_is_on_surface(&s->plan->view, p) ||
+                  is_on_edge(s->scene, 10 * s->plan->tolerance, p);
         if (on || ec_mimo_is_inside(&s->plan->view, p))
             return ec_fail(EC_ERR_ARGUMENT,
                            "%s: antenna %d at (%.6g, %.6g, %.6g) %s; antennas are outside of "
@@ -501,6 +525,12 @@ void ec_mimo_describe(const ec_call *call, char *text, size_t size)
     snprintf(text, size, "%s", ((const setup *)call->config)->path);
 }
 
+void ec_mimo_told(ec_call *call)
+{
+    setup *s = call->config;
+    s->told = true;
+}
+
 bool ec_mimo_is_cut(const ec_call *call)
 {
     const setup *s = call->config;
@@ -814,7 +844,8 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
         ev->of[i] = ev->which[i] ? of + (size_t)i * ld : NULL;
     ev->tx.of = ev->of[0];
     ev->rx.of = ev->of[1];
-    ec_log_write(info->log, EC_LOG_INFO, "mimo: %s", s->path);
+    if (!s->told)
+        ec_log_write(info->log, EC_LOG_INFO, "mimo: %s", s->path);
     *made = &ev->head;
     return EC_OK;
 }

@@ -94,6 +94,8 @@ EC_API ec_expr ec_mimo_value(ec_graph *graph, ec_call *call, ec_mimo_output outp
 EC_API const struct ec_scene *ec_mimo_scene(const ec_call *call);
 /* What sequences there are and how they were found, in a line. */
 EC_API void ec_mimo_describe(const ec_call *call, char *text, size_t size);
+/* Its plans need not log that line: who reads it has it. */
+EC_API void ec_mimo_told(ec_call *call);
 /* Whether a limit cut sequences off: paths may be missing. */
 EC_API bool ec_mimo_is_cut(const ec_call *call);
 /* The lowest and the highest frequency that there can be, Hz. */

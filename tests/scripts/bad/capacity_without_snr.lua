@@ -1,4 +1,4 @@
--- expect: capacity_without_snr.lua:4: ec.capacity: options: key 'snr_db' is missing
+-- expect: capacity_without_snr.lua:4: ec.capacity: key 'snr_db' is missing
 local ec = require "eciton"
 
 ec.capacity({ { 1, 2 }, { 3, 4 } }, { normalize = "none" })
