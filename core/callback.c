@@ -83,7 +83,8 @@ static int callback_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_a
 }
 
 static const ec_evaluator_def callback_def = {.name = "callback",
-                                              .flags = EC_EVALUATOR_SELF_CHUNKING,
+                                              .flags =
+                                                  EC_EVALUATOR_SELF_CHUNKING | EC_EVALUATOR_USERS,
                                               .plan = callback_plan,
                                               .run = callback_run,
                                               .destroy = callback_destroy,

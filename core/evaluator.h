@@ -29,7 +29,8 @@ enum {
     EC_EVALUATOR_CAPTURABLE = 1,    /* fixed launches, no host round trip: may be captured */
     EC_EVALUATOR_SELF_CHUNKING = 2, /* gets the whole population in one run */
     EC_EVALUATOR_HAS_VJP = 4,       /* plan accepts mode EC_MODE_VJP */
-    EC_EVALUATOR_WRITES_STATUS = 8  /* run heeds ec_exec.status_undefined */
+    EC_EVALUATOR_WRITES_STATUS = 8, /* run heeds ec_exec.status_undefined */
+    EC_EVALUATOR_USERS = 16 /* code of the user: on the caller's thread, never twice at once */
 };
 
 /* EC_MODE_VJP: the inputs are the call's inputs followed by one adjoint a wanted output (same

@@ -198,7 +198,8 @@ static int column_run(ec_evaluator *evaluator, const ec_exec *exec, const ec_arr
 }
 
 static const ec_evaluator_def column_def = {.name = "host",
-                                            .flags = EC_EVALUATOR_SELF_CHUNKING,
+                                            .flags =
+                                                EC_EVALUATOR_SELF_CHUNKING | EC_EVALUATOR_USERS,
                                             .plan = column_plan,
                                             .run = column_run,
                                             .destroy = column_destroy,

@@ -143,7 +143,7 @@ const char *ec_lua_expr_advice(const ec_node *output)
                "them, as in u = ec.range(-1, 1, n)";
     if (strcmp(output->call->def->name, "mimo") == 0)
         return "an antenna is inside a solid, on a surface, at an antenna of the other end, or "
-               "outside of its box, in a sample of ec.over maybe";
+               "outside of its box; one sample of ec.over where it is so is enough";
     if (strcmp(output->call->def->name, "matrix") == 0)
         return "a matrix has an element that is not finite, or nothing but zeros, which "
                "normalize = 'frobenius' and 'mean' cannot scale";

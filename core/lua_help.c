@@ -375,7 +375,7 @@ static bool print_methods_of(FILE *to, const char *whose)
     for (int i = 0; ec_lua_noun(i); i++)
         if (starts(ec_lua_noun(i)->name, prefix))
             fprintf(to, "%s%s\n      %s\n",
-                    n++ ? "" : "methods; eciton help and a name for more\n\n",
+                    n++ ? "" : "\nmethods; eciton help and a name for more\n\n",
                     ec_lua_noun(i)->usage, ec_lua_noun(i)->help);
     return n > 0;
 }
@@ -609,6 +609,7 @@ bool ec_lua_help_topic(FILE *to, const char *topic)
     for (int i = 0; ec_lua_noun(i); i++) /* "array", "sll_db" */
         if (strcmp(topic, last_part(ec_lua_noun(i)->name)) == 0) {
             print_noun(to, ec_lua_noun(i));
+            print_methods_of(to, topic);
             return true;
         }
     const ec_optimizer_def *def = ec_optimizer_find(topic);

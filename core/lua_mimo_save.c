@@ -43,7 +43,7 @@ static const ec_key save_table[] = {
 #undef ROW
 
 const ec_noun ec_noun_mimo_save = {
-    "link:save", "best:save(\"paths.vtk\", link, { strongest = 10 })",
+    "link:save", "best:save(\"paths.vtk\", link, { strongest = 10 }), link:save(\"h.npy\")",
     "Files of a link at the best design, into the folder of --out; link:save(file, { ... }) writes "
     "those of a link without design variables. With --out DIR the links of a job's goals are "
     "written "

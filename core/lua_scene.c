@@ -76,7 +76,9 @@ static const ec_key material_table[] = {
 
 const ec_noun ec_noun_material = {
     "material", "{ eps_r = 3, conductivity = 0.01 }, { itu = \"glass\", thickness = 6*ec.mm }",
-    "A material of ec.scene's materials and of shapes, where a name says too little.",
+    "A material of ec.scene's materials and of shapes, where a name says too little; for the "
+    "names: "
+    "eciton help materials.",
     EC_KEYS(material_table)};
 
 typedef struct grid_keys {

@@ -370,7 +370,11 @@ static void note_winner(ec_solve_run *run)
 {
     const ec_result *r = run->result;
     const ec_graph *graph = run->job->graph;
-    double searched = run->keep.n > 0 ? ec_solve_seen(run, run->keep.scores[0].cost) : NAN;
+    size_t best = 0;
+    for (size_t i = 1; i < run->keep.n; i++)
+        if (ec_score_better(&run->keep.scores[i], &run->keep.scores[best]))
+            best = i;
+    double searched = run->keep.n > 0 ? ec_solve_seen(run, run->keep.scores[best].cost) : NAN;
     double polished = r->objective_search[0], final = r->objective_final[0];
     int32_t samples = ec_graph_sample_count(graph, false);
     int32_t others = ec_graph_sample_count(graph, true);

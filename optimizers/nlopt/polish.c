@@ -627,6 +627,29 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
     return status;
 }
 
+/* Whether the job's goals or limits need a function of the user's. */
+static bool needs_user(const ec_job *job)
+{
+    int32_t n = job->n_objectives + job->n_constraints, count = ec_graph_count(job->graph);
+    ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)n + 1));
+    bool *needed = (bool *)malloc((size_t)count + 1);
+    bool found = !exprs || !needed; /* one thread is always right */
+
+    for (int32_t i = 0; i < n && !found; i++)
+        exprs[i] = i < job->n_objectives ? job->objectives[i].expr
+                                         : job->constraints[i - job->n_objectives].expr;
+    if (!found)
+        ec_graph_reach(job->graph, n, exprs, needed);
+    for (int32_t i = 0; i < count && !found; i++) {
+        const ec_node *node = ec_graph_node(job->graph, i);
+        found = needed[i] && node->op == EC_OP_CALL_OUTPUT &&
+                (node->call->def->flags & EC_EVALUATOR_USERS) != 0;
+    }
+    free(exprs);
+    free(needed);
+    return found;
+}
+
 int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double *genes,
               double *group_genes, uint64_t *evaluations)
 {
@@ -647,7 +670,7 @@ int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double
         return ec_fail(EC_ERR_MEMORY, "polish: no memory");
     if (threads <= 0)
         threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    threads = threads < 1 ? 1 : threads;
+    threads = threads < 1 || needs_user(job) ? 1 : threads;
     memset(&j, 0, sizeof j);
     int status = n_designs < 1 || job->n_objectives != 1 || width_of(job) == 0
                      ? ec_fail(EC_ERR_UNSUPPORTED, "polish: one objective and a design are needed")

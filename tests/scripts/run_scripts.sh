@@ -303,6 +303,9 @@ if wanted interrupt "$@"; then
     interrupt interrupt INT --set seconds=60
     interrupt interrupt TERM --set seconds=60
     interrupt interrupt_host INT --set generations=1000000
+    interrupt interrupt_polish INT
+    printf -- '-- expect: interrupted in the polish\n' >"$work/expected"
+    report interrupt/polish $status 0 "$work/expected"
     # also one that evaluates its best designs again
     interrupt interrupt_final TERM
     interrupt interrupt_final INT

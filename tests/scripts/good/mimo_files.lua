@@ -70,7 +70,7 @@ local site = job:choice{ name = "site", count = 2, distinct = true,
 local function link_of(users, count)
     return ec.mimo{ scene = room, frequency = { 3.5 * ec.GHz, 3.6 * ec.GHz }, bandwidth = 100 * ec.MHz,
         noise_figure_db = 7, depth = 1, tx = { at = site, antenna = "halfwave", power_dbm = 20 },
-        rx = { at = users, count = count, spacing = 43 * ec.mm, antenna = "halfwave" } }
+        rx = { at = users, count = count or 1, spacing = 43 * ec.mm, antenna = "halfwave" } }
 end
 local link = link_of(ec.grid{ from = { 1, 1, 1.2 }, to = { 6, 4, 1.2 }, step = 2 }, 2)
 local one = link_of({ x = 2, y = 2, z = 1.5 })
