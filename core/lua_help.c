@@ -691,12 +691,14 @@ static void markdown_family(FILE *to, int first)
 void ec_lua_help_markdown(FILE *to)
 {
     static const struct {
-        const char *title, *prefix[4]; /* ended by NULL */
+        const char *title, *prefix[12]; /* ended by NULL */
     } sections[] = {{"Jobs", {"ec.job", "job:", NULL}},
                     {"Results", {"best:", "sweep:", NULL}},
                     {"Antenna arrays", {"ec.array", "array:", NULL}},
-                    {"Scenes", {"ec.scene", "material", "scene:", NULL}},
-                    {"Links between antennas", {"ec.mimo", "mimo.", "link:", NULL}},
+                    {"Scenes",
+                     {"ec.scene", "material", "surface:", "ec.plate", "ec.box", "ec.wedge",
+                      "ec.cylinder", "ec.sphere", "ec.cone", "ec.ground", "ec.canyon", NULL}},
+                    {"Links between antennas", {"ec.mimo", "mimo.", "ec.grid", "link:", NULL}},
                     {"Geometries and steering", {"ec.geometry", "ec.steering", NULL}},
                     {"Tapers, bases and element errors", {"ec.taper", "ec.basis", "ec.errors"}}};
     enum { SECTIONS = sizeof sections / sizeof *sections };
