@@ -173,6 +173,10 @@ END
     cli help_unknown 2 "no help on 'antena'" help antena
     cli help_near 2 "no help on 'ec.taper.chebishev'; near it: chebyshev" help ec.taper.chebishev
     cli help_see_also 0 "see also: array:sll_db" help array
+    cli help_link 0 "link:delay_spread()" help link
+    cli help_link_method 0 "default with normalize" help link:capacity
+    cli help_options 0 "see also: link:capacity" help capacity
+    cli help_materials 0 "0.1 to 100, 220 to 450 GHz" help materials
     cli help_methods 0 "NSGA-II: genetic algorithm for several objectives" help methods
     cli help_resume 0 "eciton resume DIR [--threads N]" help resume
     cli help_run 0 "usage: eciton COMMAND" help run

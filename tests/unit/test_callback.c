@@ -3,8 +3,12 @@
 #include "job_harness.h"
 #include "polish.h"
 
+#include <pthread.h>
+
 typedef struct seen {
     size_t calls, designs;
+    size_t elsewhere; /* calls on another thread than `home` */
+    pthread_t home;
     bool final;
     int answer; /* what the function returns */
     bool says;  /* by ec_fail */
@@ -16,6 +20,7 @@ static int score(void *user, const ec_callback_batch *batch)
     seen *s = user;
 
     s->calls++;
+    s->elsewhere += !pthread_equal(s->home, pthread_self());
     s->designs += batch->n;
     s->final |= batch->final;
     if (s->answer)
@@ -66,22 +71,25 @@ static void test_columns(void **state)
     job_close(&p);
 }
 
-/* A model without a gradient is polished by differences: to -2 at (0, -2), the corner of the limit and the box. */
+/* A model without a gradient is polished by differences, on the caller's thread: to -2 at (0, -2), the
+ * corner of the limit and the box. */
 static void test_polish(void **state)
 {
     problem p;
-    seen s = {0};
-    double x[2] = {0.3, -1.5};
+    seen s = {.home = pthread_self()};
+    double x[8] = {0.3, -1.5, 0.4, -1, 0.1, -1.2, 0.2, -0.5};
     ec_callback callback = {.name = "model", .run = score, .user = &s, .n_outputs = 2};
-    ec_polish_info info = {.threads = 1};
+    ec_polish_info info = {.threads = 4};
     uint64_t evaluations = 0;
 
     (void)state;
     job_open_reals(&p, 2, -2, 2, 2);
     assert_int_equal(ec_job_add_callback(p.job, &callback, 1, true), EC_OK);
-    assert_int_equal(ec_polish(p.job, &info, 1, x, NULL, &evaluations), EC_OK);
-    assert_true(fabs(x[0]) < 1e-6 && fabs(x[1] + 2) < 1e-6 && x[0] * x[1] <= 0);
+    assert_int_equal(ec_polish(p.job, &info, 4, x, NULL, &evaluations), EC_OK);
+    for (int i = 0; i < 8; i += 2)
+        assert_true(fabs(x[i]) < 1e-6 && fabs(x[i + 1] + 2) < 1e-6 && x[i] * x[i + 1] <= 0);
     assert_true(evaluations > 0);
+    assert_int_equal(s.elsewhere, 0);
     job_close(&p);
 }
 
