@@ -124,14 +124,8 @@ static ec_element_kind element_kind(lua_State *L, const ec_noun *noun, const ec_
 /* Keys that turn elements leave isotropic ones as they are: so `element` alone can be changed. */
 static void warn_key(lua_State *L, const ec_noun *noun, uint64_t given, const char *key)
 {
-    char file[300];
-    if (!ec_lua_keys_given(noun, given, key))
-        return;
-    int line = ec_lua_line(L, file, sizeof file);
-    ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_WARNING,
-                 "%s:%d: %s: key '%s' has no effect: an isotropic element looks the same from "
-                 "everywhere",
-                 file, line, noun->name, key);
+    if (ec_lua_keys_given(noun, given, key))
+        ec_lua_warn_idle(L, noun->name, key, "an isotropic element looks the same from everywhere");
 }
 
 static void check_element_keys(lua_State *L, const ec_noun *noun, const ec_lua_element_keys *k,

@@ -430,3 +430,11 @@ bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key)
     int i = find_key(noun, key);
     return i >= 0 && (given >> i & 1);
 }
+
+void ec_lua_warn_idle(lua_State *L, const char *what, const char *key, const char *why)
+{
+    char file[300];
+    int line = ec_lua_line(L, file, sizeof file);
+    ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_WARNING,
+                 "%s:%d: %s: key '%s' has no effect: %s", file, line, what, key, why);
+}

@@ -73,6 +73,9 @@ uint64_t ec_lua_keys_parse(lua_State *L, int index, const ec_noun *noun, void *t
                            const ec_key_extra *extra);
 bool ec_lua_keys_given(const ec_noun *noun, uint64_t given, const char *key);
 
+/* Warns that a key does nothing beside the values of others, each of which may be changed alone. */
+void ec_lua_warn_idle(lua_State *L, const char *what, const char *key, const char *why);
+
 /* The value at index as a list of numbers; pushes the userdata that holds them. what: "ec.array:
  * key 'u'". */
 void ec_lua_list_get(lua_State *L, int index, const char *what, ec_lua_list *list);

@@ -271,17 +271,20 @@ static int call(lua_State *L, int i, const char *what, const ec_noun *noun, cons
     ec_graph *graph = graph_of(L);
     ec_matrix_config config;
     matrix_keys keys = {.snr_db = -1};
+    bool svd = false;
     if (lua_isnone(L, 1))
         ec_lua_fail(L, "%s: the matrix is missing", what);
     ec_expr h = ec_lua_expr_get(L, 1, what);
     if (noun && noun->keys) {
         ec_noun named = *noun; /* a noun of several functions */
         named.name = what;
-        ec_lua_keys_parse(L, 2, &named, &keys, NULL);
+        svd = ec_lua_keys_given(&named, ec_lua_keys_parse(L, 2, &named, &keys, NULL), "svd");
     } else if (!lua_isnoneornil(L, 2)) {
         ec_lua_fail(L, "%s: takes no options", what);
     }
     ec_lua_mark_line(L);
+    if (svd && i == CAPACITY && keys.power == EC_MATRIX_EQUAL)
+        ec_lua_warn_idle(L, what, "svd", "equal powers need no singular values");
     ec_matrix_config_default(&config);
     config.normalize = (ec_matrix_normalize)keys.normalize;
     config.power = (ec_matrix_power)keys.power;

@@ -484,15 +484,6 @@ static void say(lua_State *L, const ec_call *call, const ec_mimo_config *config)
                      least, half);
 }
 
-/* A key that does nothing beside the values of others, each of which may be changed alone. */
-static void warn_idle(lua_State *L, const char *key, const char *why)
-{
-    char file[300];
-    int line = ec_lua_line(L, file, sizeof file);
-    ec_log_write(ec_lua_host_of(L)->settings.log, EC_LOG_WARNING,
-                 "%s:%d: ec.mimo: key '%s' has no effect: %s", file, line, key, why);
-}
-
 static void warn_idle_keys(lua_State *L, const mimo_keys *k, uint64_t given,
                            const ec_mimo_config *config)
 {
@@ -501,13 +492,13 @@ static void warn_idle_keys(lua_State *L, const mimo_keys *k, uint64_t given,
         slabs = slabs || config->scene->material[i].thickness > 0;
     ec_lua_mark_line(L);
     if (k->diffraction > 0 && k->depth == 0)
-        warn_idle(L, "diffraction", "depth = 0 is line of sight alone");
+        ec_lua_warn_idle(L, "ec.mimo", "diffraction", "depth = 0 is line of sight alone");
     if (k->inner_wedges && (k->diffraction == 0 || k->depth == 0))
-        warn_idle(L, "inner_edges", "it goes with diffraction above 0");
+        ec_lua_warn_idle(L, "ec.mimo", "inner_edges", "it goes with diffraction above 0");
     if (k->transmissions > 0 && !slabs)
-        warn_idle(L, "transmissions", "no material of the scene has a thickness");
+        ec_lua_warn_idle(L, "ec.mimo", "transmissions", "no material of the scene has a thickness");
     if (ec_lua_keys_given(&ec_noun_mimo, given, "rays") && k->paths == EC_MIMO_EXHAUSTIVE)
-        warn_idle(L, "rays", "paths = \"exhaustive\" launches none");
+        ec_lua_warn_idle(L, "ec.mimo", "rays", "paths = \"exhaustive\" launches none");
 }
 
 /* A noise without the rest of a link budget is none: later it would only be missed. */

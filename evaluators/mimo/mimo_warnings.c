@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* Sequences of all pairs that are computed once more for a warning: some seconds on a core. */
+static const double most_work = 1e8;
+
 /* Entries of H above 0 dB; *most: the largest |h|^2, *at: where. */
 static size_t count_gains(size_t n, const ec_c128 *h, double *most, size_t *at)
 {
@@ -77,6 +80,8 @@ int ec_mimo_warn(const ec_mimo_winner *w, ec_log *log)
     size_t entries = (size_t)ec_graph_node(w->graph, e[0])->elements;
     size_t pairs = (size_t)ec_graph_node(w->graph, e[1])->elements;
     size_t samples = samples_of(w->graph, e[0]), path_samples = samples_of(w->graph, e[1]);
+    if ((double)(pairs * samples) * ec_mimo_parts_of(w->call).sequences->n > most_work)
+        return EC_OK;
     double *h = malloc(2 * entries * samples * sizeof *h);
     double *paths = malloc(pairs * path_samples * sizeof *paths);
     double *const out[2] = {h, paths};

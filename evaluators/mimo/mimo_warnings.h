@@ -9,7 +9,8 @@
 EC_C_BEGIN
 
 /* Computes the channels at final fidelity, of all samples, and writes a warning for each of the two;
- * nothing for a design whose channels cannot be computed. Adds nodes to the call's graph. */
+ * nothing for a design whose channels cannot be computed, or are so many that it would take long (above
+ * 1e8 sequences of all pairs and samples). Adds nodes to the call's graph. */
 EC_API int ec_mimo_warn(const ec_mimo_winner *winner, ec_log *log);
 
 EC_C_END

@@ -1,10 +1,11 @@
 -- expect: warning: ec.mimo: path gains above 0 dB, which passive antennas cannot have: 1 of 2 entries of H, the largest
 -- expect: (receiver 1, rx 1, tx 1): rays are wrong so near
 -- expect: warning: ec.mimo: 1 of 2 pairs of antennas have no path: h is 0 there
--- expect: mimo_warnings.lua:26: ec.mimo: key 'diffraction' has no effect: depth = 0
--- expect: mimo_warnings.lua:26: ec.mimo: key 'inner_edges' has no effect: it goes with diffraction above 0
--- expect: mimo_warnings.lua:26: ec.mimo: key 'transmissions' has no effect: no material of the scene has a thickness
--- expect: mimo_warnings.lua:26: ec.mimo: key 'rays' has no effect: paths = "exhaustive" launches none
+-- expect: mimo_warnings.lua:27: ec.mimo: key 'diffraction' has no effect: depth = 0
+-- expect: mimo_warnings.lua:27: ec.mimo: key 'inner_edges' has no effect: it goes with diffraction above 0
+-- expect: mimo_warnings.lua:27: ec.mimo: key 'transmissions' has no effect: no material of the scene has a thickness
+-- expect: mimo_warnings.lua:27: ec.mimo: key 'rays' has no effect: paths = "exhaustive" launches none
+-- expect: ec.capacity: key 'svd' has no effect: equal powers need no singular values
 -- expect: of 2 pairs of antennas and samples (ec.over) have no path
 -- expect: all warnings are said
 -- Warnings of links: channels that cannot be, pairs without a path, keys without an effect; each once.
@@ -52,4 +53,5 @@ local site = selected:choice{ name = "site", from = 5, count = 3, distinct = tru
 selected:record("sum", site:sum())
 local all = selected:sweep{ points = { site = "all" } }
 assert(#all == 10 and all:best("sum", "max").recorded.sum == 12 and all:best("sum", "min").recorded.sum == 6)
+ec.capacity({ { 1, 0 }, { 0, 1 } }, { snr_db = 20, svd = "bisection" })
 print("all warnings are said")
