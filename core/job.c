@@ -856,10 +856,11 @@ static int check_goal(const ec_job *job, const char *what, const char *name, ec_
                        "with :mean(), :max(), :min() or :percentile(p)",
                        what, name);
     if (scalar && node->rank != 0)
-        return ec_fail(EC_ERR_SHAPE,
-                       "%s '%s': the value has %d elements, a scalar is needed (take its max, sum "
-                       "or mean)",
-                       what, name, (int)node->elements);
+        return ec_fail(
+            EC_ERR_SHAPE,
+            "%s '%s': the value is a list of %d, a number is needed (take its max, sum or "
+            "mean)",
+            what, name, (int)node->elements);
     if (depends && !(node->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP)))
         return ec_fail(EC_ERR_ARGUMENT,
                        "%s '%s': the value is a constant, no design variable "
