@@ -57,9 +57,13 @@ typedef struct ec_fdtd_term {
 
 /* A domain. Reals are float or double, as the call has it. */
 typedef struct ec_fdtd_domain {
-    void *field;         /* [6] components of `field` elements; the first plane of each is behind a
+    void *field;       /* [6] components of `field` elements; the first plane of each is behind a
                             plane of zeros */
-    const void *a, *b;   /* [3] of E, indexed like a component without its plane of zeros */
+    const void *a, *b; /* [3] of E, indexed like a component without its plane of zeros */
+    /* Where E has few distinct pairs, on CUDA: index of each element, and the pairs; a, b are then
+     * NULL. */
+    const uint8_t *index;
+    const void *pair;
     const void *ha, *hb; /* of H, where there are magnetic materials; else NULL: 1 and */
     double h;            /* -dt / mu_0 */
     double dt;           /* s */
@@ -83,7 +87,8 @@ typedef struct ec_fdtd_steps_args {
     ec_fdtd_shape shape;
     const ec_fdtd_domain *domain; /* [n], on the backend */
     int32_t n;
-    int32_t window;  /* of series, at least the steps of each */
+    int32_t window; /* of series, at least the steps of each */
+    int32_t n_probes;
     int32_t threads; /* of the CPU */
     bool double_precision;
 } ec_fdtd_steps_args;
@@ -94,9 +99,27 @@ typedef struct ec_fdtd_energy_args {
     ec_fdtd_shape shape;
     const ec_fdtd_domain *domain;
     double *energy; /* [n], J */
+    double *part;   /* [n][EC_FDTD_ENERGY_PARTS], for CUDA */
     int32_t n, threads;
     bool double_precision;
 } ec_fdtd_energy_args;
+
+enum {
+    EC_FDTD_ENERGY_PARTS = 128,
+    EC_FDTD_PAIRS = 256,       /* that an index can tell apart */
+    EC_FDTD_PAIR_PLACES = 1024 /* of the table that they are found by */
+};
+
+/* The distinct pairs (a, b) of n edges, float32, and which one each edge has. */
+typedef struct ec_fdtd_pairs_args {
+    const void *a, *b;
+    int64_t n;
+    uint64_t *key;   /* [EC_FDTD_PAIR_PLACES], 0 before */
+    int32_t *number; /* the same */
+    int32_t *count;  /* 0 before; how many there are: above EC_FDTD_PAIRS no index was written */
+    float *pair;     /* [EC_FDTD_PAIRS][2] */
+    uint8_t *index;  /* [n] */
+} ec_fdtd_pairs_args;
 
 EC_FN int64_t ec_fdtd_at(const ec_fdtd_shape *s, int i, int j, int k)
 {

@@ -11,6 +11,12 @@ EC_KERNEL_DECLARE_FLAGS(fdtd_energy, ec_fdtd_energy_args, EC_KERNEL_SERIAL)
 EC_KERNEL_DECLARE(fdtd_raster, ec_fdtd_raster_args)
 EC_KERNEL_DECLARE(fdtd_loads, ec_fdtd_raster_args)
 EC_KERNEL_DECLARE(fdtd_spectrum, ec_fdtd_spectrum_args)
+/* The CPU reads coefficients themselves: they lie in its caches, and gathers are slow. */
+EC_KERNEL_CUDA_PROTOTYPE(fdtd_pairs)
+static const ec_kernel ec_kernel_fdtd_pairs = {.name = "fdtd_pairs",
+                                               .args_size = sizeof(ec_fdtd_pairs_args),
+                                               .flags = EC_KERNEL_SERIAL,
+                                               .cuda = EC_KERNEL_CUDA_POINTER(fdtd_pairs)};
 
 enum {
     LOOK = 256 /* steps between two looks */
@@ -27,8 +33,10 @@ typedef struct holding {
     size_t design;
     int32_t users; /* 0: free */
     ec_fdtd_build *build;
-    void *coefficient; /* a, b, and ha, hb */
-    room blob;         /* everything else of the build */
+    room coefficient; /* a, b; or the edges' indices and the pairs */
+    bool indexed;
+    void *magnetic; /* ha, hb */
+    room blob;      /* everything else of the build */
     size_t wave, e_term, h_term, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3]; /* in blob */
 } holding;
 
@@ -61,6 +69,9 @@ struct ec_fdtd_stack {
     void *series, *sum, *energy, *frequency, *offset;
     ec_c128 *sum_here; /* [slot][probe][frequency] */
     double *energy_here, *series_here;
+    /* CUDA: a, b before they are indexed, the table of pairs; the launches of a chunk. */
+    void *scratch, *key, *number, *count, *part;
+    ec_capture *capture;
     room raster; /* lines and objects of the design that is built */
 };
 
@@ -86,9 +97,10 @@ static size_t psi_bytes(const ec_fdtd_setup *s)
     return 4 * (size_t)(s->shape.memory[0] + s->shape.memory[1] + s->shape.memory[2]) * real_of(s);
 }
 
+/* a and b of a side. */
 static size_t coefficient_bytes(const ec_fdtd_setup *s)
 {
-    return (s->magnetic ? 12 : 6) * component_of(s) * real_of(s);
+    return 6 * component_of(s) * real_of(s);
 }
 
 static size_t sum_bytes(const ec_fdtd_setup *s)
@@ -104,7 +116,8 @@ static size_t series_bytes(const ec_fdtd_setup *s)
 size_t ec_fdtd_slot_bytes(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
 {
     (void)wants;
-    return field_bytes(s) + psi_bytes(s) + coefficient_bytes(s) + sum_bytes(s) + series_bytes(s);
+    return field_bytes(s) + psi_bytes(s) + (s->magnetic ? 2 : 1) * coefficient_bytes(s) +
+           sum_bytes(s) + series_bytes(s);
 }
 
 static int reserve(ec_backend *backend, room *r, size_t bytes)
@@ -137,13 +150,17 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
             free(s->slot[i].kept);
         }
         if (s->holding) {
-            backend->ops->release(backend, s->holding[i].coefficient);
+            backend->ops->release(backend, s->holding[i].coefficient.memory);
+            backend->ops->release(backend, s->holding[i].magnetic);
             backend->ops->release(backend, s->holding[i].blob.memory);
             ec_fdtd_build_destroy(s->setup, &s->holding[i].build);
         }
     }
-    void *there[] = {s->domain_there, s->structure_there, s->series, s->sum,
-                     s->energy,       s->frequency,       s->offset, s->raster.memory};
+    if (s->capture)
+        backend->ops->capture_destroy(backend, &s->capture);
+    void *there[] = {
+        s->scratch, s->key, s->number, s->count,     s->part,   s->domain_there, s->structure_there,
+        s->series,  s->sum, s->energy, s->frequency, s->offset, s->raster.memory};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++)
         backend->ops->release(backend, there[i]);
     free(s->slot);
@@ -154,6 +171,12 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
     free(s->series_here);
     free(s);
     *stack = NULL;
+}
+
+/* Whether edges may have indices of pairs instead of the pairs themselves: a third of the traffic. */
+static bool is_indexed(const ec_fdtd_stack *s)
+{
+    return s->backend->is_cuda && s->real == sizeof(float);
 }
 
 static int create_slots(ec_fdtd_stack *s)
@@ -170,6 +193,11 @@ static int create_slots(ec_fdtd_stack *s)
                  {&s->series, n * series_bytes(setup)},
                  {&s->sum, n * sum_bytes(setup)},
                  {&s->energy, n * sizeof(double)},
+                 {&s->part, backend->is_cuda ? n * EC_FDTD_ENERGY_PARTS * sizeof(double) : 0},
+                 {&s->scratch, is_indexed(s) ? coefficient_bytes(setup) : 0},
+                 {&s->key, is_indexed(s) ? EC_FDTD_PAIR_PLACES * sizeof(uint64_t) : 0},
+                 {&s->number, is_indexed(s) ? EC_FDTD_PAIR_PLACES * sizeof(int32_t) : 0},
+                 {&s->count, is_indexed(s) ? sizeof(int32_t) : 0},
                  {&s->frequency, (size_t)c->n_frequencies * sizeof(double)},
                  {&s->offset, (size_t)setup->n_probes * sizeof(double)}};
     int status = EC_OK;
@@ -195,12 +223,13 @@ static int create_slots(ec_fdtd_stack *s)
             status = backend->ops->alloc(backend, field_bytes(setup), &q->field);
         if (status >= 0 && psi_bytes(setup) > 0)
             status = backend->ops->alloc(backend, psi_bytes(setup), &q->psi);
-        if (status >= 0)
+        if (status >= 0 && setup->magnetic)
             status =
-                backend->ops->alloc(backend, coefficient_bytes(setup), &s->holding[i].coefficient);
+                backend->ops->alloc(backend, coefficient_bytes(setup), &s->holding[i].magnetic);
     }
     for (size_t i = 0; i < sizeof there / sizeof *there && status >= 0; i++)
-        status = backend->ops->alloc(backend, there[i].bytes, there[i].memory);
+        if (there[i].bytes > 0)
+            status = backend->ops->alloc(backend, there[i].bytes, there[i].memory);
     for (int32_t i = 0; offset && i < setup->n_probes; i++)
         offset[i] = i % EC_FDTD_PORT_PROBES == EC_FDTD_VOLTAGE ? 1 : 0.5;
     if (status >= 0)
@@ -225,6 +254,8 @@ int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
     if (!s)
         return ec_fail(EC_ERR_MEMORY, "no memory for a stack of domains");
     n = domains < n ? domains : n;
+    if (budget == 0 && backend->is_cuda && backend->ops->memory(backend, &budget, NULL) >= 0)
+        budget -= budget / 4;
     if (budget > 0 && budget / each < n)
         n = budget / each;
     s->backend = backend;
@@ -297,6 +328,40 @@ static int send(ec_backend *backend, parcel *p, room *to)
     return status;
 }
 
+/* Takes the coefficients in the scratch as indices of their distinct pairs, or as they are where these
+ * are too many. */
+static int index_pairs(ec_fdtd_stack *s, holding *h)
+{
+    ec_backend *backend = s->backend;
+    const size_t half = 3 * component_of(s->setup), pairs = 2 * EC_FDTD_PAIRS * sizeof(float);
+    int32_t count = 0;
+    int status = reserve(backend, &h->coefficient, pairs + half);
+
+    if (status < 0)
+        return status;
+    const ec_fdtd_pairs_args args = {.a = s->scratch,
+                                     .b = (char *)s->scratch + half * sizeof(float),
+                                     .n = (int64_t)half,
+                                     .key = s->key,
+                                     .number = s->number,
+                                     .count = s->count,
+                                     .pair = h->coefficient.memory,
+                                     .index = (uint8_t *)h->coefficient.memory + pairs};
+    if ((status = backend->ops->fill(backend, s->key, 0, EC_FDTD_PAIR_PLACES * sizeof(uint64_t))) <
+            0 ||
+        (status = backend->ops->fill(backend, s->count, 0, sizeof count)) < 0 ||
+        (status = backend->ops->launch(backend, &ec_kernel_fdtd_pairs, &args, 1, 1)) < 0 ||
+        (status = backend->ops->download(backend, &count, s->count, sizeof count)) < 0)
+        return status;
+    h->indexed = count <= EC_FDTD_PAIRS;
+    if (h->indexed)
+        return EC_OK;
+    status = reserve(backend, &h->coefficient, coefficient_bytes(s->setup));
+    return status < 0 ? status
+                      : backend->ops->copy(backend, h->coefficient.memory, s->scratch,
+                                           coefficient_bytes(s->setup));
+}
+
 /* Lays a holding's lists and computes its coefficients on the backend. */
 static int place(ec_fdtd_stack *s, holding *h)
 {
@@ -329,7 +394,11 @@ static int place(ec_fdtd_stack *s, holding *h)
     if (status < 0 || other < 0)
         return status < 0 ? status : other;
 
-    char *there = s->raster.memory, *coefficient = h->coefficient;
+    if (!is_indexed(s) &&
+        (status = reserve(backend, &h->coefficient, coefficient_bytes(setup))) < 0)
+        return status;
+    char *there = s->raster.memory;
+    char *coefficient = is_indexed(s) ? s->scratch : h->coefficient.memory;
     ec_fdtd_structure structure = {.solid = (void *)(there + solid),
                                    .n_solids = b->n_solids,
                                    .point = (void *)(there + point),
@@ -340,8 +409,8 @@ static int place(ec_fdtd_stack *s, holding *h)
                                    .a = coefficient,
                                    .b = coefficient + 3 * component * real};
     if (setup->magnetic) {
-        structure.ha = coefficient + 6 * component * real;
-        structure.hb = coefficient + 9 * component * real;
+        structure.ha = h->magnetic;
+        structure.hb = (char *)h->magnetic + 3 * component * real;
     }
     for (int i = 0; i < 3; i++) {
         structure.line[i] = (void *)(there + line[i]);
@@ -359,6 +428,8 @@ static int place(ec_fdtd_stack *s, holding *h)
         status = backend->ops->launch(backend, &ec_kernel_fdtd_raster, &args, component, 3);
     if (status >= 0 && b->n_loads > 0)
         status = backend->ops->launch(backend, &ec_kernel_fdtd_loads, &args, (size_t)b->n_loads, 1);
+    if (status >= 0 && is_indexed(s))
+        status = index_pairs(s, h);
     /* The next design's structure goes to the same place. */
     return status < 0 ? status : backend->ops->sync(backend);
 }
@@ -402,7 +473,7 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
     const ec_fdtd_build *b = h->build;
     const int32_t port = s->wants->driven[driven];
     const size_t component = component_of(setup);
-    char *blob = h->blob.memory, *coefficient = h->coefficient;
+    char *blob = h->blob.memory, *coefficient = h->coefficient.memory;
     parcel p = {0};
 
     put(&p, b->source[port], (size_t)b->n_sources[port] * sizeof *b->source[port]);
@@ -416,10 +487,8 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
         return status;
     }
     *d = (ec_fdtd_domain){.field = q->field,
-                          .a = coefficient,
-                          .b = coefficient + 3 * component * s->real,
-                          .ha = setup->magnetic ? coefficient + 6 * component * s->real : NULL,
-                          .hb = setup->magnetic ? coefficient + 9 * component * s->real : NULL,
+                          .ha = h->magnetic,
+                          .hb = h->magnetic ? (char *)h->magnetic + 3 * component * s->real : NULL,
                           .h = -b->dt / EC_FDTD_MU0,
                           .dt = b->dt,
                           .psi = q->psi,
@@ -433,6 +502,13 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
                           .n_h_terms = b->n_h_terms,
                           .series =
                               (double *)s->series + (size_t)i * (size_t)setup->n_probes * LOOK};
+    if (h->indexed) {
+        d->pair = coefficient;
+        d->index = (uint8_t *)coefficient + 2 * EC_FDTD_PAIRS * sizeof(float);
+    } else {
+        d->a = coefficient;
+        d->b = coefficient + 3 * component * s->real;
+    }
     for (int c = 0; c < 3; c++) {
         d->id_e[c] = blob + h->id_e[c];
         d->id_h[c] = blob + h->id_h[c];
@@ -458,31 +534,69 @@ static void leave(ec_fdtd_stack *s, int32_t i)
 
 /* ---- steps and looks ---------------------------------------------------------------------------- */
 
+/* The steps of a chunk and what a look needs: the same launches each time. */
+static int launch_chunk(ec_fdtd_stack *s)
+{
+    const ec_fdtd_setup *setup = s->setup;
+    const ec_fdtd_config *c = &setup->model->config;
+    ec_backend *backend = s->backend;
+    const size_t n = (size_t)s->n_slots;
+    const ec_fdtd_steps_args steps = {.shape = setup->shape,
+                                      .domain = s->domain_there,
+                                      .n = s->n_slots,
+                                      .window = LOOK,
+                                      .n_probes = setup->n_probes,
+                                      .threads = backend->threads,
+                                      .double_precision = c->double_precision};
+    const ec_fdtd_energy_args energy = {.shape = setup->shape,
+                                        .domain = s->domain_there,
+                                        .energy = s->energy,
+                                        .part = s->part,
+                                        .n = s->n_slots,
+                                        .threads = backend->threads,
+                                        .double_precision = c->double_precision};
+    const ec_fdtd_spectrum_args spectrum = {.domain = s->domain_there,
+                                            .sum = s->sum,
+                                            .frequency = s->frequency,
+                                            .offset = s->offset,
+                                            .n_frequencies = c->n_frequencies,
+                                            .n_probes = setup->n_probes,
+                                            .window = LOOK};
+    int status = backend->ops->fill(backend, s->series, 0, n * series_bytes(setup));
+
+    if (status >= 0)
+        status = backend->ops->launch(backend, &ec_kernel_fdtd_steps, &steps, 1, 1);
+    if (status >= 0)
+        status = backend->ops->launch(backend, &ec_kernel_fdtd_spectrum, &spectrum,
+                                      (size_t)c->n_frequencies, n * (size_t)setup->n_probes);
+    return status < 0 ? status
+                      : backend->ops->launch(backend, &ec_kernel_fdtd_energy, &energy, 1, 1);
+}
+
+static int run_chunk(ec_fdtd_stack *s)
+{
+    ec_backend *backend = s->backend;
+
+    if (!backend->ops->capture_begin)
+        return launch_chunk(s);
+    if (!s->capture) {
+        int status = backend->ops->capture_begin(backend);
+        if (status < 0)
+            return status;
+        int launched = launch_chunk(s);
+        status = backend->ops->capture_end(backend, &s->capture);
+        if (launched < 0 || status < 0)
+            return launched < 0 ? launched : status;
+    }
+    return backend->ops->replay(backend, s->capture);
+}
+
 static int advance(ec_fdtd_stack *s)
 {
     const ec_fdtd_setup *setup = s->setup;
     const ec_fdtd_config *c = &setup->model->config;
     ec_backend *backend = s->backend;
     const size_t n = (size_t)s->n_slots;
-    ec_fdtd_steps_args steps = {.shape = setup->shape,
-                                .domain = s->domain_there,
-                                .n = s->n_slots,
-                                .window = LOOK,
-                                .threads = backend->threads,
-                                .double_precision = c->double_precision};
-    ec_fdtd_energy_args energy = {.shape = setup->shape,
-                                  .domain = s->domain_there,
-                                  .energy = s->energy,
-                                  .n = s->n_slots,
-                                  .threads = backend->threads,
-                                  .double_precision = c->double_precision};
-    ec_fdtd_spectrum_args spectrum = {.domain = s->domain_there,
-                                      .sum = s->sum,
-                                      .frequency = s->frequency,
-                                      .offset = s->offset,
-                                      .n_frequencies = c->n_frequencies,
-                                      .n_probes = setup->n_probes,
-                                      .window = LOOK};
     int status;
 
     for (int32_t i = 0; i < s->n_slots; i++) {
@@ -491,12 +605,7 @@ static int advance(ec_fdtd_stack *s)
     }
     if ((status = backend->ops->upload(backend, s->domain_there, s->domain,
                                        n * sizeof *s->domain)) < 0 ||
-        (status = backend->ops->fill(backend, s->series, 0, n * series_bytes(setup))) < 0 ||
-        (status = backend->ops->launch(backend, &ec_kernel_fdtd_steps, &steps, 1, 1)) < 0 ||
-        (status = backend->ops->launch(backend, &ec_kernel_fdtd_spectrum, &spectrum,
-                                       (size_t)c->n_frequencies, n * (size_t)setup->n_probes)) <
-            0 ||
-        (status = backend->ops->launch(backend, &ec_kernel_fdtd_energy, &energy, 1, 1)) < 0 ||
+        (status = run_chunk(s)) < 0 ||
         (status = backend->ops->download(backend, s->sum_here, s->sum, n * sum_bytes(setup))) < 0 ||
         (status = backend->ops->download(backend, s->energy_here, s->energy,
                                          n * sizeof *s->energy_here)) < 0)

@@ -24,6 +24,7 @@
 #pragma weak ec_cases_matrix
 #pragma weak ec_cases_mimo
 #pragma weak ec_cases_mimo_shared
+#pragma weak ec_cases_fdtd
 
 enum { GUARD_BYTES = 256, GUARD_BYTE = 0x5C, EMPTY_BYTE = 0xA5, SKIPPED = 77 };
 
@@ -158,7 +159,7 @@ static void run_cases(selection *chosen, ec_backend *backend, const char *label)
                                     ec_cases_nufft, ec_cases_element,      ec_cases_array_weights,
                                     ec_cases_aco,   ec_cases_bvh,          ec_cases_wavefront,
                                     ec_cases_paths, ec_cases_small_matrix, ec_cases_matrix,
-                                    ec_cases_mimo,  ec_cases_mimo_shared};
+                                    ec_cases_mimo,  ec_cases_mimo_shared,  ec_cases_fdtd};
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         for (const ec_case *one = lists[i]; one && one->name; one++) {
