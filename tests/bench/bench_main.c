@@ -9,6 +9,7 @@
 #include "method_options.h"
 #include "bench_cusolver.h"
 #include "bench_kernels.h"
+#include "bench_fdtd.h"
 #include "bench_mimo.h"
 #include "bench_scenes.h"
 
@@ -1321,6 +1322,32 @@ static void cases_matrix(bench *b)
     }
 }
 
+static void run_fdtd(bench *b, void *user)
+{
+    (void)b;
+    bench_fdtd_run(user);
+}
+
+/* Cells of all domains times steps, building included; the floor is the traffic of two passes: six
+ * fields read and written and three more read in each, and one byte of material an edge. */
+static void case_fdtd(bench *b, const char *name, bench_fdtd_case what)
+{
+    double seconds[REPEATS];
+
+    if (!wanted(b, name))
+        return;
+    if (!b->be->is_cuda) { /* a processor does a share of it */
+        what.domains = what.domains < 4 ? what.domains : 4;
+        what.steps = what.n[0] > 200 ? 16 : 256;
+    }
+    bench_fdtd *f = bench_fdtd_create(b->be, &what);
+    timed(b, run_fdtd, f, seconds);
+    const double cells =
+        (double)what.n[0] * what.n[1] * what.n[2] * (double)what.domains * (double)what.steps;
+    report(b, name, "cells/s", cells, seconds, cells * 75 / b->copy, "bytes");
+    bench_fdtd_destroy(&f);
+}
+
 int main(int argc, char **argv)
 {
     bench b = {0};
@@ -1403,6 +1430,20 @@ int main(int argc, char **argv)
     cases_nufft(&b);
     cases_rays(&b);
     cases_paths(&b);
+    case_fdtd(&b, "fdtd 128 of 100x100x25 metal walls",
+              (bench_fdtd_case){{100, 100, 25}, 0, 128, 1024, 0});
+    case_fdtd(&b, "fdtd one of 100x100x25 metal walls",
+              (bench_fdtd_case){{100, 100, 25}, 0, 1, 4096, 0});
+    case_fdtd(&b, "fdtd 128 of 116x116x41 8 absorbing layers",
+              (bench_fdtd_case){{116, 116, 41}, 8, 128, 512, 0});
+    case_fdtd(&b, "fdtd 16 of 32x32x32 metal walls",
+              (bench_fdtd_case){{32, 32, 32}, 0, 16, 4096, 0});
+    case_fdtd(&b, "fdtd one of 256^3 metal walls",
+              (bench_fdtd_case){{256, 256, 256}, 0, 1, 512, 16});
+    case_fdtd(&b, "fdtd one of 256^3 8 absorbing layers",
+              (bench_fdtd_case){{256, 256, 256}, 8, 1, 512, 16});
+    case_fdtd(&b, "fdtd one of 512^3 8 absorbing layers",
+              (bench_fdtd_case){{512, 512, 512}, 8, 1, 256, 16});
     if (wanted(&b, "mimo cylinder and plate"))
         bench_mimo(b.be, false, b.be->is_cuda ? 1000 : 128);
     if (wanted(&b, "mimo furnished room"))
