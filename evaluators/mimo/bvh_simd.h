@@ -220,8 +220,23 @@ EC_FN bool ec_bvh_try_pack(const ec_bvh_view *b, const ec_bvh_ray *r, const ec_b
     ec_f4 u = ec_f4_sub(ec_f4_mul(x[2], y[1]), ec_f4_mul(y[2], x[1]));
     ec_f4 v = ec_f4_sub(ec_f4_mul(x[0], y[2]), ec_f4_mul(y[0], x[2]));
     ec_f4 w = ec_f4_sub(ec_f4_mul(x[1], y[0]), ec_f4_mul(y[1], x[0]));
-    uint32_t hits = ec_f4_at_most(zero, ec_f4_min(ec_f4_min(u, v), w)) |
-                    ec_f4_at_most(ec_f4_max(ec_f4_max(u, v), w), zero);
+    ec_f4 least = ec_f4_min(ec_f4_min(u, v), w), most = ec_f4_max(ec_f4_max(u, v), w);
+    if (f->meets) {
+        ec_f4 low = zero, high = zero;
+        for (int k = 0; k < 3; k++) {
+            low = ec_f4_min(low, ec_f4_min(x[k], y[k]));
+            high = ec_f4_max(high, ec_f4_max(x[k], y[k]));
+        }
+        ec_f4 slack = ec_f4_mul(ec_f4_max(high, ec_f4_sub(zero, low)), ec_f4_all(r->slack));
+        uint32_t near = ec_f4_at_most(ec_f4_sub(zero, slack), least) | ec_f4_at_most(most, slack);
+        for (; near; near &= near - 1) {
+            int lane = __builtin_ctz(near);
+            if (ec_bvh_ask(r, pack->index[lane], pack->part[lane], number * EC_BVH_PACK + lane, f))
+                return true;
+        }
+        return false;
+    }
+    uint32_t hits = ec_f4_at_most(zero, least) | ec_f4_at_most(most, zero);
     while (hits) { /* seldom more than one */
         int lane = __builtin_ctz(hits);
         int32_t record = number * EC_BVH_PACK + lane;

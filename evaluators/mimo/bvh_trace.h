@@ -4,6 +4,9 @@
  *     if (ec_bvh_ray_set(view, origin, direction, t_min, t_max, skip_a, skip_b, &ray))
  *         found = ec_bvh_closest(view, &ray, &hit);      or ec_bvh_any(view, &ray)
  *
+ *     ec_bvh_ray_widen(&ray, margin);                    or, where float32 is not to decide:
+ *     found = ec_bvh_any_of(view, &ray, meets, of);      asks about all that come near the ray
+ *
  * Triangles (Woop, Benthin and Wald 2013): the vertices are shifted to the origin and sheared so
  * that the ray is the last axis; signs of the edge functions say inside or outside. Products are
  * rounded before they are subtracted (no fused multiply-add), so a sign is never wrong but may
@@ -17,7 +20,11 @@
  * coordinates, which are float64 where more could be: 17 u h^3 / |2 area|, h the largest sheared
  * coordinate, bounds their share. A box test errs by 5, a corner of a box cut by a spatial split
  * by 1: 29 in all. So every box that should hold a found point is entered, whatever else is in
- * the tree. */
+ * the tree.
+ *
+ * A ray with a margin finds each triangle that it passes within the margin of, and some more. Sheared
+ * distances are at most sqrt(3) times the true ones, so an edge function is then at least -6 h times
+ * margin + 7 u M, the length of an edge being at most 2 sqrt(2) h; its products are off by 4 u h M. */
 #ifndef EC_BVH_TRACE_H
 #define EC_BVH_TRACE_H
 
@@ -97,6 +104,7 @@ typedef struct ec_bvh_ray {
     float shear[3], origin[3];                       /* in the order of the sheared axes */
     float extent;                                    /* M */
     float t_min, t_max;
+    float slack;      /* of edge functions, by h: 0 unless the ray has a margin */
     int32_t axis;     /* the last sheared one: that of the largest direction */
     int32_t negative; /* bit by axis: the direction is negative */
     int32_t skip_a, skip_b;
@@ -111,6 +119,9 @@ typedef struct ec_bvh_hit {
 typedef struct ec_bvh_found {
     float t;
     int32_t index, record;
+    bool (*meets)(void *of,
+                  int32_t triangle); /* who decides about a ray with a margin; else NULL */
+    void *of;
 } ec_bvh_found;
 
 EC_FN uint32_t ec_bvh_bits(float x)
@@ -178,6 +189,7 @@ EC_FN bool ec_bvh_ray_set(const ec_bvh_view *b, const double origin[3], const do
     }
     r->t_min = t_min > 0 ? (float)t_min : 0.0f;
     r->t_max = (float)t_max;
+    r->slack = 0;
     r->skip_a = skip_a;
     r->skip_b = skip_b;
     if (!(sum == sum && far <= 1e12f && largest >= 1e-12f && largest <= 1e12f && t_min == t_min &&
@@ -201,6 +213,19 @@ EC_FN bool ec_bvh_ray_set(const ec_bvh_view *b, const double origin[3], const do
     r->shear[1] = turned[1] * r->shear[2];
     ec_bvh_turn(r->axis, o, r->origin);
     return true;
+}
+
+/* Gives a ray a margin, in units of a direction of length 1. */
+EC_FN void ec_bvh_ray_widen(ec_bvh_ray *r, double margin)
+{
+    float more = 2 * (float)margin;
+
+    EC_BVH_UNROLL
+    for (int i = 0; i < 3; i++) {
+        r->near_offset[i] += more * fabsf(r->inverse[i]);
+        r->far_offset[i] -= more * fabsf(r->inverse[i]);
+    }
+    r->slack = 6 * (float)margin + 0x1p-18f * r->extent;
 }
 
 /* ---- triangles ---- */
@@ -255,6 +280,19 @@ EC_FN void ec_bvh_shear(const ec_bvh_ray *r, const float turned[3], float *x, fl
     *z = r->shear[2] * depth;
 }
 
+/* Whether the ray comes within its margin of a triangle, or nearly so. */
+EC_FN bool ec_bvh_is_near(float slack, const float x[3], const float y[3])
+{
+    EC_BVH_EDGES(float, x, y, u, v, w);
+    float h = 0;
+
+    EC_BVH_UNROLL
+    for (int i = 0; i < 3; i++)
+        h = fmaxf(h, fmaxf(fabsf(x[i]), fabsf(y[i])));
+    h *= slack;
+    return fminf(fminf(u, v), w) >= -h || fmaxf(fmaxf(u, v), w) <= h;
+}
+
 /* Whether a triangle that the ray meets at t becomes the best. */
 EC_FN bool ec_bvh_better(const ec_bvh_ray *r, float t, int32_t index, int32_t part,
                          const ec_bvh_found *f)
@@ -263,11 +301,12 @@ EC_FN bool ec_bvh_better(const ec_bvh_ray *r, float t, int32_t index, int32_t pa
            part != r->skip_b;
 }
 
-EC_FN bool ec_bvh_meet_record(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t record, float *t,
-                              float *b1, float *b2, int32_t *index, int32_t *part)
+/* A record's vertices, sheared, its triangle and part. */
+EC_FN void ec_bvh_shear_record(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t record,
+                               float x[3], float y[3], float z[3], int32_t *index, int32_t *part)
 {
     const char *at = b->triangle + (size_t)record * sizeof(ec_bvh_record);
-    float vertex[3][4], turned[3], x[3], y[3], z[3];
+    float vertex[3][4], turned[3];
 
     EC_BVH_UNROLL
     for (int i = 0; i < 3; i++) {
@@ -277,7 +316,26 @@ EC_FN bool ec_bvh_meet_record(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t
     }
     *index = (int32_t)ec_bvh_bits(vertex[0][3]);
     *part = (int32_t)ec_bvh_bits(vertex[1][3]);
+}
+
+EC_FN bool ec_bvh_meet_record(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t record, float *t,
+                              float *b1, float *b2, int32_t *index, int32_t *part)
+{
+    float x[3], y[3], z[3];
+
+    ec_bvh_shear_record(b, r, record, x, y, z, index, part);
     return ec_bvh_meet(r->extent, x, y, z, t, b1, b2);
+}
+
+/* Asks about a triangle near the ray; true when it is met. */
+EC_FN bool ec_bvh_ask(const ec_bvh_ray *r, int32_t index, int32_t part, int32_t record,
+                      ec_bvh_found *f)
+{
+    if (part == r->skip_a || part == r->skip_b || !f->meets(f->of, index))
+        return false;
+    f->index = index;
+    f->record = record;
+    return true;
 }
 
 /* Tests a record; true when it is the best now. */
@@ -286,6 +344,11 @@ EC_FN bool ec_bvh_try(const ec_bvh_view *b, const ec_bvh_ray *r, int32_t record,
     float t;
     int32_t index, part;
 
+    if (f->meets) {
+        float x[3], y[3], z[3];
+        ec_bvh_shear_record(b, r, record, x, y, z, &index, &part);
+        return ec_bvh_is_near(r->slack, x, y) && ec_bvh_ask(r, index, part, record, f);
+    }
     if (!ec_bvh_meet_record(b, r, record, &t, NULL, NULL, &index, &part) ||
         !ec_bvh_better(r, t, index, part, f))
         return false;
@@ -301,6 +364,8 @@ EC_FN ec_bvh_found ec_bvh_nothing(const ec_bvh_ray *r)
     f.t = r->t_max;
     f.index = INT32_MAX; /* a hit at t_max counts */
     f.record = -1;
+    f.meets = NULL;
+    f.of = NULL;
     return f;
 }
 
@@ -615,6 +680,20 @@ EC_FN bool ec_bvh_any(const ec_bvh_view *b, const ec_bvh_ray *r)
 {
     ec_bvh_found f = ec_bvh_nothing(r);
 
+    ec_bvh_find(b, r, true, &f);
+    return f.record >= 0;
+}
+
+/* Whether meets(of, triangle) says so of any triangle that the ray, which has a margin, comes near. It
+ * is asked about each of them, of excluded parts not, in any order, perhaps several times, until it
+ * does. */
+EC_FN bool ec_bvh_any_of(const ec_bvh_view *b, const ec_bvh_ray *r,
+                         bool (*meets)(void *of, int32_t triangle), void *of)
+{
+    ec_bvh_found f = ec_bvh_nothing(r);
+
+    f.meets = meets;
+    f.of = of;
     ec_bvh_find(b, r, true, &f);
     return f.record >= 0;
 }
