@@ -145,6 +145,8 @@ EC_FN int32_t ec_mimo_crossing(const ec_scene *s, int32_t triangle, const double
     return along > 0 ? 1 : along < 0 ? -1 : 0;
 }
 
+enum { EC_MIMO_HITS_MAX = 256 };
+
 /* How many more solids a ray leaves than it enters: those that hold its begin, less the rooms that do.
  * A facet is met once, so that it need not be looked at again and those that touch it, at the same
  * place of the ray, are not passed over. */
@@ -153,7 +155,7 @@ EC_FN int32_t ec_mimo_leaves(const ec_path_view *w, const double p[3], const dou
     int32_t skip[2] = {EC_BVH_NO_PART, EC_BVH_NO_PART}, leaves = 0;
     float begin = 0;
 
-    for (int i = 0; i < EC_PATH_HITS_MAX; i++) {
+    for (int i = 0; i < EC_MIMO_HITS_MAX; i++) {
         ec_bvh_ray ray;
         ec_bvh_hit hit;
         if (!ec_bvh_ray_set(&w->bvh, p, d, begin, (double)INFINITY, skip[0], skip[1], &ray) ||

@@ -1,9 +1,10 @@
 /* path_check.h: whether the points of a path are where its parts are.
  *
- * One rule for points on borders, so that no path is missed and none found twice: a point within
- * the tolerance of a facet's outline is on the facet, unless a facet in the same plane that faces
- * the same way and has a lower index holds it as well; the end of a wedge likewise, between wedges
- * on one line. Of paths through the edge of two mirrors, where two points of a path coincide, the
+ * One rule for points on borders, so that no path is missed and none found twice: where a ray passes
+ * a facet's outline within the tolerance its point is on the facet, unless a facet in the same plane
+ * that faces the same way and has a lower index holds it as well; the end of a wedge likewise,
+ * between wedges on one line. It is the ray's distance from the edge that counts, not the point's,
+ * for that is what a diffraction coefficient can tell (utd.h), and both have to agree. Of paths through the edge of two mirrors, where two points of a path coincide, the
  * one with the lower step first stands for both.
  *
  * Shared by C17 and CUDA. */
@@ -14,11 +15,12 @@
 
 enum { EC_PATH_OUTSIDE, EC_PATH_INSIDE, EC_PATH_BORDER };
 
-/* Where a point of the plane of a facet lies: even-odd over its outline, with the points within the
- * tolerance of the outline told apart. */
+/* Where a point of the plane of a facet lies: even-odd over its outline, with the points told apart
+ * where a ray of direction d passes the outline within the tolerance. */
 EC_FN int ec_path_facet_side(const ec_scene *scene, const ec_facet *f, const double p[3],
-                             double tolerance)
+                             const double d[3], double tolerance)
 {
+    double slant = ec_path_dot(f->normal, d), square = tolerance * tolerance;
     double ax = fabs(f->normal[0]), ay = fabs(f->normal[1]), az = fabs(f->normal[2]);
     int drop = ax >= ay && ax >= az ? 0 : ay >= az ? 1 : 2;
     int u = (drop + 1) % 3, v = (drop + 2) % 3;
@@ -31,9 +33,11 @@ EC_FN int ec_path_facet_side(const ec_scene *scene, const ec_facet *f, const dou
         ec_path_sub(b, a, ab);
         ec_path_sub(p, a, ap);
         double along = ec_path_dot(ap, ab), length2 = ec_path_dot(ab, ab);
+        double da = ec_path_dot(d, ab);
         along = along < 0 ? 0 : along > length2 ? 1 : along / length2;
         ec_path_along(ap, -along, ab, ap);
-        if (ec_path_dot(ap, ap) <= tolerance * tolerance)
+        /* the ray's distance: the point's, by the sines of its angles to the plane and the edge */
+        if (ec_path_dot(ap, ap) * slant * slant * length2 <= square * (length2 - da * da))
             return EC_PATH_BORDER;
         if ((a[v] > p[v]) != (b[v] > p[v]) &&
             p[u] < a[u] + (p[v] - a[v]) / (b[v] - a[v]) * (b[u] - a[u]))
@@ -42,12 +46,13 @@ EC_FN int ec_path_facet_side(const ec_scene *scene, const ec_facet *f, const dou
     return inside ? EC_PATH_INSIDE : EC_PATH_OUTSIDE;
 }
 
-/* Whether p, a point of the plane of facet index, is on it; see the rule above. */
+/* Whether p, where a ray of direction d meets the plane of facet index, is on it; see the rule
+ * above. */
 EC_FN bool ec_path_on_facet(const ec_scene *scene, int32_t index, const double p[3],
-                            double tolerance)
+                            const double d[3], double tolerance)
 {
     const ec_facet *f = &scene->facet[index];
-    int side = ec_path_facet_side(scene, f, p, tolerance);
+    int side = ec_path_facet_side(scene, f, p, d, tolerance);
 
     if (side != EC_PATH_BORDER)
         return side == EC_PATH_INSIDE;
@@ -57,7 +62,7 @@ EC_FN bool ec_path_on_facet(const ec_scene *scene, int32_t index, const double p
         bool same_way = cosine > 0 || (f->thin && g->thin);
         if (same_way && fabs(cosine) > 1 - 1e-12 &&
             fabs(ec_path_dot(g->normal, p) - g->offset) <= tolerance &&
-            ec_path_facet_side(scene, g, p, tolerance) != EC_PATH_OUTSIDE)
+            ec_path_facet_side(scene, g, p, d, tolerance) != EC_PATH_OUTSIDE)
             return false;
     }
     return true;
@@ -197,7 +202,7 @@ EC_FN bool ec_path_check_step(const ec_scene *scene, int32_t depth, const uint32
         double cosine = -ec_path_dot(f->normal, in);
         if (!(f->thin ? fabs(cosine) > EC_PATH_GRAZING : cosine > EC_PATH_GRAZING))
             return false;
-        return ec_path_on_facet(scene, index, p, tolerance);
+        return ec_path_on_facet(scene, index, p, in, tolerance);
     }
     case EC_PATH_CURVED:
         return ec_path_check_curved(scene, &scene->surface[index], p, in, out, branch, tolerance,

@@ -1,5 +1,6 @@
 /* path_field.c: channels of paths on the host. */
 #include "path_field.h"
+#include "path_internal.h"
 
 int ec_path_faces(const ec_scene *scene, double frequency, ec_fresnel_face *face)
 {
@@ -26,10 +27,10 @@ ec_c128 ec_path_channel(const ec_scene *scene, const ec_fresnel_face *face,
 {
     const ec_path *p = &list->path[i];
     ec_ray_event event[EC_PATH_DEPTH_MAX];
-    double apart = 1e-9 * p->length;
+    double apart = 1e-9 * p->length, tolerance = EC_PATH_TOLERANCE * ec_path_scene_size(scene);
 
-    ec_path_events(scene, face, p->depth, list->step + p->first,
-                   (const double(*)[3])list->point + p->first,
-                   (const double(*)[3])list->direction + p->first, &p->place, apart, event);
+    ec_path_events(
+        scene, face, p->depth, list->step + p->first, (const double(*)[3])list->point + p->first,
+        (const double(*)[3])list->direction + p->first, &p->place, apart, tolerance, event);
     return ec_ray_channel(tx, from, event, p->depth, rx, to, wavelength);
 }

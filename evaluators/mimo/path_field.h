@@ -6,8 +6,8 @@
 #define EC_PATH_FIELD_H
 
 #include "../../core/status.h"
-#include "path_mesh.h"
 #include "path.h"
+#include "path_mesh.h"
 #include "ray_field.h"
 
 /* Reflection at a place of an interpolated surface. */
@@ -21,7 +21,8 @@ EC_FN void ec_path_at_mesh(const ec_scene *scene, const ec_path_place *place,
 }
 
 EC_FN void ec_path_event(const ec_scene *scene, const ec_fresnel_face *face, uint32_t step,
-                         const ec_path_place *place, const double point[3], ec_ray_event *event)
+                         const ec_path_place *place, const double point[3], double tolerance,
+                         ec_ray_event *event)
 {
     int32_t index = ec_path_index(step);
 
@@ -34,7 +35,7 @@ EC_FN void ec_path_event(const ec_scene *scene, const ec_fresnel_face *face, uin
     }
     case EC_PATH_DIFFRACTION: {
         const ec_wedge *w = &scene->wedge[index];
-        ec_ray_at_wedge(w, &face[w->material[0]], &face[w->material[1]], point, event);
+        ec_ray_at_wedge(w, &face[w->material[0]], &face[w->material[1]], point, tolerance, event);
         break;
     }
     default: {
@@ -47,11 +48,12 @@ EC_FN void ec_path_event(const ec_scene *scene, const ec_fresnel_face *face, uin
 }
 
 /* The events of a path of `depth` steps. Points that coincide, on an edge of two mirrors, are drawn
- * apart along the path by `apart` (m), for directions come from points. face: [n_materials]. */
+ * apart along the path by `apart` (m), for directions come from points. tolerance: m, that of the path's
+ * occlusion. face: [n_materials]. */
 EC_FN void ec_path_events(const ec_scene *scene, const ec_fresnel_face *face, int32_t depth,
                           const uint32_t *step, const double (*point)[3],
                           const double (*direction)[3], const ec_path_place *place, double apart,
-                          ec_ray_event *event)
+                          double tolerance, ec_ray_event *event)
 {
     double p[3];
 
@@ -59,7 +61,7 @@ EC_FN void ec_path_events(const ec_scene *scene, const ec_fresnel_face *face, in
         ec_path_copy(point[i], p);
         if (i > 0 && ec_path_distance(event[i - 1].point, p) < apart)
             ec_path_along(event[i - 1].point, apart, direction[i], p);
-        ec_path_event(scene, face, step[i], place, p, &event[i]);
+        ec_path_event(scene, face, step[i], place, p, tolerance, &event[i]);
     }
 }
 

@@ -106,7 +106,7 @@ EC_FN void ec_path_add(const ec_path_batch *b, bool moments, size_t lane, const 
         size_t table = ec_path_lane_table(&b->lanes, (size_t)f, lane);
         ec_path_events(&b->view.scene, b->lanes.face + table * (size_t)b->view.scene.n_materials,
                        c->depth, c->step, c->point, c->direction, &c->place, 1e-9 * c->length,
-                       event);
+                       b->view.tolerance, event);
         ec_c128 h =
             ec_ray_channel(leaves, tx, event, c->depth, meets, rx, b->lanes.wavelength[table]);
         double *bins = row + 2 * EC_PATH_BINS * (size_t)f * b->ld;

@@ -61,12 +61,20 @@ EC_FN bool ec_path_unblocked(const ec_path_view *w, int32_t depth, const uint32_
             return false;
     for (int32_t i = 0; i <= depth; i++) {
         const double *from = i ? t->point[i - 1] : tx, *to = i < depth ? t->point[i] : rx;
-        int32_t skip[4], n_skip = 0;
-        if (i > 0)
-            n_skip += ec_path_parts_of(&w->scene, step[i - 1], skip);
+        ec_path_ends ends;
+        ends.n = 0;
+        ends.wedge = NULL;
+        if (i > 0) {
+            ec_path_ends_add(&w->scene, step[i - 1], &ends);
+            if (ec_path_kind(step[i - 1]) == EC_PATH_DIFFRACTION &&
+                (i == 1 || ec_path_kind(step[i - 2]) != EC_PATH_DIFFRACTION))
+                ends.wedge = &w->scene.wedge[ec_path_index(step[i - 1])];
+            ends.before = i > 1 ? t->point[i - 2] : tx;
+            ends.after = to;
+        }
         if (i < depth)
-            n_skip += ec_path_parts_of(&w->scene, step[i], skip + n_skip);
-        if (!ec_path_clear(w, from, to, skip, n_skip, &slabs))
+            ec_path_ends_add(&w->scene, step[i], &ends);
+        if (!ec_path_clear(w, from, to, &ends, &slabs))
             return false;
         slabs.limit -= slabs.n;
         for (int32_t k = 0; k < slabs.n; k++) {

@@ -37,9 +37,9 @@ EC_FN void ec_ray_at_facet(const ec_facet *facet, int32_t kind, const ec_fresnel
     }
 }
 
-/* face: of the materials of its two faces. */
+/* face: of the materials of its two faces; touch: m, see ec_utd_edge. */
 EC_FN void ec_ray_at_wedge(const ec_wedge *wedge, const ec_fresnel_face *face_0,
-                           const ec_fresnel_face *face_n, const double point[3],
+                           const ec_fresnel_face *face_n, const double point[3], double touch,
                            ec_ray_event *event)
 {
     event->kind = EC_RAY_DIFFRACTION;
@@ -47,6 +47,7 @@ EC_FN void ec_ray_at_wedge(const ec_wedge *wedge, const ec_fresnel_face *face_0,
     event->face[0] = *face_0;
     event->face[1] = *face_n;
     event->edge.n = wedge->n;
+    event->edge.touch = touch;
     for (int i = 0; i < 3; i++) {
         event->point[i] = point[i];
         event->edge.into[i] = wedge->into[0][i];

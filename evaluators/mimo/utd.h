@@ -14,10 +14,13 @@
  * to 0; as F(x) = sqrt(x) G(sqrt(x)) with a smooth G, G(0) = sqrt(pi) e^(j pi/4), the product is
  * sgn(e) [sin|e/2| / tan|e/2n|] sqrt(2kL) G, finite and exact through the boundary.
  *
- * On a boundary (|e| <= EC_UTD_TIE) the sign is a matter of which side the ray of geometrical
- * optics is counted on, and has to agree with it: faces are closed, they hold their edge. So a ray
- * that touches the edge is blocked (the shadow side of the incident field) and a ray that meets a
- * face in its edge is reflected (the lit side of both reflections).
+ * On a boundary the sign is a matter of which side the ray of geometrical optics is counted on, and
+ * has to agree with it. That ray misses the edge by |e| L / sin beta0 (L: the distance parameter);
+ * where it is nearer than the edge's `touch` it lies on the boundary. Faces are closed, they hold
+ * their edge: a ray that touches the edge is blocked (the shadow side of the incident field) and a
+ * ray that meets a face in its edge is reflected (the lit side of both reflections). Where source or
+ * observer is in the plane of a face both rays are one, which is blocked. Between the edges of a
+ * sheet there is such a ray on each side, one lit and one in shadow, and their mean is 0.
  *
  * Faces that are no perfect conductors are a heuristic, not a solution: the reflected terms are
  * multiplied by the faces' Fresnel coefficients (R. J. Luebbers, "Finite conductivity uniform GTD
@@ -37,9 +40,10 @@
 
 #include "fresnel.h"
 
-/* Angle (rad) to a shadow boundary within which a ray counts as lying on it, and angle between a
- * ray and a face below which the ray runs along the face. */
-#define EC_UTD_TIE 1e-9
+/* Angle (rad) between a ray and a face below which the ray runs along the face. */
+#define EC_UTD_ALONG 1e-9
+/* Angle to a shadow boundary within which a ray lies on it whatever the edge's `touch`. */
+#define EC_UTD_TIE 1e-13
 
 /* ---- the transition function ----------------------------------------------------------------- */
 
@@ -98,8 +102,31 @@ typedef struct ec_utd_terms {
     ec_c128 incident, face_0, face_n;
 } ec_utd_terms;
 
-/* cot(e / 2n) F(2 k L sin^2(e / 2)); root is sqrt(2 k |L|), tie the sign at e = 0. */
-EC_FN ec_c128 ec_utd_term(double e, double n, double root, double tie)
+/* What counts as lying on a shadow boundary. */
+typedef struct ec_utd_tie {
+    double angle[2]; /* rad: of the incident and of the reflected fields */
+    double sign;     /* of the incident field's terms there: -1 shadow, 0 the mean of both sides */
+} ec_utd_tie;
+
+/* Angle to the shadow boundary of the term that has (pi + b), 0 <= |b| <= 2 n pi. */
+EC_FN double ec_utd_plus(double b, double n)
+{
+    double period = 2.0 * n * EC_PI;
+
+    return EC_PI + b - period * ec_det_rint((b + EC_PI) / period);
+}
+
+/* ... that has (pi - b). */
+EC_FN double ec_utd_minus(double b, double n)
+{
+    double period = 2.0 * n * EC_PI;
+
+    return EC_PI - b + period * ec_det_rint((b - EC_PI) / period);
+}
+
+/* cot(e / 2n) F(2 k L sin^2(e / 2)); root is sqrt(2 k |L|); on the boundary, up to the angle `tie`, with
+ * the sign `on`. */
+EC_FN ec_c128 ec_utd_term(double e, double n, double root, double tie, double on)
 {
     double a = fabs(e), half_sine, half_cosine, sine, cosine;
 
@@ -107,33 +134,16 @@ EC_FN ec_c128 ec_utd_term(double e, double n, double root, double tie)
     ec_det_sincos(0.5 * a / n, &sine, &cosine);
     half_sine = fabs(half_sine);
     double ratio = a > 1e-8 ? half_sine * cosine / sine : n;
-    double sign = a <= EC_UTD_TIE ? tie : (e > 0.0 ? 1.0 : -1.0);
+    double sign = a <= tie ? on : (e > 0.0 ? 1.0 : -1.0);
     return ec_c128_scale(sign * ratio * root, ec_utd_transition_root(root * half_sine));
-}
-
-/* The term that has (pi + b), 0 <= |b| <= 2 n pi. */
-EC_FN ec_c128 ec_utd_plus(double b, double n, double root, double tie)
-{
-    double period = 2.0 * n * EC_PI;
-
-    return ec_utd_term(EC_PI + b - period * ec_det_rint((b + EC_PI) / period), n, root, tie);
-}
-
-/* The term that has (pi - b). */
-EC_FN ec_c128 ec_utd_minus(double b, double n, double root, double tie)
-{
-    double period = 2.0 * n * EC_PI;
-
-    return ec_utd_term(EC_PI - b + period * ec_det_rint((b - EC_PI) / period), n, root, tie);
 }
 
 /* n: 0 < n <= 2; phi, phi_in: rad, 0 to n pi; sine: of beta0, the angle between a ray and the edge,
  * > 0; distance: L in wavelengths of the incident and of the reflected fields (ec_utd_distance),
  * negative behind a caustic, where F(-x) is the conjugate of F(x). */
 EC_FN ec_utd_terms ec_utd_terms_of(double n, double phi, double phi_in, double sine,
-                                   const double distance[2])
+                                   const double distance[2], const ec_utd_tie *tie)
 {
-    const double lit = 1.0, shadow = -1.0;
     double direct = 2.0 * sqrt(EC_PI * fabs(distance[0]));
     double mirrored = 2.0 * sqrt(EC_PI * fabs(distance[1]));
     double d = phi - phi_in, sum = phi + phi_in;
@@ -142,9 +152,14 @@ EC_FN ec_utd_terms ec_utd_terms_of(double n, double phi, double phi_in, double s
     ec_c128 factor = ec_c128_of(-size, size);
     ec_utd_terms t;
 
-    t.incident = ec_c128_add(ec_utd_plus(d, n, direct, shadow), ec_utd_minus(d, n, direct, shadow));
-    t.face_n = ec_utd_plus(sum, n, mirrored, lit);
-    t.face_0 = ec_utd_minus(sum, n, mirrored, lit);
+    double from_n = ec_utd_plus(d, n), from_0 = ec_utd_minus(d, n);
+    double by_n = ec_utd_plus(sum, n), by_0 = ec_utd_minus(sum, n);
+    double tied = tie->angle[0],
+           lit = fabs(from_n) <= tied || fabs(from_0) <= tied ? tie->sign : 1.0;
+    t.incident = ec_c128_add(ec_utd_term(from_n, n, direct, tied, tie->sign),
+                             ec_utd_term(from_0, n, direct, tied, tie->sign));
+    t.face_n = ec_utd_term(by_n, n, mirrored, tie->angle[1], lit);
+    t.face_0 = ec_utd_term(by_0, n, mirrored, tie->angle[1], lit);
     if (distance[0] < 0.0)
         t.incident.im = -t.incident.im;
     if (distance[1] < 0.0) {
@@ -189,7 +204,8 @@ EC_FN void ec_utd_distance(const ec_utd_curvature *in, const ec_utd_curvature *o
  * wedge: into[0], face_normal[0]; the edge's direction here is into x normal.) */
 typedef struct ec_utd_edge {
     double into[3], normal[3];
-    double n; /* exterior angle / pi */
+    double n;     /* exterior angle / pi */
+    double touch; /* m: a ray that misses the edge by less lies on it */
 } ec_utd_edge;
 
 /* Angle from face 0 of a direction with components x along `into` and y along `normal`; one that
@@ -315,9 +331,10 @@ EC_FN void ec_utd_face_block(const ec_fresnel_face *face, double from, double to
  * 1 / sqrt(s (1 + s along)) and the phase of its own path s, in units of e sqrt(wavelength).
  * face[0], face[1]: faces 0 and n; distance: ec_utd_distance, in wavelengths. */
 EC_FN void ec_utd_diffract(const ec_utd_geometry *g, double n, const ec_fresnel_face face[2],
-                           const double distance[2], const ec_c128 e[3], ec_c128 d[3])
+                           const double distance[2], const ec_utd_tie *tie, const ec_c128 e[3],
+                           ec_c128 d[3])
 {
-    ec_utd_terms t = ec_utd_terms_of(n, g->phi, g->phi_in, g->sine, distance);
+    ec_utd_terms t = ec_utd_terms_of(n, g->phi, g->phi_in, g->sine, distance, tie);
     double end = n * EC_PI, sine = g->sine, cosine = g->cosine;
     ec_c128 a[2], zero[2], last[2], sum[2];
 

@@ -40,8 +40,8 @@ typedef struct ec_wavefront {
     ec_c128 field[3];    /* times sqrt|det A| and j^-caustics */
     double length;       /* of the path */
     int32_t caustics;    /* focal lines passed since the source or the last edge */
-    bool along_face;     /* left an edge along one of its faces */
-    double side[3]; /* normal of the face of a sheet that it runs along, from its edge; else 0 */
+    double side[3]; /* normal of the face that it runs along, from an edge of the face; else 0 */
+    bool sheet;     /* that was the edge of a sheet: the other side has the opposite field */
 } ec_wavefront;
 
 /* The second fundamental form of a surface in a tangent basis at a point, 1/m: dn = C dx for the
@@ -71,7 +71,7 @@ EC_FN void ec_wavefront_source(const double direction[3], const ec_c128 e[3], ec
         }
     w->length = 0.0;
     w->caustics = 0;
-    w->along_face = false;
+    w->sheet = false;
     for (int i = 0; i < 3; i++)
         w->side[i] = 0.0;
 }
@@ -124,16 +124,6 @@ EC_FN void ec_wavefront_advance(ec_wavefront *w, double s)
     w->length += s;
 }
 
-/* A segment along a face counts its field once, not as incident and reflected one: Kouyoumjian and
- * Pathak's factor 1/2 at grazing incidence, here once a segment, whichever of its ends has the
- * face. */
-EC_FN void ec_wavefront_leave_face(ec_wavefront *w)
-{
-    for (int i = 0; i < 3 && w->along_face; i++)
-        w->field[i] = ec_c128_scale(0.5, w->field[i]);
-    w->along_face = false;
-}
-
 /* Reflection where the ray meets a face. normal: unit, to either side; curvature: that of the
  * surface for this normal, NULL for a plane. */
 EC_FN void ec_wavefront_reflect(ec_wavefront *w, const double normal[3],
@@ -142,7 +132,6 @@ EC_FN void ec_wavefront_reflect(ec_wavefront *w, const double normal[3],
     double slant = ec_dot3(w->direction, normal); /* < 0 from the normal's side */
     ec_fresnel f = ec_fresnel_coefficients(face, fabs(slant) < 1.0 ? fabs(slant) : 1.0);
 
-    ec_wavefront_leave_face(w);
     ec_fresnel_reflect(&f, w->direction, normal, w->field, w->field);
     if (curvature) {
         double u[2], v[2], k[2][2], b[2][2];
@@ -184,7 +173,6 @@ EC_FN void ec_wavefront_transmit(ec_wavefront *w, const double normal[3],
     ec_fresnel f = ec_fresnel_coefficients(face, slant < 1.0 ? slant : 1.0);
     ec_c128 e[3];
 
-    ec_wavefront_leave_face(w);
     ec_fresnel_transmit(&f, w->direction, normal, w->field, e);
     for (int i = 0; i < 3; i++)
         w->field[i] = e[i];
@@ -232,11 +220,26 @@ EC_FN ec_utd_curvature ec_wavefront_curvature_in(const ec_wavefront *w, const do
     return c;
 }
 
-/* The tube behind an edge, that goes on in the direction `out` with field d (as of a source). */
-EC_FN void ec_wavefront_leave_edge(ec_wavefront *w, const ec_utd_geometry *g, double along,
-                                   const double out[3], const ec_c128 d[3])
+/* The outward normal of the face that a ray at the angle phi runs along; false: of none. */
+EC_FN bool ec_wavefront_face(const ec_utd_edge *edge, double phi, double normal[3])
 {
-    double length = w->length;
+    double end = edge->n * EC_PI, sine = 0.0, cosine = -1.0;
+
+    if (phi > EC_UTD_ALONG && phi < end - EC_UTD_ALONG)
+        return false;
+    if (phi > EC_UTD_ALONG)
+        ec_det_sincos(end, &sine, &cosine);
+    for (int i = 0; i < 3; i++)
+        normal[i] = sine * edge->into[i] - cosine * edge->normal[i];
+    return true;
+}
+
+/* The tube behind an edge, that goes on in the direction `out` with field d (as of a source). */
+EC_FN void ec_wavefront_leave_edge(ec_wavefront *w, const ec_utd_edge *edge,
+                                   const ec_utd_geometry *g, double along, const double out[3],
+                                   const ec_c128 d[3])
+{
+    double length = w->length, side[3];
 
     ec_wavefront_source(out, d, w);
     for (int i = 0; i < 3; i++) {
@@ -246,50 +249,95 @@ EC_FN void ec_wavefront_leave_edge(ec_wavefront *w, const ec_utd_geometry *g, do
     w->spread[1][1] = 1.0;
     w->slope[1][1] = along;
     w->length = length;
+    if (ec_wavefront_face(edge, g->phi, side)) {
+        w->sheet = edge->n == 2.0;
+        for (int i = 0; i < 3; i++)
+            w->side[i] = side[i];
+    }
+}
+
+/* Whether a ray at the angle phi to face 0 runs along a face, from an edge of that face. */
+EC_FN bool ec_wavefront_along(const ec_wavefront *w, const ec_utd_edge *edge, double phi,
+                              double *side)
+{
+    double normal[3];
+
+    *side = ec_wavefront_face(edge, phi, normal) ? ec_dot3(w->side, normal) : 0.0;
+    return *side != 0.0;
+}
+
+/* Brings a ray that came along a face from another edge to the side where it is: g->phi_in, which
+ * rounding may have put to the other side of a sheet, and the field, which counts once, not as incident
+ * and reflected one: Kouyoumjian and Pathak's factor 1/2 at grazing incidence. From edge to edge of a
+ * sheet waves run along both of its faces. Their fields are opposite, and so is what the next edge makes
+ * of them: half of each add up to the whole of either. Of an edge that has another face only one side is
+ * the outside; a sheet's wave there may have been taken on the other. */
+EC_FN void ec_wavefront_arrive(ec_wavefront *w, const ec_utd_edge *edge, ec_utd_geometry *g)
+{
+    double side, scale = 0.5;
+
+    if (!ec_wavefront_along(w, edge, g->phi_in, &side))
+        return;
+    if (edge->n == 2.0) {
+        if (side < 0.0)
+            g->phi_in = g->phi_in < EC_PI ? 2.0 * EC_PI : 0.0;
+        scale = w->sheet ? 1.0 : 0.5;
+    } else if (side < 0.0) {
+        scale = w->sheet ? -0.5 : 0.0;
+    }
+    for (int i = 0; i < 3; i++)
+        w->field[i] = ec_c128_scale(scale, w->field[i]);
+}
+
+/* See "on a boundary" in utd.h. distance: m. */
+EC_FN ec_utd_tie ec_wavefront_tie(const ec_wavefront *w, const ec_utd_edge *edge,
+                                  const ec_wavefront *back, const ec_utd_geometry *g,
+                                  const double distance[2])
+{
+    double side;
+    bool from = ec_wavefront_along(w, edge, g->phi_in, &side);
+    bool along = ec_wavefront_along(back, edge, g->phi, &side);
+    ec_utd_tie tie;
+
+    bool both = edge->n == 2.0 && ((from && w->sheet) || (along && back->sheet));
+    tie.sign = both ? 0.0 : -1.0;
+    for (int i = 0; i < 2; i++) {
+        double angle = edge->touch * g->sine / fabs(distance[i]);
+        tie.angle[i] = angle > EC_UTD_TIE ? angle : EC_UTD_TIE;
+    }
+    return tie;
 }
 
 /* Diffraction where the ray meets an edge; it goes on in the direction `out` (unit, on Keller's
  * cone). back: the ray from the receiver, run backwards to this edge (its field is not read; a
  * source advanced by the distance, where nothing but flat faces is between, otherwise by its own
  * reflections and ec_wavefront_pass_edge). face: 0 and n. A ray along the edge is not diffracted:
- * its field is 0.
- *
- * From edge to edge of a sheet waves run along both of its faces, which are one plane. Their fields
- * are opposite, and so is what the next edge makes of them: half of each add up to the whole of
- * either. Which one was taken is kept, for rounding might say the other one at the next edge. */
+ * its field is 0. */
 EC_FN void ec_wavefront_diffract(ec_wavefront *w, const ec_utd_edge *edge,
                                  const ec_fresnel_face face[2], const double out[3],
                                  const ec_wavefront *back, double wavelength)
 {
     ec_utd_geometry g;
     ec_c128 e[3], d[3];
-    double distance[2], unit = sqrt(wavelength), end = edge->n * EC_PI - EC_UTD_TIE;
+    double distance[2], unit = sqrt(wavelength);
 
     if (!ec_utd_geometry_of(edge, w->direction, out, &g)) {
         for (int i = 0; i < 3; i++)
             w->field[i] = ec_c128_of(0.0, 0.0);
         return;
     }
-    bool sheet = edge->n == 2.0, from_face = g.phi_in <= EC_UTD_TIE || g.phi_in >= end;
-    bool to_face = g.phi <= EC_UTD_TIE || g.phi >= end;
-    double side = ec_dot3(w->side, edge->normal);
-    if (sheet && from_face && side != 0.0)
-        g.phi_in = side < 0.0 ? 2.0 * EC_PI : 0.0;
-    w->along_face = w->along_face || (from_face && !sheet);
-    ec_wavefront_leave_face(w);
+    ec_wavefront_arrive(w, edge, &g);
     ec_wavefront_field(w, e);
     ec_utd_curvature in = ec_wavefront_curvature_in(w, g.beta_in, g.phi_hat_in);
     ec_utd_curvature from = ec_wavefront_curvature_in(back, g.beta, g.phi_hat);
     ec_utd_distance(&in, &from, g.sine, distance);
+    ec_utd_tie tie = ec_wavefront_tie(w, edge, back, &g, distance);
     distance[0] /= wavelength;
     distance[1] /= wavelength;
-    ec_utd_diffract(&g, edge->n, face, distance, e, d);
+    ec_utd_diffract(&g, edge->n, face, distance, &tie, e, d);
     for (int i = 0; i < 3; i++)
         d[i] = ec_c128_scale(unit, d[i]);
-    ec_wavefront_leave_edge(w, &g, in.along, out, d);
-    w->along_face = to_face && !sheet;
-    for (int i = 0; i < 3 && to_face && sheet; i++)
-        w->side[i] = g.phi < EC_PI ? edge->normal[i] : -edge->normal[i];
+    ec_wavefront_leave_edge(w, edge, &g, in.along, out, d);
 }
 
 /* The tube alone, past an edge: for the ray from the receiver. */
@@ -300,7 +348,7 @@ EC_FN void ec_wavefront_pass_edge(ec_wavefront *w, const ec_utd_edge *edge, cons
     if (!ec_utd_geometry_of(edge, w->direction, out, &g))
         return;
     ec_utd_curvature in = ec_wavefront_curvature_in(w, g.beta_in, g.phi_hat_in);
-    ec_wavefront_leave_edge(w, &g, in.along, out, w->field);
+    ec_wavefront_leave_edge(w, edge, &g, in.along, out, w->field);
 }
 
 /* What an antenna receives whose field towards -direction is g (antenna.h): the channel
@@ -310,7 +358,6 @@ EC_FN ec_c128 ec_wavefront_receive(ec_wavefront w, const ec_c128 g[3], double wa
 {
     double size = wavelength / (4.0 * EC_PI * sqrt(fabs(ec_wavefront_det(w.spread))));
 
-    ec_wavefront_leave_face(&w);
     /* the product of the fields first: in free space both ways give the same bits */
     ec_c128 h = ec_c128_quarter_turns(ec_c128_dot3(g, w.field), w.caustics);
     return ec_c128_scale(size, ec_c128_multiply(h, ec_c128_phasor(-w.length / wavelength)));

@@ -51,6 +51,7 @@ EC_FN ec_c128 ec_test_ray_channel(const ec_test_ray_args *a, const double *ray, 
     form.uv = v[EC_TEST_RAY_FORM + 1];
     form.vv = v[EC_TEST_RAY_FORM + 2];
     edge.n = v[EC_TEST_RAY_N];
+    edge.touch = 0.0;
     ec_antenna_launch(&a->tx, v + EC_TEST_RAY_DIRECTION, &w);
     ec_wavefront_advance(&w, v[EC_TEST_RAY_LEGS]);
     if (y)

@@ -121,6 +121,7 @@ EC_FN void bench_ray_body(const bench_ray_args *a, size_t lane0, size_t y)
             e->curved = false;
             e->face[0] = e->face[1] = pec;
             e->edge.n = 1.5;
+            e->edge.touch = 0.0;
             for (int i = 0; i < 3; i++) {
                 e->point[i] = i == 0 ? 6.0 + shift : 0.5 * i;
                 e->edge.into[i] = i == 0 ? 1.0 : 0.0;

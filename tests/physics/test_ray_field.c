@@ -409,6 +409,7 @@ static void random_path(uint64_t *seed, int n, path *p)
             e->face[0].kind = EC_FACE_SLAB;
         } else {
             e->kind = EC_RAY_DIFFRACTION;
+            e->edge.touch = 0;
             e->edge.n = next_unit(seed) < 0.3 ? 2 : 1.1 + 0.9 * next_unit(seed);
             e->face[1] = e->edge.n == 2 ? e->face[0] : e->face[1];
             /* `normal` as the edge: the ray goes on somewhere on its cone */

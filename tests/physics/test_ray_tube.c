@@ -375,7 +375,7 @@ static void test_edge_tube(void **state)
     (void)state;
 
     for (int trial = 0; trial < 200; trial++) {
-        const ec_utd_edge edge = {{1, 0, 0}, {0, 1, 0}, 2};
+        const ec_utd_edge edge = {{1, 0, 0}, {0, 1, 0}, 2, 0};
         const ec_fresnel_face face[2] = {pec, pec};
         const ec_c128 none[3] = {{0, 0}, {0, 0}, {0, 0}};
         double s[3] = {1 + next_unit(&seed), 1 + next_unit(&seed), 4 * next_unit(&seed) - 2};
@@ -477,6 +477,7 @@ static void test_edge_between_mirrors(void **state)
         memcpy(edge.into, into, sizeof into);
         memcpy(edge.normal, normal, sizeof normal);
         edge.n = 2;
+        edge.touch = 0;
         optics = w;
         if (reflects)
             ec_wavefront_reflect(&optics, normal, NULL, &pec);
