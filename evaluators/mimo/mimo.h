@@ -79,7 +79,7 @@ typedef enum ec_mimo_output {
     EC_MIMO_TX_ELEVATION_SPREAD,
     EC_MIMO_RX_AZIMUTH_SPREAD,
     EC_MIMO_RX_ELEVATION_SPREAD,
-    EC_MIMO_GRAZING_SHARE, /* of paths near grazing in the sum of all |h|, 0 to 1 */
+    EC_MIMO_GRAZING_SHARE, /* of the inexact paths in the sum of all |h|, 0 to 1 */
     EC_MIMO_OUTPUTS
 } ec_mimo_output;
 

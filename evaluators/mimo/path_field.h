@@ -8,6 +8,7 @@
 #include "../../core/status.h"
 #include "path.h"
 #include "path_mesh.h"
+#include "path_trace.h"
 #include "ray_field.h"
 
 /* Reflection at a place of an interpolated surface. */
@@ -63,6 +64,59 @@ EC_FN void ec_path_events(const ec_scene *scene, const ec_fresnel_face *face, in
             ec_path_along(event[i - 1].point, apart, direction[i], p);
         ec_path_event(scene, face, step[i], place, p, tolerance, &event[i]);
     }
+}
+
+/* Lessens c->smooth to how near the receiver or an edge is to a focal line of a mirror, a length l (m):
+ * where k l is below 1 geometrical optics is inexact, and in the focal line itself its field is
+ * infinite. Behind a mirror, at the distance s from it, a wavefront of the curvature q (1/m, negative
+ * where it converges) has the width |1 + s q|, and l = s |1 + s q|^3. Beside a fold of rays whose
+ * radius is about s this is where the argument of the Airy function that stands for the field there
+ * is about 1. Only mirrors that are hollow, or interpolated surfaces, focus: a convex one, a flat one
+ * and an edge spread what comes from a source. */
+EC_FN void ec_path_see_focus(const ec_scene *scene, const double from[3], const double to[3],
+                             ec_path_course *c)
+{
+    double(*point)[3] = c->point;
+    int32_t depth = c->depth;
+    const ec_c128 none[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+    const ec_fresnel_face pec = {EC_FACE_PEC, {0.0, 0.0}, 0.0};
+    double d[3], q[2][2], s, behind = 0, curvature[2] = {0, 0}, focus = c->smooth;
+    ec_wavefront w;
+
+    s = ec_ray_towards(from, depth > 0 ? point[0] : to, d);
+    ec_wavefront_source(d, none, &w);
+    for (int32_t i = 0; i <= depth; i++) {
+        uint32_t kind = i < depth ? ec_path_kind(c->step[i]) : EC_PATH_DIFFRACTION;
+        ec_wavefront_advance(&w, s);
+        behind += s;
+        for (int k = 0; k < 2 && kind == EC_PATH_DIFFRACTION; k++) {
+            double width = fabs(1 + behind * curvature[k]), l = behind * width * width * width;
+            focus = curvature[k] < 0 && l < focus ? l : focus;
+        }
+        if (i == depth)
+            break;
+        int32_t index = ec_path_index(c->step[i]);
+        ec_ray_event event;
+        s = ec_ray_towards(point[i], i + 1 < depth ? point[i + 1] : to, d);
+        if (kind == EC_PATH_DIFFRACTION) {
+            ec_ray_at_wedge(&scene->wedge[index], &pec, &pec, point[i], 0, &event);
+            ec_wavefront_pass_edge(&w, &event.edge, d);
+            curvature[0] = curvature[1] = 0;
+        } else if (kind == EC_PATH_REFLECTION) {
+            ec_wavefront_reflect(&w, scene->facet[index].normal, NULL, &pec);
+        } else if (kind == EC_PATH_CURVED) {
+            if (!ec_ray_at_shape(&scene->surface[index], &pec, point[i], &event))
+                ec_path_at_mesh(scene, &c->place, &pec, point[i], &event);
+            ec_wavefront_reflect(&w, event.normal, &event.curvature, &pec);
+            ec_wavefront_curvature(&w, q);
+            double mean = 0.5 * (q[0][0] + q[1][1]), half = 0.5 * (q[0][0] - q[1][1]);
+            double spread = sqrt(half * half + q[0][1] * q[0][1]);
+            behind = 0;
+            curvature[0] = mean - spread;
+            curvature[1] = mean + spread;
+        }
+    }
+    c->smooth = focus;
 }
 
 EC_C_BEGIN

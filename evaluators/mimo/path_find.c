@@ -1,4 +1,5 @@
 /* path_find.c: the paths of one transmitter and one receiver along given sequences. */
+#include "path_field.h"
 #include "path_internal.h"
 
 #include <stdlib.h>
@@ -90,6 +91,8 @@ int ec_path_find(const ec_path_plan *plan, const ec_path_sequences *sequences, c
              branch < (sides & 2 ? EC_PATH_BRANCHES_MAX : 0) && status == EC_OK; branch++) {
             int found = ec_path_follow(&plan->view, depth, step, tx, rx, branch, &course);
             unresolved = unresolved || found == EC_PATH_UNRESOLVED;
+            if (found == EC_PATH_FOUND && branch >= 0)
+                ec_path_see_focus(plan->scene, tx, rx, &course);
             if (found == EC_PATH_FOUND)
                 status = append(list, &course, branch);
         }

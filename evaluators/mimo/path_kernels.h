@@ -157,6 +157,8 @@ EC_FN void ec_path_pair(const ec_path_batch *b, bool moments, size_t c, size_t y
             ec_path_course course;
             int found = ec_path_follow(&b->view, depth, step, tx, rx, branch, &course);
             lost = lost || found == EC_PATH_UNRESOLVED;
+            if (found == EC_PATH_FOUND && branch >= 0)
+                ec_path_see_focus(&b->view.scene, tx, rx, &course);
             if (found == EC_PATH_FOUND)
                 ec_path_add(b, moments, c, &course, tx, rx, row);
         }

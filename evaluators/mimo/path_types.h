@@ -43,7 +43,8 @@ typedef struct ec_path_trace {
     ec_path_place place; /* of a path's one reflection at an interpolated surface */
     double smooth;       /* m: the least (a / 2) cos^3 i of its curved reflections, a the radius of
                       curvature in the plane of incidence; INFINITY without one. Where k smooth is
-                      below 1, (ka/2)^(1/3) cos i is: geometrical optics is inexact */
+                      below 1, (ka/2)^(1/3) cos i is: geometrical optics is inexact. Focal lines
+                      count too: see ec_path_see_focus */
 } ec_path_trace;
 
 EC_FN uint32_t ec_path_step(uint32_t kind, int32_t index)

@@ -853,6 +853,39 @@ static void test_corner_echo(void **state)
     model_free(&m);
 }
 
+/* In a hollow ball: what comes back from behind the transmitter is focused, by its law of mirrors, and
+ * flagged there; not a third of the radius away. */
+static void test_focus(void **state)
+{
+    const double radius = 10, behind = 14, image = 1 / (2 / radius - 1 / behind);
+    int flagged[2] = {0, 0}, seen[2] = {0, 0};
+    model m;
+    ec_shape shape;
+
+    (void)state;
+    model_begin(&m);
+    ec_shape_default(EC_SHAPE_SPHERE, &shape);
+    shape.radius = radius;
+    shape.sides = 40;
+    shape.inward = true;
+    model_add(&m, "pec", &shape);
+    model_end(&m, 0.1, true, 1, 0, 0);
+    for (int away = 0; away < 2; away++) {
+        double tx[3] = {behind - radius, 0, 0}, rx[3] = {image + 3 * away - radius, 1e-3, 0};
+        model_paths(&m, tx, rx);
+        for (size_t i = 0; i < m.list.n; i++) {
+            const ec_path *p = &m.list.path[i];
+            if (p->depth != 1 || m.list.point[p->first][0] > -9.9)
+                continue;
+            seen[away]++;
+            flagged[away] += 2 * EC_PI * p->smooth < 0.1;
+        }
+    }
+    assert_true(seen[0] >= 1 && seen[1] >= 1);
+    assert_true(flagged[0] == seen[0] && flagged[1] == 0);
+    model_free(&m);
+}
+
 /* A pattern in the first argument chooses tests. */
 int main(int n, char **argument)
 {
@@ -861,7 +894,7 @@ int main(int n, char **argument)
         cmocka_unit_test(test_sphere),      cmocka_unit_test(test_groups),
         cmocka_unit_test(test_two_bodies),  cmocka_unit_test(test_seed_scene),
         cmocka_unit_test(test_exchange),    cmocka_unit_test(test_exchange_over_sheet),
-        cmocka_unit_test(test_corner_echo),
+        cmocka_unit_test(test_corner_echo), cmocka_unit_test(test_focus),
     };
     if (n > 1)
         cmocka_set_test_filter(argument[1]);
