@@ -174,6 +174,32 @@ EC_FN int32_t ec_mimo_leaves(const ec_path_view *w, const double p[3], const dou
     return leaves;
 }
 
+/* Whether a point is in a solid of an exact shape but outside of its triangles, between them and the
+ * true surface: from right above that, no triangle is met before the point. */
+EC_FN bool ec_mimo_is_under_shape(const ec_path_view *w, const double p[3])
+{
+    for (int32_t i = 0; i < w->scene.n_surfaces; i++) {
+        const ec_surface *s = &w->scene.surface[i];
+        double n[3], d[3], from[3], above = 10 * w->tolerance;
+        ec_bvh_ray ray;
+        if (s->kind == EC_SURFACE_MESH || s->inward || s->thin || !ec_path_shape_holds(s, p, 0))
+            continue;
+        ec_path_shape_normal(s, p, n);
+        ec_path_sub(p, s->point, d);
+        double height = ec_path_dot(n, d) - (s->kind == EC_SURFACE_CONE ? 0 : s->radius);
+        if (!(height < -w->tolerance))
+            continue;
+        ec_path_along(p, above - height, n, from);
+        for (int k = 0; k < 3; k++)
+            n[k] = -n[k];
+        if (ec_bvh_ray_set(&w->bvh, from, n, 0, above - height, EC_BVH_NO_PART, EC_BVH_NO_PART,
+                           &ray) &&
+            !ec_bvh_any(&w->bvh, &ray))
+            return true;
+    }
+    return false;
+}
+
 /* Whether a point is inside a solid, or in a scene with rooms in none of them: by what rays to both
  * sides leave. The larger number counts, for a ground, a solid without an end, is entered by one of
  * them. The directions are askew so that they do not run along walls; two that agree decide. */
@@ -188,7 +214,7 @@ EC_FN bool ec_mimo_is_inside(const ec_path_view *w, const double p[3])
         int32_t one = ec_mimo_leaves(w, p, direction[i]), other = ec_mimo_leaves(w, p, back);
         inside += (one > other ? one : other) > most ? 1 : 0;
     }
-    return inside > 1;
+    return inside > 1 || ec_mimo_is_under_shape(w, p);
 }
 
 /* Whether a point lies on a triangle: nearer than what paths take for one point. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "mimo_harness.h"
+#include "mimo_places.h"
 
 static ec_scene *room; /* 8 x 5 x 3 m of concrete, a box of metal within */
 
@@ -210,6 +211,30 @@ static void test_alone_or_in_a_batch(void **state)
     ec_graph_destroy(&g);
 }
 
+/* A solid cylinder of 36 sides is one: between its sides and the true surface is inside. */
+static void test_under_the_surface(void **state)
+{
+    (void)state;
+    const double radius[4] = {0.9, 0.998, 1.001, 1.1}; /* a side's middle is at 0.9962 */
+    double at[8][3];
+    bool places[8];
+    ec_shape shape;
+    ec_shape_default(EC_SHAPE_CYLINDER, &shape);
+    shape.radius = 1;
+    shape.sides = 36;
+    ec_scene *scene = mimo_scene(1, &shape, (const char *const[]){"pec"});
+    for (int i = 0; i < 8; i++) {
+        double angle = (i < 4 ? 5 : 145) * EC_PI / 180;
+        at[i][0] = radius[i % 4] * cos(angle);
+        at[i][1] = radius[i % 4] * sin(angle);
+        at[i][2] = 0.1;
+    }
+    assert_int_equal(ec_mimo_places_free(scene, 8, (const double(*)[3])at, 0, 1, places), EC_OK);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(places[i], radius[i % 4] > 1);
+    ec_scene_destroy(&scene);
+}
+
 static void test_designs_that_fail(void **state)
 {
     (void)state;
@@ -266,9 +291,11 @@ static void test_launched(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone_or_among_others), cmocka_unit_test(test_reciprocity),
-        cmocka_unit_test(test_alone_or_in_a_batch), cmocka_unit_test(test_designs_that_fail),
-        cmocka_unit_test(test_launched)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_alone_or_among_others),
+                                       cmocka_unit_test(test_reciprocity),
+                                       cmocka_unit_test(test_alone_or_in_a_batch),
+                                       cmocka_unit_test(test_designs_that_fail),
+                                       cmocka_unit_test(test_launched),
+                                       cmocka_unit_test(test_under_the_surface)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
