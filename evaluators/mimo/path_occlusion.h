@@ -136,7 +136,7 @@ typedef struct ec_path_slabs {
     double at[EC_PATH_DEPTH_MAX]; /* m from the segment's begin */
 } ec_path_slabs;
 
-/* A hit at t. Two triangles of a slab, or two slabs of a plane, that the segment meets in one point
+/* A hit at t; hits come in any order. Two triangles of a slab, or two slabs of a plane, that the segment meets in one point
  * of their common edge are one, of the lower index. False: the segment is blocked. */
 EC_FN bool ec_path_pass(const ec_scene *s, int32_t part, double t, double near,
                         ec_path_slabs *slabs)
@@ -150,6 +150,7 @@ EC_FN bool ec_path_pass(const ec_scene *s, int32_t part, double t, double near,
             fabs(ec_path_dot(s->facet[slabs->facet[j]].normal, s->facet[part].normal)) >
                 1 - 1e-12) {
             slabs->facet[j] = part < slabs->facet[j] ? part : slabs->facet[j];
+            slabs->at[j] = t < slabs->at[j] ? t : slabs->at[j];
             return true;
         }
     if (slabs->n == slabs->limit)
