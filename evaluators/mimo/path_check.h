@@ -4,8 +4,9 @@
  * a facet's outline within the tolerance its point is on the facet, unless a facet in the same plane
  * that faces the same way and has a lower index holds it as well; the end of a wedge likewise,
  * between wedges on one line. It is the ray's distance from the edge that counts, not the point's,
- * for that is what a diffraction coefficient can tell (utd.h), and both have to agree. Of paths through the edge of two mirrors, where two points of a path coincide, the
- * one with the lower step first stands for both.
+ * for that is what a diffraction coefficient can tell (utd.h), and both have to agree. Of paths
+ * through the edge of two mirrors, where two points of a path coincide, the one with the lower step
+ * first stands for both.
  *
  * Shared by C17 and CUDA. */
 #ifndef EC_PATH_CHECK_H

@@ -89,8 +89,8 @@ EC_FN int32_t ec_path_parts_of(const ec_scene *s, uint32_t step, int32_t part[2]
 typedef struct ec_path_ends {
     int32_t n, part[4];
     bool edge[4]; /* a facet of a wedge; else a mirror */
-    /* of a segment from a wedge, where the path did not come from another one: the wedge, the point of the path
-     * before it and the segment's other end; else NULL */
+    /* of a segment from a wedge, where the path did not come from another one: the wedge, the point
+     * of the path before it and the segment's other end; else NULL */
     const ec_wedge *wedge;
     const double *before, *after;
 } ec_path_ends;
@@ -136,8 +136,9 @@ typedef struct ec_path_slabs {
     double at[EC_PATH_DEPTH_MAX]; /* m from the segment's begin */
 } ec_path_slabs;
 
-/* A hit at t; hits come in any order. Two triangles of a slab, or two slabs of a plane, that the segment meets in one point
- * of their common edge are one, of the lower index. False: the segment is blocked. */
+/* A hit at t; hits come in any order. Two triangles of a slab, or two slabs of a plane, that the
+ * segment meets in one point of their common edge are one, of the lower index. False: the segment is
+ * blocked. */
 EC_FN bool ec_path_pass(const ec_scene *s, int32_t part, double t, double near,
                         ec_path_slabs *slabs)
 {
