@@ -15,7 +15,8 @@ const ec_noun ec_lua_link_methods[] = {
            "20 log10 |h| of each pair of antennas, -300 of one without a path" AXES "."),
     METHOD("paths",
            "How many paths each pair of antennas has, [receiver][rx antenna][tx antenna]."),
-    METHOD("grazing", "How many of each pair's paths graze a curved surface, where geometrical "
+    METHOD("grazing", "How many of each pair's paths graze a curved surface or end near a focal "
+                      "line, where geometrical "
                       "optics is inexact, at the lowest frequency that there can be."),
     METHOD("grazing_share", "The part of those paths in the sum of the magnitudes of all, 0 to "
                             "1" AXES "."),
