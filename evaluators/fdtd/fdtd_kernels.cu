@@ -178,8 +178,7 @@ static __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-template <typename real>
-static __device__ real edge_b(const ec_fdtd_domain *d, int64_t edge)
+template <typename real> static __device__ real edge_b(const ec_fdtd_domain *d, int64_t edge)
 {
     return d->index ? ((const real *)d->pair)[2 * d->index[edge] + 1] : ((const real *)d->b)[edge];
 }
@@ -302,8 +301,8 @@ static __device__ double cell_energy(const ec_fdtd_shape &s, const ec_fdtd_domai
         if (!inside[c1] || !inside[c2])
             continue;
         const real *u = field + c2 * s.field, *v = field + c1 * s.field;
-        const real curl = (u[stride[c1]] - u[0]) * id_h1[place[c1]] -
-                          (v[stride[c2]] - v[0]) * id_h2[place[c2]];
+        const real curl =
+            (u[stride[c1]] - u[0]) * id_h1[place[c1]] - (v[stride[c2]] - v[0]) * id_h2[place[c2]];
         const double ha = d->ha ? (double)((const real *)d->ha)[edge] : 1;
         const double hb = d->hb ? (double)((const real *)d->hb)[edge] : (double)(real)d->h;
         const double old = (double)field[(3 + c) * s.field];
