@@ -57,6 +57,31 @@ int ec_lua_table_copy(lua_State *L, int index)
     return copy;
 }
 
+void ec_lua_keys_copy(lua_State *L, int index, const ec_noun *noun)
+{
+    lua_newtable(L);
+    int to = lua_gettop(L);
+    for (int i = 0; i < noun->n_keys; i++) {
+        lua_pushstring(L, noun->keys[i].key);
+        if (lua_rawget(L, index) == LUA_TTABLE)
+            lua_replace(L, ec_lua_table_copy(L, lua_gettop(L)) - 1);
+        lua_setfield(L, to, noun->keys[i].key);
+    }
+}
+
+int32_t ec_lua_table_split(lua_State *L, int index, const char *what)
+{
+    lua_newtable(L);
+    lua_newtable(L);
+    int keys = lua_gettop(L) - 1, list = keys + 1;
+    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, lua_isinteger(L, -2) ? list : keys);
+    }
+    return ec_lua_list_length(L, list, what);
+}
+
 static void check_finite(lua_State *L, double value, const char *what, int64_t i)
 {
     if (isfinite(value))

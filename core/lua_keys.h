@@ -87,6 +87,10 @@ int ec_lua_word_get(lua_State *L, int index, const char *what, const char *words
  * allocates an object, and could change a table between two looks at it; the copy is made without
  * such a place, and nobody else has it. */
 int ec_lua_table_copy(lua_State *L, int index);
+/* Pushes a table of the noun's keys as the table at index has them; lists are copied. */
+void ec_lua_keys_copy(lua_State *L, int index, const ec_noun *noun);
+/* Of the table at index: pushes one of its keys and one of its list, whose length is returned. */
+int32_t ec_lua_table_split(lua_State *L, int index, const char *what);
 /* Length of the table at index when it is a proper list (keys 1 .. n, no holes); an error
  * otherwise. */
 int32_t ec_lua_list_length(lua_State *L, int index, const char *what);

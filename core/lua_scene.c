@@ -429,6 +429,7 @@ static void add_shape(lua_State *L, making *m, const scene_keys *k, int index)
     int top = lua_gettop(L);
     luaL_checkstack(L, 60, "too many shapes");
     const ec_lua_shape *from = ec_lua_shape_read(L, index, &keys);
+    ec_lua_shape_refuse(L, from, &keys, EC_LUA_SHAPE_FDTD, "ec.scene");
     const char *name = keys.name ? keys.name : from->noun->name + 3;
     ec_lua_shape_numbers(L, from, &keys, &shape);
     material_of_shape(L, m, k, from, &keys, name, &material);
@@ -440,17 +441,10 @@ static void add_shape(lua_State *L, making *m, const scene_keys *k, int index)
 /* ---- ec.scene --------------------------------------------------------------------------------------- */
 
 /* Of the table at index: pushes one of its keys and one of its list, which hold shapes. */
-static void split_table(lua_State *L, int index)
+static int32_t split_table(lua_State *L, int index)
 {
-    lua_newtable(L);
-    lua_newtable(L);
-    int keys = lua_gettop(L) - 1, list = keys + 1;
-    for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
-        lua_pushvalue(L, -2);
-        lua_pushvalue(L, -2);
-        lua_rawset(L, lua_isinteger(L, -2) ? list : keys);
-    }
-    int32_t n = ec_lua_list_length(L, list, "ec.scene");
+    int32_t n = ec_lua_table_split(L, index, "ec.scene");
+    int list = lua_gettop(L);
     for (int32_t i = 1; i <= n; i++) {
         lua_rawgeti(L, list, i);
         if (!ec_lua_shape_test(L, -1))
@@ -459,6 +453,7 @@ static void split_table(lua_State *L, int index)
                 (int)i, luaL_typename(L, -1));
         lua_pop(L, 1);
     }
+    return n;
 }
 
 /* What the scene keeps. */
@@ -491,11 +486,10 @@ static int scene_new(lua_State *L)
     if (!lua_istable(L, 1))
         ec_lua_fail(L, "ec.scene: wants a table, as in %s, got a %s", ec_noun_scene.usage,
                     luaL_typename(L, 1));
-    split_table(L, 1); /* 2: keys, 3: shapes */
+    int n_shapes = split_table(L, 1); /* 2: keys, 3: shapes */
     ec_lua_keys_parse(L, 2, &ec_noun_scene, &k, NULL);
     if (k.materials && lua_istable(L, k.materials)) /* which no finalizer may change meanwhile */
         k.materials = ec_lua_table_copy(L, k.materials);
-    int n_shapes = (int)lua_rawlen(L, 3);
     if (!k.file && n_shapes == 0)
         ec_lua_fail(L, "ec.scene: the scene is empty: give a file, or shapes as ec.box{ ... }");
 

@@ -26,11 +26,25 @@
 #define NAME ROW(name, EC_KEY_STRING, 0, NAN, 0, 0, NULL, "what it is called (default: its kind)")
 #define MATERIAL                                                                                   \
     ROW(material, EC_KEY_ANY, 0, NAN, 0, 0, NULL,                                                  \
-        "a name (pec, itu_concrete, ...; default pec) or a table of figures, as in ec.scene's "    \
-        "materials"),                                                                              \
+        "a name (pec, itu_concrete, ...; default pec) or a table of figures, as in the "           \
+        "materials of ec.scene and ec.fdtd"),                                                      \
         FIGURE(eps_r, 1, NULL, "relative permittivity, instead of material"),                      \
         FIGURE(conductivity, 0, "S/m", "with eps_r (default 0)"),                                  \
         FIGURE(loss_tangent, 0, NULL, "with eps_r (default 0)")
+#define PRIORITY                                                                                   \
+    ROW(priority, EC_KEY_NUMBER, 0, 0, -INFINITY, INFINITY, NULL,                                  \
+        "of ec.fdtd: where objects overlap the higher one counts, of equal ones the later")
+#define VOLUME                                                                                     \
+    MATERIAL, PRIORITY,                                                                            \
+        FIGURE(mu_r, 1, NULL, "with eps_r, of ec.fdtd: relative permeability (default 1)"),        \
+        FIGURE(magnetic_conductivity, 0, "ohm/m", "with eps_r, of ec.fdtd (default 0)"),           \
+        ROW(loss_frequency, EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz",                   \
+            "of ec.fdtd: where loss_tangent holds, which becomes a conductivity (default: the "    \
+            "middle of the frequencies)"),                                                         \
+        ROW(poles, EC_KEY_ANY, 0, NAN, 0, 0, NULL,                                                 \
+            "with eps_r, of ec.fdtd: a list of ec.debye{ ... }, ec.drude{ ... }, ec.lorentz{ ... " \
+            "} "                                                                                   \
+            "that are added to eps_r")
 #define SIDES WHOLE(sides, 72, 3, 100000, "flat sides around, for what needs triangles")
 #define DIVISIONS                                                                                  \
     WHOLE(divisions, 1, 1, 10000, "of faces along each side, of mantles along the axis")
@@ -44,10 +58,12 @@ static const ec_key plate_table[] = {
         "{a, b}: along x and y; of one that stands, along the horizontal and up"),
     PLACE(at, "its middle (default {0, 0, 0})"),
     DIRECTION(normal, "across it, to its front (default {0, 0, 1})"),
-    DIVISIONS};
+    DIVISIONS,
+    PRIORITY,
+    FIGURE(ohms, 0, "ohm", "of ec.fdtd: resistance of a square of a thin sheet, instead of pec")};
 
 static const ec_key box_table[] = {NAME,
-                                   MATERIAL,
+                                   VOLUME,
                                    ROW(size, EC_KEY_QUANTITY, EC_KEY_ABOVE | EC_KEY_REQUIRED, NAN,
                                        0, FAR, "m", "{x, y, z} before it is turned"),
                                    PLACE(at, "its middle (default {0, 0, 0})"),
@@ -68,10 +84,15 @@ static const ec_key wedge_table[] = {
     DIRECTION(towards, "from its edge into the body (default {1, 0, 0})"),
     DIVISIONS};
 
+#define INNER                                                                                      \
+    ROW(inner_radius, EC_KEY_QUANTITY, EC_KEY_SINGLE, NAN, 0, INFINITY, "m",                       \
+        "of ec.fdtd: hollow up to it (default 0)")
+
 static const ec_key cylinder_table[] = {
     NAME,
-    MATERIAL,
+    VOLUME,
     LENGTH(radius, "of the true shape, on which its corners lie"),
+    INNER,
     LENGTH(length, "along its axis"),
     PLACE(at, "its middle (default {0, 0, 0})"),
     DIRECTION(axis, "default {0, 0, 1}"),
@@ -81,8 +102,9 @@ static const ec_key cylinder_table[] = {
     INWARD};
 
 static const ec_key sphere_table[] = {NAME,
-                                      MATERIAL,
+                                      VOLUME,
                                       LENGTH(radius, "of the true shape, on which its corners lie"),
+                                      INNER,
                                       PLACE(at, "its middle (default {0, 0, 0})"),
                                       SIDES,
                                       INWARD};
@@ -178,8 +200,8 @@ static int length_of(lua_State *L, int index)
 static void parse(lua_State *L, int index, ec_shape_kind kind, ec_lua_shape_keys *keys)
 {
     const ec_noun *noun = nouns[kind];
-    *keys = (ec_lua_shape_keys){.caps = true, .sides = 72, .divisions = 1};
-    ec_lua_keys_parse(L, index, noun, keys, NULL);
+    *keys = (ec_lua_shape_keys){.caps = true, .sides = 72, .divisions = 1, .loss_frequency = NAN};
+    keys->given = ec_lua_keys_parse(L, index, noun, keys, NULL);
     for (int i = 0; i < LISTS; i++) {
         int at = *(const int *)((const char *)keys + lists[i].offset);
         if (at && length_of(L, at) != count_of(i, kind))
@@ -188,22 +210,13 @@ static void parse(lua_State *L, int index, ec_shape_kind kind, ec_lua_shape_keys
     }
     if (keys->material && keys->eps_r)
         ec_lua_fail(L, "%s: give material or eps_r, not both", noun->name);
-    if ((keys->conductivity || keys->loss_tangent) && !keys->eps_r)
-        ec_lua_fail(L, "%s: key '%s': it goes with eps_r", noun->name,
-                    keys->conductivity ? "conductivity" : "loss_tangent");
-}
-
-/* Pushes the values of the table at index whose keys the noun has; lists are copied. */
-static void push_keys(lua_State *L, int index, const ec_noun *noun)
-{
-    lua_newtable(L);
-    int to = lua_gettop(L);
-    for (int i = 0; i < noun->n_keys; i++) {
-        lua_pushstring(L, noun->keys[i].key);
-        if (lua_rawget(L, index) == LUA_TTABLE)
-            lua_replace(L, ec_lua_table_copy(L, lua_gettop(L)) - 1);
-        lua_setfield(L, to, noun->keys[i].key);
-    }
+    static const char *const figures[] = {"conductivity", "loss_tangent", "mu_r",
+                                          "magnetic_conductivity", "poles"};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (!keys->eps_r && ec_lua_keys_given(noun, keys->given, figures[i]))
+            ec_lua_fail(L, "%s: key '%s': it goes with eps_r", noun->name, figures[i]);
+    if (!isnan(keys->loss_frequency) && !keys->loss_tangent)
+        ec_lua_fail(L, "%s: key 'loss_frequency': it goes with loss_tangent", noun->name);
 }
 
 static int shape_new(lua_State *L)
@@ -214,8 +227,8 @@ static int shape_new(lua_State *L)
     if (!lua_istable(L, 1))
         ec_lua_fail(L, "%s: wants a table of keys, as in %s, got a %s", nouns[kind]->name,
                     nouns[kind]->usage, luaL_typename(L, 1));
-    push_keys(L, 1, nouns[kind]); /* a copy that no finalizer of the script changes */
-    parse(L, 1, kind, &keys);     /* for keys that are not the noun's */
+    ec_lua_keys_copy(L, 1, nouns[kind]); /* a copy that no finalizer of the script changes */
+    parse(L, 1, kind, &keys);            /* for keys that are not the noun's */
     parse(L, 2, kind, &keys);
     ec_lua_shape *shape = lua_newuserdatauv(L, sizeof *shape, 1);
     *shape = (ec_lua_shape){kind, nouns[kind]};
@@ -238,6 +251,19 @@ const ec_lua_shape *ec_lua_shape_read(lua_State *L, int index, ec_lua_shape_keys
     lua_getiuservalue(L, index, 1);
     parse(L, lua_gettop(L), shape->kind, keys);
     return shape;
+}
+
+void ec_lua_shape_refuse(lua_State *L, const ec_lua_shape *shape, const ec_lua_shape_keys *keys,
+                         ec_lua_shape_only only, const char *who)
+{
+    static const char *const names[][8] = {
+        [EC_LUA_SHAPE_FDTD] = {"priority", "mu_r", "magnetic_conductivity", "loss_frequency",
+                               "poles", "ohms", "inner_radius"},
+        [EC_LUA_SHAPE_SCENE] = {"sides", "divisions", "inward", "caps", "rotate_deg"}};
+    for (int i = 0; names[only][i]; i++)
+        if (ec_lua_keys_given(shape->noun, keys->given, names[only][i]))
+            ec_lua_fail(L, "%s: %s has the key '%s', which is for %s alone", who, shape->noun->name,
+                        names[only][i], only == EC_LUA_SHAPE_FDTD ? "ec.fdtd" : "ec.scene");
 }
 
 static void read_numbers(lua_State *L, const ec_noun *noun, const char *key, int index, double *to)
@@ -280,7 +306,7 @@ void ec_lua_shape_numbers(lua_State *L, const ec_lua_shape *shape, const ec_lua_
 static int shape_index(lua_State *L)
 {
     const ec_lua_shape *shape = ec_lua_shape_test(L, 1);
-    ec_lua_fail(L, "a shape of %s has no fields: it is for ec.scene{ ... }",
+    ec_lua_fail(L, "a shape of %s has no fields: it is for ec.scene{ ... } or ec.fdtd{ ... }",
                 shape ? shape->noun->name : "?");
 }
 

@@ -25,12 +25,22 @@ typedef struct ec_lua_shape_keys {
     int size, at, normal, axis, towards, radius, length, width, angle_deg, rotate_deg;
     int64_t sides, divisions;
     bool inward, caps;
+    /* of ec.fdtd alone */
+    int mu_r, magnetic_conductivity, poles, ohms, inner_radius;
+    double loss_frequency, priority;
+    uint64_t given; /* of the noun's keys */
 } ec_lua_shape_keys;
+
+/* Which keys mean nothing to one of those that take shapes. */
+typedef enum ec_lua_shape_only { EC_LUA_SHAPE_FDTD, EC_LUA_SHAPE_SCENE } ec_lua_shape_only;
 
 /* The value at a stack index, or NULL when there is another one. */
 const ec_lua_shape *ec_lua_shape_test(lua_State *L, int index);
 /* Reads the shape's keys; what they point to stays on the stack. */
 const ec_lua_shape *ec_lua_shape_read(lua_State *L, int index, ec_lua_shape_keys *keys);
+/* Raises where one of the keys is given that are for ec.fdtd, or for ec.scene, alone. who: "ec.scene". */
+void ec_lua_shape_refuse(lua_State *L, const ec_lua_shape *shape, const ec_lua_shape_keys *keys,
+                         ec_lua_shape_only only, const char *who);
 /* The same as plain numbers, which is an error where there are design variables. */
 void ec_lua_shape_numbers(lua_State *L, const ec_lua_shape *shape, const ec_lua_shape_keys *keys,
                           ec_shape *to);
