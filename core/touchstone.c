@@ -8,7 +8,9 @@
 #include "far_field_text_internal.h"
 
 #include "detmath.h"
+#include "output_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -493,4 +495,77 @@ int ec_touchstone_read(const char *path, ec_touchstone **data)
         status = ec_touchstone_parse(path, bytes, size, data);
     free(bytes);
     return status;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static bool has_ending(const char *path, int32_t ports)
+{
+    char ending[24];
+    const char *dot = strrchr(path, '.');
+
+    snprintf(ending, sizeof ending, ".s%dp", (int)ports);
+    return dot && strcasecmp(dot, ending) == 0;
+}
+
+static bool same_references(const ec_touchstone *data)
+{
+    bool same = true;
+
+    for (int32_t i = 1; i < data->n_ports; i++)
+        same = same && data->reference[i] == data->reference[0];
+    return same;
+}
+
+static void write_head(const ec_touchstone *data, const char *note, bool second, FILE *to)
+{
+    if (note)
+        fprintf(to, "! %s\n", note);
+    if (second)
+        fprintf(to, "[Version] 2.0\n");
+    fprintf(to, "# Hz S RI R %.17g\n", data->reference[0]);
+    if (!second)
+        return;
+    fprintf(to, "[Number of Ports] %d\n", (int)data->n_ports);
+    if (data->n_ports == 2)
+        fprintf(to, "[Two-Port Data Order] 21_12\n");
+    fprintf(to, "[Number of Frequencies] %d\n[Reference]", (int)data->n_frequencies);
+    for (int32_t i = 0; i < data->n_ports; i++)
+        fprintf(to, "%s%.17g", i % 8 == 0 && i > 0 ? "\n" : " ", data->reference[i]);
+    fprintf(to, "\n[Network Data]\n");
+}
+
+/* A line for one and two ports, else each row begins one, with four entries on it. */
+static void write_matrix(const ec_c128 *s, int32_t n, FILE *to)
+{
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < n; j++) {
+            const ec_c128 *entry = n == 2 ? &s[j * n + i] : &s[i * n + j]; /* S11 S21 S12 S22 */
+            bool wrap = n > 2 && j % 4 == 0 && (i > 0 || j > 0);
+            fprintf(to, "%s%.17g %.17g", wrap ? "\n  " : " ", entry->re, entry->im);
+        }
+    }
+    fprintf(to, "\n");
+}
+
+int ec_touchstone_write(const ec_touchstone *data, const char *note, const char *path)
+{
+    ec_output_file file;
+    bool second = !same_references(data);
+
+    if (!has_ending(path, data->n_ports))
+        return ec_fail(EC_ERR_ARGUMENT, "'%s': a matrix of %d port%s is written as .s%dp", path,
+                       (int)data->n_ports, data->n_ports == 1 ? "" : "s", (int)data->n_ports);
+    int status = ec_output_file_open(path, &file);
+    if (status < 0)
+        return status;
+    write_head(data, note, second, file.stream);
+    for (int32_t f = 0; f < data->n_frequencies; f++) {
+        fprintf(file.stream, "%.17g", data->frequency[f]);
+        write_matrix(data->s + (size_t)f * (size_t)data->n_ports * (size_t)data->n_ports,
+                     data->n_ports, file.stream);
+    }
+    if (second)
+        fprintf(file.stream, "[End]\n");
+    return ec_output_file_close(&file);
 }

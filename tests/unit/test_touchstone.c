@@ -310,13 +310,53 @@ static void test_read(void **state)
     unlink(path);
 }
 
+/* What is written is read back bit by bit, for numbers of ports on either side of each way to lay
+ * out a matrix, with equal and with different references. */
+static void test_write(void **state)
+{
+    static const int32_t ports[] = {1, 2, 3, 4, 5, 9};
+    uint64_t random = 7;
+    (void)state;
+
+    for (size_t i = 0; i < 2 * sizeof ports / sizeof *ports; i++) {
+        enum { FREQUENCIES = 3 };
+        int32_t n = ports[i / 2];
+        bool differ = i % 2 && n > 1;
+        double frequency[FREQUENCIES] = {0, 1e9 / 3, 2.45e9}, reference[9];
+        ec_c128 s[FREQUENCIES * 81];
+        char path[600];
+        ec_touchstone *d = NULL;
+        ec_touchstone data = {n, FREQUENCIES, frequency, s, reference};
+        for (int32_t k = 0; k < n; k++)
+            reference[k] = differ ? 50 + k / 3.0 : 75;
+        for (int32_t k = 0; k < FREQUENCIES * n * n; k++)
+            s[k] = (ec_c128){(double)(next_random(&random) % 1000003) / 1000003.0,
+                             -(double)(next_random(&random) % 1000003) / 999983.0};
+        snprintf(path, sizeof path, "%s/written_%ld.s%dp", EC_TEST_BINARY_DIR, (long)getpid(),
+                 (int)n);
+        assert_int_equal(ec_touchstone_write(&data, i < 4 ? NULL : "ports: 1 in", path), EC_OK);
+        assert_int_equal(ec_touchstone_read(path, &d), EC_OK);
+        assert_int_equal(d->n_ports, n);
+        assert_int_equal(d->n_frequencies, FREQUENCIES);
+        assert_memory_equal(d->frequency, frequency, sizeof frequency);
+        assert_memory_equal(d->reference, reference, (size_t)n * sizeof *reference);
+        assert_memory_equal(d->s, s, (size_t)(FREQUENCIES * n * n) * sizeof *s);
+        ec_touchstone_destroy(&d);
+        unlink(path);
+    }
+    ec_touchstone one = {1, 1, (double[]){1}, (ec_c128[]){{0, 0}}, (double[]){50}};
+    assert_int_equal(ec_touchstone_write(&one, NULL, "/tmp/x.s2p"), EC_ERR_ARGUMENT);
+    assert_non_null(strstr(ec_error_text(), "a matrix of 1 port is written as .s1p"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_port),   cmocka_unit_test(test_two_port),
         cmocka_unit_test(test_more_ports), cmocka_unit_test(test_version_2),
         cmocka_unit_test(test_bad),        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_mutations),  cmocka_unit_test(test_read)};
+        cmocka_unit_test(test_mutations),  cmocka_unit_test(test_read),
+        cmocka_unit_test(test_write)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
