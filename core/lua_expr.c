@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lua_curve.h"
 #include "lua_values.h"
 
 const ec_node *ec_lua_expr_node(lua_State *L, ec_expr expr)
@@ -147,6 +148,10 @@ const char *ec_lua_expr_advice(const ec_node *output)
     if (strcmp(output->call->def->name, "matrix") == 0)
         return "a matrix has an element that is not finite, or nothing but zeros, which "
                "normalize = 'frobenius' and 'mean' cannot scale";
+    if (strcmp(output->call->def->name, "fdtd") == 0)
+        return "the structure does not fit its grid with these numbers, or the source has no "
+               "energy "
+               "at a frequency: a pulse without a mean has none at 0 Hz";
     if (strcmp(output->call->def->name, "host") == 0)
         return "the function of ec.host failed, or returned no finite number for it";
     return "the main beam is not on the grid, or nothing is radiated there: is the look or "
@@ -172,8 +177,9 @@ ec_expr ec_lua_expr_output(lua_State *L, ec_expr expr, ec_expr from)
     return found;
 }
 
-/* Raises for an expression that an evaluator could not score: names the output that failed. */
-static void fail_constant(lua_State *L, ec_expr expr)
+/* Raises for an expression that an evaluator could not score: names the output that failed. others: one
+ * of the expressions behind it may be the one. */
+static void fail_constant(lua_State *L, ec_expr expr, bool others)
 {
     ec_lua_host *host = ec_lua_host_of(L);
     for (ec_expr e = -1; (e = ec_lua_expr_output(L, expr, e + 1)) >= 0;) {
@@ -193,7 +199,8 @@ static void fail_constant(lua_State *L, ec_expr expr)
             ec_lua_fail(L, "%s has no value: %s", node->call->out[node->output].name,
                         ec_lua_expr_advice(node));
     }
-    ec_lua_fail(L, "the value cannot be computed: an evaluator could not score it");
+    if (!others)
+        ec_lua_fail(L, "the value cannot be computed: an evaluator could not score it");
 }
 
 /* A signal that ended a search lets the script go on with what was found. */
@@ -203,35 +210,58 @@ static bool is_interrupted(void *user)
     return *host->settings.interrupt && !host->stopped;
 }
 
-bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
+/* Beyond this an evaluation is work that was asked for, not a loop that never ends. */
+static const double counted_seconds = 1;
+
+bool ec_lua_expr_constants(lua_State *L, int32_t n, const ec_expr *expr, ec_lua_list *list)
 {
     ec_lua_host *host = ec_lua_host_of(L);
-    const ec_node *node = ec_graph_node(host->graph, expr);
-    if (node->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP))
-        return false;
-    int64_t samples = node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(host->graph, true) : 1;
-    int64_t n = node->elements * samples;
-    if (node->dtype == EC_C64 || node->dtype == EC_C128)
-        ec_lua_fail(L, "a complex value: take ec.re, ec.im, ec.abs or ec.arg of it");
+    double **to = lua_newuserdatauv(L, (size_t)n * sizeof *to, 0);
+    luaL_checkstack(L, n + 8, "too many values");
+    for (int32_t i = 0; i < n; i++) {
+        const ec_node *node = ec_graph_node(host->graph, expr[i]);
+        if (node->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP))
+            return false;
+        if (node->dtype == EC_C64 || node->dtype == EC_C128)
+            ec_lua_fail(L, "a complex value: take ec.re, ec.im, ec.abs or ec.arg of it");
+    }
     ec_lua_budget_check(L);
-    double *to = ec_lua_values_new(L, n);
+    for (int32_t i = 0; i < n; i++) {
+        const ec_node *node = ec_graph_node(host->graph, expr[i]);
+        int64_t samples =
+            node->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(host->graph, true) : 1;
+        int64_t length = node->elements * samples;
+        to[i] = ec_lua_values_new(L, length);
+        list[i] = (ec_lua_list){to[i], (int32_t)length, node->rank == 0 && samples == 1};
+    }
     uint8_t status = 0;
     ec_log warnings = ec_lua_warnings(host);
     ec_interrupt interrupt = {is_interrupted, host};
     bool in_search = host->in_core > 0; /* which notices the signal itself */
+    double begun = ec_lua_budget_clock(&host->budget);
     lua_State *caller = ec_lua_core_enter(L);
-    int code = ec_evaluate_until(host->graph, host->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0,
-                                 &to, &status, in_search ? NULL : &interrupt, &warnings);
+    int code = ec_evaluate_until(host->graph, host->backend, EC_FINAL, n, expr, NULL, 0, NULL, 0,
+                                 to, &status, in_search ? NULL : &interrupt, &warnings);
     ec_lua_core_leave(L, caller);
+    double taken = ec_lua_budget_clock(&host->budget) - begun;
+    if (taken > counted_seconds)
+        ec_lua_budget_extend(&host->budget, taken - counted_seconds);
     if (code == EC_STOPPED) {
         host->ended_by_signal = true;
         ec_lua_fail(L, "interrupted");
     }
     if (code != EC_OK)
         ec_lua_fail_core(L, NULL);
-    if (status & ~EC_CANDIDATE_NOT_FINITE)
-        fail_constant(L, expr);
-    *list = (ec_lua_list){to, (int32_t)n, node->rank == 0 && samples == 1};
+    for (int32_t i = 0; i < n && (status & ~EC_CANDIDATE_NOT_FINITE); i++)
+        fail_constant(L, expr[i], i + 1 < n);
+    return true;
+}
+
+bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list)
+{
+    if (!ec_lua_expr_constants(L, 1, &expr, list))
+        return false;
+    lua_remove(L, -2); /* the list of places */
     return true;
 }
 
@@ -370,13 +400,15 @@ static int expr_index(lua_State *L)
     }
     if (luaL_testudata(L, 2, EC_LUA_EXPR))
         ec_lua_fail(L, "the index is an expression: use x:at(index)");
+    if (ec_lua_curve_method(L))
+        return 1;
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
         return 1;
     const char *name = luaL_tolstring(L, 2, NULL);
     enum { MOST = 128 };
     const char *names[MOST];
-    int n = 0;
+    int n = ec_lua_curve_names(L, names, MOST);
     for (const ec_lua_function *f = ec_lua_functions; f->name && n < MOST; f++)
         names[n++] = f->name;
     const char *near = ec_lua_nearest(name, names, n);
@@ -459,4 +491,5 @@ void ec_lua_expr_open(lua_State *L)
     lua_pushcclosure(L, expr_index, 1);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
+    ec_lua_curve_open(L);
 }

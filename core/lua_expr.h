@@ -23,6 +23,8 @@ int ec_lua_expr_push(lua_State *L, ec_expr expr);
 const ec_node *ec_lua_expr_node(lua_State *L, ec_expr expr);
 /* Pushes the values of an expression without design variables as a list; false if it has some. */
 bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list);
+/* The same of n of them in one evaluation: n lists are on top of the stack afterwards. */
+bool ec_lua_expr_constants(lua_State *L, int32_t n, const ec_expr *expr, ec_lua_list *list);
 
 /* Why an evaluator's output has no value, with advice; and the next output, from *from on, that expr
  * is built from (-1: none). */

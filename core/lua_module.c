@@ -137,21 +137,30 @@ static void warn_outputs(lua_State *L, ec_expr expr)
     }
 }
 
-/* ec.value(expr): of an expression without design variables. */
+/* ec.value(expr, ...): of expressions without design variables, evaluated together. */
 static int module_value(lua_State *L)
 {
-    ec_lua_list list;
-    ec_expr expr = ec_lua_expr_get(L, 1, "ec.value");
-    if (!ec_lua_expr_constant(L, expr, &list))
+    int n = lua_gettop(L) > 1 ? lua_gettop(L) : 1;
+    ec_expr *expr = lua_newuserdatauv(L, (size_t)n * sizeof *expr, 0);
+    ec_lua_list *list = lua_newuserdatauv(L, (size_t)n * sizeof *list, 0);
+    for (int i = 0; i < n; i++)
+        expr[i] = ec_lua_expr_get(L, i + 1, "ec.value");
+    if (!ec_lua_expr_constants(L, n, expr, list))
         ec_lua_fail(
             L, "ec.value: the expression has design variables, so it has no value before a search: "
                "use best:value(expr) after job:solve");
-    warn_outputs(L, expr);
-    if (list.scalar)
-        lua_pushnumber(L, list.v[0]);
-    else
-        ec_lua_values_shape(L, ec_lua_expr_node(L, expr), list.n);
-    return 1;
+    int first = lua_gettop(L) - n;
+    for (int i = 0; i < n; i++) {
+        warn_outputs(L, expr[i]);
+        if (list[i].scalar) {
+            lua_pushnumber(L, list[i].v[0]);
+        } else {
+            lua_pushvalue(L, first + 1 + i);
+            ec_lua_values_shape(L, ec_lua_expr_node(L, expr[i]), list[i].n);
+        }
+        lua_replace(L, first + 1 + i);
+    }
+    return n;
 }
 
 /* ec.range(from, to, count): evenly spaced, both ends included. */
