@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli_links.h"
+#include "cli_models.h"
 #include "cli_patterns.h"
 #include "evaluators/array_pattern/array_pattern.h"
 #include "output.h"
@@ -64,8 +65,10 @@ static int write_files(const ec_cli_report *report, ec_job *job, const ec_result
     if (status < 0 || !result->found)
         return status;
     status = ec_cli_patterns_write(job, result, report->backend, folder, report->log);
+    if (status == EC_OK)
+        status = ec_cli_links_write(job, result, report->backend, folder, report->log);
     return status < 0 ? status
-                      : ec_cli_links_write(job, result, report->backend, folder, report->log);
+                      : ec_cli_models_write(job, result, report->backend, folder, report->log);
 }
 
 int ec_cli_report_result(ec_cli_report *report, ec_job *job, const ec_result *result)

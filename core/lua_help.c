@@ -6,7 +6,11 @@
 
 #include "evaluators/mimo/material.h"
 #include "lua_array.h"
+#include "lua_curve.h"
 #include "lua_expr.h"
+#include "lua_fdtd.h"
+#include "lua_fdtd_parts.h"
+#include "lua_fdtd_save.h"
 #include "lua_job.h"
 #include "lua_library.h"
 #include "lua_matrix.h"
@@ -39,13 +43,15 @@ static const ec_noun value = {
     0};
 static const ec_noun save = {
     "best:save",
-    "best:save(\"best.csv\"), best:save(\"array.ffd\", array), best:save(\"h.npy\", link)",
+    "best:save(\"best.csv\"), best:save(\"array.ffd\", array), best:save(\"h.npy\", link), "
+    "best:save(\"s.s2p\", model)",
     "Variables, recorded quantities, objectives and constraints as columns, into the folder "
     "of --out; .csv or .npy. With an array: its far field at the best design on its theta-phi grid "
     "or theta cut, .ffd or .cut (E_theta and E_phi; an isotropic element's pattern is E_theta), or "
     "its elements, .csv (x, y, z in m, amplitude, phase_deg with the steering's phase, and nx, ny, "
     "nz of elements that are not isotropic). With a link of ec.mimo: H, paths, a map or "
-    "places of antennas (see link:save).",
+    "places of antennas (see link:save). With a model of ec.fdtd: its S-parameters (see "
+    "model:save).",
     NULL, 0};
 static const ec_noun sweep_best = {
     "sweep:best", "sweep:best(\"gain_db\"), sweep:best(\"f0\", \"min\")",
@@ -68,11 +74,12 @@ static const ec_noun front = {
     "best.front:save(\"front.csv\").",
     NULL, 0};
 static const ec_noun constant_value = {
-    "ec.value", "ec.value(expr)",
+    "ec.value", "ec.value(expr), ec.value(a, b, c)",
     "The value of an expression without design variables: a number, or a list of values, whose "
     ":save(\"x.npy\") keeps the value's axes (samples of ec.over first, the last axis fastest); "
     ".csv is "
-    "a number a line in that order. Lists of best:value, best.recorded alike.",
+    "a number a line in that order. Lists of best:value, best.recorded alike. Several expressions "
+    "are evaluated together.",
     NULL, 0};
 static const ec_noun arg = {
     "ec.arg", "ec.arg(\"count\", 32)",
@@ -154,6 +161,23 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &arg,
                                        &range,
                                        &ec_noun_over,
+                                       &ec_noun_fdtd,
+                                       &ec_noun_fdtd_boundary,
+                                       &ec_noun_fdtd_domain,
+                                       &ec_noun_fdtd_material,
+                                       &ec_noun_fdtd_modes,
+                                       &ec_noun_fdtd_save,
+                                       &ec_noun_curve,
+                                       &ec_noun_curve_mask,
+                                       &ec_noun_wire,
+                                       &ec_noun_polygon,
+                                       &ec_noun_port,
+                                       &ec_noun_lumped,
+                                       &ec_noun_source,
+                                       &ec_noun_probe,
+                                       &ec_noun_debye,
+                                       &ec_noun_drude,
+                                       &ec_noun_lorentz,
                                        &ec_noun_combinations,
                                        &ec_noun_normal,
                                        &ec_noun_uniform,
@@ -691,7 +715,7 @@ static void markdown_family(FILE *to, int first)
 void ec_lua_help_markdown(FILE *to)
 {
     static const struct {
-        const char *title, *prefix[12]; /* ended by NULL */
+        const char *title, *prefix[16]; /* ended by NULL */
     } sections[] = {{"Jobs", {"ec.job", "job:", NULL}},
                     {"Results", {"best:", "sweep:", NULL}},
                     {"Antenna arrays", {"ec.array", "array:", NULL}},
@@ -699,6 +723,10 @@ void ec_lua_help_markdown(FILE *to)
                      {"ec.scene", "material", "surface:", "ec.plate", "ec.box", "ec.wedge",
                       "ec.cylinder", "ec.sphere", "ec.cone", "ec.ground", "ec.canyon", NULL}},
                     {"Links between antennas", {"ec.mimo", "mimo.", "ec.grid", "link:", NULL}},
+                    {"Microwave structures",
+                     {"ec.fdtd", "fdtd.", "model:", "ec.wire", "ec.polygon", "ec.port", "ec.lumped",
+                      "ec.source", "ec.probe", "ec.debye", "ec.drude", "ec.lorentz", "ec.curve",
+                      "curve:", NULL}},
                     {"Geometries and steering", {"ec.geometry", "ec.steering", NULL}},
                     {"Tapers, bases and element errors", {"ec.taper", "ec.basis", "ec.errors"}}};
     enum { SECTIONS = sizeof sections / sizeof *sections };

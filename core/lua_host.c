@@ -203,6 +203,7 @@ static void open_core(lua_State *L)
     ec_lua_patterns_open(L);
     ec_lua_scene_open(L);
     ec_lua_mimo_open(L);
+    ec_lua_fdtd_open(L);
     ec_lua_result_open(L);
     ec_lua_sweep_open(L);
     ec_lua_module_open(L);

@@ -21,6 +21,8 @@
  * lua_front    the front of several objectives     lua_over       ec.over and its distributions
  * lua_scene    ec.scene                           lua_shapes     ec.box and other shapes
  * lua_mimo     ec.mimo, ec.grid                   lua_mimo_save  files of its designs
+ * lua_fdtd     ec.fdtd                            lua_fdtd_parts  ec.wire, ec.port and other parts
+ * lua_curve    quantities over frequency          lua_fdtd_save  files of its designs
  */
 #ifndef EC_LUA_HOST_H
 #define EC_LUA_HOST_H
@@ -163,5 +165,6 @@ void ec_lua_files_open(lua_State *L);
 void ec_lua_patterns_open(lua_State *L);
 void ec_lua_scene_open(lua_State *L);
 void ec_lua_mimo_open(lua_State *L);
+void ec_lua_fdtd_open(lua_State *L);
 
 #endif

@@ -11,6 +11,8 @@
 #include "lua_expr.h"
 #include "lua_files.h"
 #include "lua_job.h"
+#include "lua_fdtd.h"
+#include "lua_fdtd_save.h"
 #include "lua_mimo.h"
 #include "lua_mimo_save.h"
 
@@ -338,8 +340,8 @@ static int save_array(lua_State *L, const ec_job *job, const ec_result *r)
     char path[PATH_MAX];
     if (!array || !array->call)
         ec_lua_fail(L,
-                    "best:save: wants an array of ec.array, or a link of ec.mimo, behind the name "
-                    "of the file, got a %s",
+                    "best:save: wants an array of ec.array, a link of ec.mimo or a model of "
+                    "ec.fdtd behind the name of the file, got a %s",
                     luaL_typename(L, 3));
     bool table = ending && strcasecmp(ending, ".csv") == 0;
     if (!table && !(ending && (strcasecmp(ending, ".ffd") == 0 || strcasecmp(ending, ".cut") == 0)))
@@ -372,6 +374,8 @@ static int result_save(lua_State *L)
         ec_lua_fail(L, "best:save: no design was found (%s)", r->message);
     if (ec_lua_mimo_test(L, 3))
         return ec_lua_mimo_save(L, job, r);
+    if (ec_lua_fdtd_test(L, 3))
+        return ec_lua_fdtd_save(L, job, r);
     if (!lua_isnone(L, 3))
         return save_array(L, job, r);
     int32_t no = r->n_objectives, nc = r->n_constraints;
@@ -481,7 +485,7 @@ static int result_index(lua_State *L)
         "a result has no '%s'; it has variables, objectives, search, constraints, recorded, "
         "generations, evaluations, failed, failures, seconds, seed, violation, status, stop, "
         "message, method, backend, device, found, front, value(expr), save(file), save(file, "
-        "array), save(file, link, keys)",
+        "array), save(file, link, keys), save(file, model)",
         field);
 }
 

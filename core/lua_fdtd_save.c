@@ -1,0 +1,71 @@
+#include "lua_fdtd_save.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "evaluators/fdtd/fdtd_design.h"
+#include "lua_fdtd.h"
+#include "lua_files.h"
+
+const ec_noun ec_noun_fdtd_save = {
+    "model:save", "best:save(\"filter.s2p\", model), model:save(\"filter.csv\")",
+    "The S-parameters of a model at the best design, into the folder of --out: .sNp of N ports "
+    "(Touchstone, version 2 where their resistances differ) or .csv; model:save(file) writes those "
+    "of "
+    "a model without design variables. With --out DIR the models of a job's goals are written by "
+    "themselves: sparameters.sNp and sparameters.csv.",
+    NULL, 0};
+
+static int save(lua_State *L, const char *call, int file, ec_call *model, const ec_job *job,
+                const ec_result *result)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    const char *name = lua_tostring(L, file), *ending = strrchr(name, '.');
+    int32_t n = ec_fdtd_port_count(model);
+    char path[PATH_MAX], touchstone[24];
+    snprintf(touchstone, sizeof touchstone, ".s%dp", (int)n);
+    if (n == 0)
+        ec_lua_fail(L, "%s: the model has no port, and so no S-parameters", call);
+    if (!ending || (strcmp(ending, touchstone) != 0 && strcmp(ending, ".csv") != 0))
+        ec_lua_fail(L, "%s: '%s': the S-parameters of %d port%s are saved as %s or .csv", call,
+                    name, (int)n, n == 1 ? "" : "s", touchstone);
+    ec_lua_mark_line(L);
+    if (ec_lua_files_target(L, name, path, sizeof path) != EC_OK)
+        ec_lua_fail_core(L, call);
+    ec_fdtd_winner winner = {host->graph, job, result, host->backend, model};
+    ec_fdtd_design *design = NULL;
+    double begun = ec_lua_budget_clock(&host->budget);
+    lua_State *caller = ec_lua_core_enter(L);
+    int status = ec_fdtd_design_create(&winner, &design);
+    if (status == EC_OK)
+        status = ec_fdtd_design_write(design, path);
+    ec_fdtd_design_destroy(&design);
+    ec_lua_core_leave(L, caller);
+    ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    if (status < 0)
+        ec_lua_fail_core(L, call);
+    return 0;
+}
+
+int ec_lua_fdtd_save(lua_State *L, const ec_job *job, const ec_result *result)
+{
+    lua_settop(L, 3);
+    return save(L, "best:save", 2, ec_lua_fdtd_test(L, 3), job, result);
+}
+
+int ec_lua_fdtd_save_fixed(lua_State *L)
+{
+    ec_call *model = ec_lua_fdtd_test(L, 1);
+    lua_settop(L, 2);
+    if (!model)
+        ec_lua_fail(L, "model:save: call it with a colon on a model of ec.fdtd");
+    if (lua_type(L, 2) != LUA_TSTRING)
+        ec_lua_fail(L, "model:save: wants the name of a file, as in model:save(\"filter.s2p\")");
+    if (model->axes & (EC_AXIS_CANDIDATE | EC_AXIS_GROUP))
+        ec_lua_fail(
+            L,
+            "model:save: the model has design variables: best:save(\"%s\", model) writes it "
+            "at the best design",
+            lua_tostring(L, 2));
+    return save(L, "model:save", 2, model, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/* fdtd_design.c: S-parameters of one design, evaluated and written. */
+#include "fdtd_design.h"
+
+#include "../../core/executor.h"
+#include "../../core/output_file.h"
+#include "fdtd_model_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ec_fdtd_config *config_of(const ec_call *call)
+{
+    return &(*(ec_fdtd_model *const *)call->config)
+                ->config; /* a call's configuration begins with it */
+}
+
+static int no_memory(void)
+{
+    return ec_fail(EC_ERR_MEMORY, "fdtd: no memory for the S-parameters of a design");
+}
+
+static bool has_waves(const ec_fdtd_port *port)
+{
+    return port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_MICROSTRIP ||
+           port->kind == EC_FDTD_COAX;
+}
+
+int32_t ec_fdtd_port_count(const ec_call *call)
+{
+    const ec_fdtd_config *c = config_of(call);
+    int32_t n = 0;
+
+    for (int32_t i = 0; i < c->n_ports; i++)
+        n += has_waves(&c->ports[i]);
+    return n;
+}
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+
+    if (copy)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+/* Resistances, which may be variables: one evaluation of the model's numbers. */
+static int read_references(const ec_fdtd_winner *w, ec_fdtd_design *d)
+{
+    const ec_fdtd_config *c = config_of(w->call);
+
+    for (int32_t i = 0; i < d->s.n_ports; i++) {
+        ec_fdtd_number ohms = c->ports[d->port[i]].ohms;
+        d->s.reference[i] = ohms.value;
+        if (ohms.expr < 0)
+            continue;
+        ec_expr e = ec_graph_slice(w->graph, w->call->in[0], ohms.expr, 0);
+        double *value = NULL;
+        int32_t length = 0;
+        int status =
+            e < 0 ? e : ec_result_value(w->job, w->result, w->backend, e, &value, &length, NULL);
+        if (status < 0)
+            return status;
+        d->s.reference[i] = value[0];
+        free(value);
+    }
+    return EC_OK;
+}
+
+/* All entries in one evaluation: [receiving][source][samples][frequency]. */
+static int evaluate(const ec_fdtd_winner *w, ec_fdtd_design *d, ec_c128 *values)
+{
+    int32_t n = d->s.n_ports, pairs = n * n;
+    size_t step = (size_t)d->samples * (size_t)d->s.n_frequencies;
+    ec_expr *expr = malloc((size_t)pairs * sizeof *expr);
+    double **out = malloc((size_t)pairs * sizeof *out);
+    const ec_result *r = w->result;
+    uint8_t failed = 0;
+    int status = expr && out ? EC_OK : no_memory();
+
+    for (int32_t k = 0; k < pairs && status == EC_OK; k++) {
+        const ec_fdtd_what what = {.output = EC_FDTD_S, .i = d->port[k / n], .j = d->port[k % n]};
+        expr[k] = ec_fdtd_value(w->graph, w->call, &what);
+        out[k] = (double *)(void *)(values + (size_t)k * step);
+        status = expr[k] < 0 ? expr[k] : EC_OK;
+    }
+    if (status == EC_OK)
+        status = ec_evaluate_once(w->graph, w->backend, EC_FINAL, pairs, expr, r ? r->genes : NULL,
+                                  r ? (size_t)r->n_genes : 0, r ? r->group_genes : NULL,
+                                  r ? (size_t)r->n_group_genes : 0, out, &failed, NULL);
+    if (status == EC_OK && failed & ~EC_CANDIDATE_NOT_FINITE)
+        status = ec_fail(EC_ERR_RANGE, "the S-parameters of this design cannot be computed: its "
+                                       "structure does not fit its grid");
+    free(expr);
+    free(out);
+    return status;
+}
+
+static int read_matrix(const ec_fdtd_winner *w, ec_fdtd_design *d)
+{
+    int32_t n = d->s.n_ports, nf = d->s.n_frequencies;
+    size_t pairs = (size_t)n * (size_t)n, step = (size_t)d->samples * (size_t)nf;
+    ec_c128 *values = malloc(pairs * step * sizeof *values);
+    int status = values ? evaluate(w, d, values) : no_memory();
+
+    for (size_t k = 0; k < pairs && status == EC_OK; k++)
+        for (int32_t f = 0; f < nf; f++)
+            d->s.s[(size_t)f * pairs + k] = values[k * step + (size_t)f];
+    free(values);
+    return status;
+}
+
+static int allocate(const ec_fdtd_config *c, ec_fdtd_design *d)
+{
+    size_t n = (size_t)d->s.n_ports, nf = (size_t)d->s.n_frequencies;
+
+    d->s.frequency = malloc(nf * sizeof *d->s.frequency);
+    d->s.reference = malloc(n * sizeof *d->s.reference);
+    d->s.s = malloc(nf * n * n * sizeof *d->s.s);
+    d->name = calloc(n, sizeof *d->name);
+    d->port = malloc(n * sizeof *d->port);
+    if (!d->s.frequency || !d->s.reference || !d->s.s || !d->name || !d->port)
+        return no_memory();
+    for (int32_t i = 0, k = 0; i < c->n_ports; i++)
+        if (has_waves(&c->ports[i]))
+            d->port[k++] = i;
+    memcpy(d->s.frequency, c->frequency, nf * sizeof *d->s.frequency);
+    for (size_t i = 0; i < n; i++)
+        if (!(d->name[i] = copy_text(c->ports[d->port[i]].name)))
+            return no_memory();
+    return EC_OK;
+}
+
+int ec_fdtd_design_create(const ec_fdtd_winner *winner, ec_fdtd_design **design)
+{
+    const ec_fdtd_config *c = config_of(winner->call);
+    int32_t n = ec_fdtd_port_count(winner->call);
+
+    if (n == 0)
+        return ec_fail(EC_ERR_ARGUMENT, "the model has no port, and so no S-parameters");
+    ec_fdtd_design *d = calloc(1, sizeof *d);
+    if (!d)
+        return no_memory();
+    d->s.n_ports = n;
+    d->s.n_frequencies = c->n_frequencies;
+    d->samples =
+        winner->call->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(winner->graph, true) : 1;
+    int status = allocate(c, d);
+    if (status == EC_OK)
+        status = read_references(winner, d);
+    if (status == EC_OK)
+        status = read_matrix(winner, d);
+    if (status < 0) {
+        ec_fdtd_design_destroy(&d);
+        return status;
+    }
+    *design = d;
+    return EC_OK;
+}
+
+void ec_fdtd_design_destroy(ec_fdtd_design **design)
+{
+    if (!design || !*design)
+        return;
+    ec_fdtd_design *d = *design;
+    for (int32_t i = 0; d->name && i < d->s.n_ports; i++)
+        free(d->name[i]);
+    free(d->name);
+    free(d->port);
+    free(d->s.frequency);
+    free(d->s.reference);
+    free(d->s.s);
+    free(d);
+    *design = NULL;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int write_csv(const ec_fdtd_design *d, const char *path)
+{
+    int32_t n = d->s.n_ports;
+    ec_output_file file;
+    int status = ec_output_file_open(path, &file);
+
+    if (status < 0)
+        return status;
+    fprintf(file.stream, "frequency_hz");
+    for (int j = 1; j <= n; j++)
+        for (int i = 1; i <= n; i++)
+            fprintf(file.stream, ",s_%d_%d_re,s_%d_%d_im,s_%d_%d_db,s_%d_%d_phase_deg", i, j, i, j,
+                    i, j, i, j);
+    fprintf(file.stream, "\n");
+    for (int32_t f = 0; f < d->s.n_frequencies; f++) {
+        fprintf(file.stream, "%.17g", d->s.frequency[f]);
+        for (int32_t j = 0; j < n; j++)
+            for (int32_t i = 0; i < n; i++) {
+                ec_c128 s = d->s.s[((size_t)f * (size_t)n + (size_t)i) * (size_t)n + (size_t)j];
+                fprintf(file.stream, ",%.17g,%.17g,%.17g,%.17g", ec_printable(s.re),
+                        ec_printable(s.im), ec_printable(20 * log10(hypot(s.re, s.im))),
+                        ec_printable(atan2(s.im, s.re) * (180 / EC_PI)));
+            }
+        fprintf(file.stream, "\n");
+    }
+    return ec_output_file_close(&file);
+}
+
+int ec_fdtd_design_write(const ec_fdtd_design *design, const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    char note[400] = "ports:";
+
+    if (ending && strcmp(ending, ".csv") == 0)
+        return write_csv(design, path);
+    for (int32_t i = 0; i < design->s.n_ports; i++) {
+        size_t used = strlen(note);
+        snprintf(note + used, sizeof note - used, "%s %d %s", i ? "," : "", (int)i + 1,
+                 design->name[i]);
+    }
+    for (char *c = note; *c; c++) /* a name must not end the line */
+        *c = (unsigned char)*c < 32 ? ' ' : *c;
+    return ec_touchstone_write(&design->s, note, path);
+}
