@@ -1,0 +1,33 @@
+-- The microstrip patch of Sheen, Ali, Abouzahra and Kong, IEEE Trans. Microwave Theory Tech. 38, 1990: 12.45 x
+-- 16 mm on 0.794 mm of eps_r 2.2, fed by a line of 2.33 mm off its middle. Uniform cells of 0.389 x 0.400 x
+-- 0.265 mm as in the paper, with absorbing walls in place of its conducting ones; the reference plane of |S11|
+-- does not matter.
+-- Expected: dips near 7.43 GHz (-26 dB in the paper), 9.9, 12.0, 14.4 and 18.0 GHz.
+local ec = require "eciton"
+local mm, GHz = ec.mm, ec.GHz
+local dx, dy, dz = 0.389*mm, 0.400*mm, 0.265*mm
+local h = 3 * dz
+local low, high = { -14*dx, -10*dy, 0 }, { 46*dx, 100*dy, 16*dz }
+
+-- a rectangle between lines of the grid
+local function strip(name, x0, x1, y0, y1)
+    return ec.plate{ name = name, size = { (x1 - x0)*dx, (y1 - y0)*dy }, at = { (x0 + x1)/2*dx, (y0 + y1)/2*dy, h } }
+end
+
+local model = ec.fdtd{ frequency = ec.range(1*GHz, 20*GHz, 381), cell = { dx, dy, dz }, snap = true,
+    domain = { from = low, to = high }, boundary = { z_low = "pec" }, decay_db = ec.quick and 30 or 50,
+    max_steps = 20000,
+    ec.box{ name = "substrate", size = { 60*dx, 110*dy, h }, at = { 16*dx, 45*dy, h/2 }, eps_r = 2.2 },
+    strip("feed", 5, 11, 0, 50),
+    strip("patch", 0, 32, 50, 90),
+    ec.port{ name = "in", from = { 5*dx, 0, 0 }, to = { 11*dx, 0, h }, axis = "z", ohms = 50 } }
+local s11 = model:s("in", "in")
+print(model:report())
+
+local job = ec.job{ name = "patch_sheen" }
+job:record("s11_db", s11:db())
+print("  paper          here")
+for _, d in ipairs{ {7.43, -26}, {9.92, -12}, {12.02, -10}, {14.44, -11}, {18.02, -38} } do
+    local part = s11:part((d[1] - 0.8)*GHz, (d[1] + 0.8)*GHz)
+    print(("%6.2f GHz %3d dB  %6.3f GHz %6.2f dB"):format(d[1], d[2], ec.value(part:argmin()) / 1e9, ec.value(part:min_db())))
+end
