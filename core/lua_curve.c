@@ -311,25 +311,51 @@ static ec_expr steps_to(lua_State *L, ec_expr y, ec_expr at, double limit, doubl
     return ec_graph_op(graph, EC_OP_CROSSING, 3, in, 2, par);
 }
 
-static int curve_band_below(lua_State *L)
+/* The ends of the band about the lowest point where the level is below that of argument 2; *below is 0
+ * where there is none. */
+static const band *band_ends(lua_State *L, const char *what, ec_expr ends[2], ec_expr *below)
 {
     ec_expr x;
     ec_graph *graph = graph_of(L);
-    const band *b = curve_at(L, "band_below_db", &x);
+    const band *b = curve_at(L, what, &x);
     if (lua_type(L, 2) != LUA_TNUMBER || !isfinite(lua_tonumber(L, 2)))
-        ec_lua_fail(L, "curve:band_below_db: wants a level in dB, as in curve:band_below_db(-10)");
+        ec_lua_fail(L, "curve:%s: wants a level in dB, as in curve:%s(-10)", what, what);
     double limit = lua_tonumber(L, 2);
-    ec_expr y = level(L, "band_below_db", b, x), f = list(L, b->n, b->frequency);
+    ec_expr y = level(L, what, b, x), f = list(L, b->n, b->frequency);
     ec_expr at = ec_graph_unary(graph, EC_OP_ARGMIN, y);
     ec_expr left = two(L, EC_OP_SUB, at, steps_to(L, y, at, limit, -1));
     ec_expr right = two(L, EC_OP_ADD, at, steps_to(L, y, at, limit, 1));
     ec_expr last = number(L, b->n - 1);
-    ec_expr from = two(L, EC_OP_INTERP, f, two(L, EC_OP_MAX, left, number(L, 0)));
-    ec_expr to = two(L, EC_OP_INTERP, f, two(L, EC_OP_MIN, right, last));
-    ec_expr below = two(L, EC_OP_LT, ec_graph_unary(graph, EC_OP_RMIN, y), number(L, limit));
-    ec_expr width = ec_graph_where(graph, below, two(L, EC_OP_SUB, to, from), number(L, 0));
+    ends[0] = two(L, EC_OP_INTERP, f, two(L, EC_OP_MAX, left, number(L, 0)));
+    ends[1] = two(L, EC_OP_INTERP, f, two(L, EC_OP_MIN, right, last));
+    *below = two(L, EC_OP_LT, ec_graph_unary(graph, EC_OP_RMIN, y), number(L, limit));
+    return b;
+}
+
+static int curve_band_below(lua_State *L)
+{
+    ec_expr ends[2], below;
+    const band *b = band_ends(L, "band_below_db", ends, &below);
+    ec_expr width =
+        ec_graph_where(graph_of(L), below, two(L, EC_OP_SUB, ends[1], ends[0]), number(L, 0));
     return ec_lua_expr_push(
-        L, ec_graph_declare(graph, width, 0, b->frequency[b->n - 1] - b->frequency[0]));
+        L, ec_graph_declare(graph_of(L), width, 0, b->frequency[b->n - 1] - b->frequency[0]));
+}
+
+/* Where there is no such band, both are the frequency of the lowest point. */
+static int curve_edges_below(lua_State *L)
+{
+    ec_expr ends[2], below;
+    ec_graph *graph = graph_of(L);
+    const band *b = band_ends(L, "edges_below_db", ends, &below);
+    ec_expr y = compared(L, ((const ec_lua_expr *)lua_touserdata(L, 1))->expr);
+    ec_expr at =
+        two(L, EC_OP_TAKE, list(L, b->n, b->frequency), ec_graph_unary(graph, EC_OP_ARGMIN, y));
+    for (int i = 0; i < 2; i++)
+        ends[i] = ec_graph_where(graph, below, ends[i], at);
+    ec_expr both = ec_graph_op(graph, EC_OP_CONCAT, 2, ends, 0, NULL);
+    return ec_lua_expr_push(L,
+                            ec_graph_declare(graph, both, b->frequency[0], b->frequency[b->n - 1]));
 }
 
 /* ---- masks ----------------------------------------------------------------------------------- */
@@ -432,16 +458,16 @@ const ec_noun ec_noun_curve = {
     "frequencies):max_db()",
     "A quantity over frequency, as model:s, model:impedance and model:balance are: an expression "
     "with an element for each frequency; ec.curve(expr, frequencies) makes one of any list. "
-    "curve:db() is 20 log10 of its magnitude (not below -300), phase_deg(), abs(), re(), im() are "
-    "curves too. min_db() and max_db() are its lowest and highest level; argmin() and argmax() "
-    "where it is lowest or highest, in Hz, by a parabola through that point and its neighbours (of "
-    "a "
-    "complex curve, of its level in dB); at(f) is its value at f in Hz, linear between the "
-    "frequencies (of a complex curve, of re and im); band_below_db(level) the width in Hz of the "
-    "band about the lowest point that is below the level, 0 where there is none; part(from, to) is "
-    "the curve of the frequencies between; mask{ ... } the "
-    "largest excess over a mask. value() is the plain expression, frequency() the list of "
-    "frequencies. Arithmetic gives plain expressions.",
+    "Curves too: curve:db(), 20 log10 of its magnitude (not below -300), phase_deg(), abs(), re(), "
+    "im(), and part(from, to) of the frequencies between. min_db() and max_db() are its lowest and "
+    "highest level; argmin() and argmax() where it is lowest or highest, in Hz, by a parabola "
+    "through that point and its neighbours (of a complex curve, of its level); at(f) is its value "
+    "at "
+    "f in Hz, linear between the frequencies (of a complex curve, of re and im); "
+    "edges_below_db(level) the two ends in Hz of the band about the lowest point that is below the "
+    "level, band_below_db(level) its width, 0 where there is none; mask{ ... } the largest excess "
+    "over a mask. value() is the plain expression, frequency() the list of frequencies. Arithmetic "
+    "gives plain expressions.",
     NULL, 0};
 
 static int curve_new(lua_State *L)
@@ -479,6 +505,7 @@ static const luaL_Reg methods[] = {{"db", curve_db},
                                    {"argmax", curve_argmax},
                                    {"at", curve_interpolated},
                                    {"band_below_db", curve_band_below},
+                                   {"edges_below_db", curve_edges_below},
                                    {"mask", curve_mask},
                                    {NULL, NULL}};
 

@@ -27,12 +27,11 @@ local model = ec.fdtd{ frequency = ec.range(1*GHz, 20*GHz, 381), cell = { dx, dy
 local s21 = model:s("out", "in")
 print(model:report())
 
--- where |S21| first falls below a level, and the width of the band about its lowest point that is below it
-local f = s21:frequency()
-local start = 1 -- of the search: the first frequency
-local falls = ec.interp(ec.constant(f), start + ec.crossing(s21:db(), -3, start))
-local job = ec.job{ name = "lowpass_sheen" }
-job:record("s21_db", s21:db())
-print(("-3 dB at %.3f GHz (paper 5.43), below -20 dB over %.3f GHz (2.15), lowest %.1f dB at %.3f GHz")
-    :format(ec.value(falls) / 1e9, ec.value(s21:band_below_db(-20)) / 1e9, ec.value(s21:min_db()),
-        ec.value(s21:argmin()) / 1e9))
+-- where |S21| first falls below -3 dB, and the band about its lowest point that is below -20 dB
+local falls = ec.interp(ec.constant(s21:frequency()), 1 + ec.crossing(s21:db(), -3, 1))
+local low_part = s21:part(1*GHz, 12*GHz)
+local f3, edges, level, at, balance, steps = ec.value(falls, low_part:edges_below_db(-20), low_part:min_db(),
+    low_part:argmin(), model:balance("in"):max(), model:steps("in"))
+print(("%d steps, largest |S11|^2 + |S21|^2 %.4f"):format(steps, balance))
+print(("-3 dB at %.3f GHz (paper 5.43); below -20 dB from %.3f to %.3f GHz (6.35 to 8.50), lowest %.1f dB at %.3f GHz")
+    :format(f3 / 1e9, edges[1] / 1e9, edges[2] / 1e9, level, at / 1e9))

@@ -24,10 +24,15 @@ local model = ec.fdtd{ frequency = ec.range(1*GHz, 20*GHz, 381), cell = { dx, dy
 local s11 = model:s("in", "in")
 print(model:report())
 
-local job = ec.job{ name = "patch_sheen" }
-job:record("s11_db", s11:db())
-print("  paper          here")
-for _, d in ipairs{ {7.43, -26}, {9.92, -12}, {12.02, -10}, {14.44, -11}, {18.02, -38} } do
-    local part = s11:part((d[1] - 0.8)*GHz, (d[1] + 0.8)*GHz)
-    print(("%6.2f GHz %3d dB  %6.3f GHz %6.2f dB"):format(d[1], d[2], ec.value(part:argmin()) / 1e9, ec.value(part:min_db())))
+local paper = { {7.43, -26}, {9.92, -12}, {12.02, -10}, {14.44, -11}, {18.02, -38} } -- GHz, dB
+local wanted = { model:steps(), model:balance():max() }
+for _, dip in ipairs(paper) do
+    local about = s11:part((dip[1] - 0.8)*GHz, (dip[1] + 0.8)*GHz)
+    wanted[#wanted + 1], wanted[#wanted + 2] = about:argmin() / 1e9, about:min_db()
+end
+local found = { ec.value(table.unpack(wanted)) }
+print(("%d steps, largest |S11|^2 %.4f"):format(found[1], found[2]))
+print("  paper             here")
+for i, dip in ipairs(paper) do
+    print(("%6.2f GHz %3d dB  %6.3f GHz %6.2f dB"):format(dip[1], dip[2], found[2*i + 1], found[2*i + 2]))
 end

@@ -46,7 +46,7 @@ static char *copy_text(const char *text)
     return copy;
 }
 
-/* Resistances, which may be variables: one evaluation of the model's numbers. */
+/* Resistances, which may depend on the design. */
 static int read_references(const ec_fdtd_winner *w, ec_fdtd_design *d)
 {
     const ec_fdtd_config *c = config_of(w->call);
@@ -56,11 +56,10 @@ static int read_references(const ec_fdtd_winner *w, ec_fdtd_design *d)
         d->s.reference[i] = ohms.value;
         if (ohms.expr < 0)
             continue;
-        ec_expr e = ec_graph_slice(w->graph, w->call->in[0], ohms.expr, 0);
         double *value = NULL;
         int32_t length = 0;
-        int status =
-            e < 0 ? e : ec_result_value(w->job, w->result, w->backend, e, &value, &length, NULL);
+        int status = ec_result_value(w->job, w->result, w->backend, w->call->in[ohms.expr], &value,
+                                     &length, NULL);
         if (status < 0)
             return status;
         d->s.reference[i] = value[0];
