@@ -40,6 +40,8 @@ static int write_model(const ec_fdtd_design *design, const char *folder, const c
     if (design->samples > 1)
         ec_log_write(log, EC_LOG_INFO, "sparameters%s: those of the first of %d samples (ec.over)",
                      suffix, (int)design->samples);
+    snprintf(path, sizeof path, "sparameters%s.s%dp", suffix, (int)design->s.n_ports);
+    ec_fdtd_design_say(design, path, log);
     snprintf(path, sizeof path, "%s/sparameters%s.s%dp", folder, suffix, (int)design->s.n_ports);
     int status = ec_fdtd_design_write(design, path);
     if (status < 0)

@@ -51,8 +51,8 @@ static const ec_key fdtd_table[] = {
     ROW(averaging, EC_KEY_INTEGER, 0, 1, 1, 8, NULL, NULL,
         "samples a quarter of a cell's face and axis for the permittivity of an edge"),
     ROW(air, EC_KEY_NUMBER, 0, NAN, 0, INFINITY, "m", NULL,
-        "between objects and absorbing walls (default: a quarter wavelength at the lowest "
-        "frequency)"),
+        "between objects and absorbing walls (default: a quarter wavelength in the middle of the "
+        "frequencies)"),
     ROW(domain, EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
         "{ from = {x, y, z}, to = {x, y, z} }, without absorbing layers (default: objects and "
         "air)"),
@@ -92,7 +92,8 @@ const ec_noun ec_noun_fdtd = {
     "model:s(i, j) is S_ij over frequency, ports by name or number, in power waves of each port's "
     "own resistance, port j the source; model:impedance(j) is V / I at port j; model:balance(j) "
     "the "
-    "sum of |S_ij|^2 over i, at most 1 for what is passive: curves (see curve). model:steps(j) and "
+    "sum of |S_ij|^2 over i, at most 1 for what is passive: curves (see ec.curve). model:steps(j) "
+    "and "
     "model:cells() are what a candidate takes; model:modes{ ... } are resonances; model:report() "
     "says what the grid is.",
     EC_KEYS(fdtd_table)};
@@ -112,12 +113,12 @@ static const ec_key wall_table[] = {
     WALL("x", x, "both walls across x (default pml)"),
     WALL("y", y, "both walls across y"),
     WALL("z", z, "both walls across z"),
-    WALL("x_low", low[0], "one of them; pec and pmc are planes of symmetry, too"),
-    WALL("x_high", high[0], "and so on"),
-    WALL("y_low", low[1], ""),
-    WALL("y_high", high[1], ""),
-    WALL("z_low", low[2], ""),
-    WALL("z_high", high[2], "")};
+    WALL("x_low", low[0], "the lower wall across x; pec and pmc are planes of symmetry, too"),
+    WALL("x_high", high[0], "the upper wall across x"),
+    WALL("y_low", low[1], "the lower wall across y"),
+    WALL("y_high", high[1], "the upper wall across y"),
+    WALL("z_low", low[2], "the lower wall across z"),
+    WALL("z_high", high[2], "the upper wall across z")};
 const ec_noun ec_noun_fdtd_boundary = {
     "fdtd.boundary", "boundary = { x = \"pec\", z_low = \"pec\" }",
     "The walls of an FDTD domain; those that are not named are pml.", EC_KEYS(wall_table)};

@@ -38,6 +38,8 @@ static int save(lua_State *L, const char *call, int file, ec_call *model, const 
     lua_State *caller = ec_lua_core_enter(L);
     int status = ec_fdtd_design_create(&winner, &design);
     if (status == EC_OK)
+        ec_fdtd_design_say(design, name, host->settings.log);
+    if (status == EC_OK)
         status = ec_fdtd_design_write(design, path);
     ec_fdtd_design_destroy(&design);
     ec_lua_core_leave(L, caller);

@@ -6,6 +6,7 @@
 #include "fdtd_model_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,6 +174,39 @@ void ec_fdtd_design_destroy(ec_fdtd_design **design)
     free(d->s.s);
     free(d);
     *design = NULL;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* What goes out for 1 that goes in: a passive structure whose run has decayed stays below. */
+static const double most_balance = 1.01;
+
+void ec_fdtd_design_say(const ec_fdtd_design *design, const char *name, ec_log *log)
+{
+    size_t n = (size_t)design->s.n_ports, nf = (size_t)design->s.n_frequencies;
+    double balance = 0, difference = 0;
+    char other[64] = "";
+
+    for (size_t f = 0; f < nf; f++)
+        for (size_t j = 0; j < n; j++) {
+            const ec_c128 *s = design->s.s + f * n * n;
+            double sum = 0;
+            for (size_t i = 0; i < n; i++) {
+                ec_c128 a = s[i * n + j], b = s[j * n + i];
+                sum += a.re * a.re + a.im * a.im;
+                difference = fmax(difference, hypot(a.re - b.re, a.im - b.im));
+            }
+            balance = fmax(balance, sum);
+        }
+    if (n > 1)
+        snprintf(other, sizeof other, ", |S_ij - S_ji| up to %.2g", difference);
+    ec_log_write(log, EC_LOG_INFO, "%s: sum of |S_ij|^2 over i up to %.4f%s", name, balance, other);
+    if (balance > most_balance)
+        ec_log_write(log, EC_LOG_WARNING,
+                     "%s: more power comes out of the structure than goes in, up to %.4g times as "
+                     "much: a higher decay_db or more max_steps let its fields decay, a finer grid "
+                     "is more exact",
+                     name, balance);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

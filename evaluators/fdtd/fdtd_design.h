@@ -33,6 +33,9 @@ EC_API int32_t ec_fdtd_port_count(const ec_call *call);
 /* ERR_RANGE: the design cannot be computed. ERR_ARGUMENT: the model has no port. */
 EC_API int ec_fdtd_design_create(const ec_fdtd_winner *winner, ec_fdtd_design **design);
 EC_API void ec_fdtd_design_destroy(ec_fdtd_design **design);
+/* A line in the log: the largest sum of |S_ij|^2 over i, and with several ports the largest
+ * |S_ij - S_ji|. A warning where the structure would give power. name: of the file. */
+EC_API void ec_fdtd_design_say(const ec_fdtd_design *design, const char *name, ec_log *log);
 /* By the ending of the name: .sNp (Touchstone), or .csv, a row a frequency: frequency_hz, and for each
  * pair of ports s_I_J_re, s_I_J_im, s_I_J_db, s_I_J_phase_deg, column J first. */
 EC_API int ec_fdtd_design_write(const ec_fdtd_design *design, const char *path);

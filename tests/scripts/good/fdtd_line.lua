@@ -8,6 +8,9 @@
 -- file: match.s2p
 -- expect: best:save: 'match.s1p': the S-parameters of 2 ports are saved as .s2p or .csv
 -- expect: model:save: the model has design variables: best:save("line.s2p", model) writes it
+-- expect: sparameters.s2p: sum of |S_ij|^2 over i up to
+-- expect: line.csv: sum of |S_ij|^2 over i up to
+-- refuse: more power comes out
 -- expect: a line is a line
 local ec = require "eciton"
 local mm, GHz = ec.mm, ec.GHz
