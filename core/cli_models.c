@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cli_patterns.h"
-#include "evaluators/fdtd/fdtd_design.h"
+#include "evaluators/fdtd/fdtd_network.h"
 
 /* Models written for one search: scripts with more save them on their own (best:save). */
 enum { MOST_MODELS = 8 };
@@ -33,7 +33,7 @@ static int find_models(const ec_job *job, ec_call **calls, int *left_out)
     return n;
 }
 
-static int write_model(const ec_fdtd_design *design, const char *folder, const char *suffix,
+static int write_model(const ec_fdtd_network *design, const char *folder, const char *suffix,
                        ec_log *log)
 {
     char path[4400];
@@ -41,13 +41,13 @@ static int write_model(const ec_fdtd_design *design, const char *folder, const c
         ec_log_write(log, EC_LOG_INFO, "sparameters%s: those of the first of %d samples (ec.over)",
                      suffix, (int)design->samples);
     snprintf(path, sizeof path, "sparameters%s.s%dp", suffix, (int)design->s.n_ports);
-    ec_fdtd_design_say(design, path, log);
+    ec_fdtd_network_say(design, path, log);
     snprintf(path, sizeof path, "%s/sparameters%s.s%dp", folder, suffix, (int)design->s.n_ports);
-    int status = ec_fdtd_design_write(design, path);
+    int status = ec_fdtd_network_write(design, path);
     if (status < 0)
         return status;
     snprintf(path, sizeof path, "%s/sparameters%s.csv", folder, suffix);
-    return ec_fdtd_design_write(design, path);
+    return ec_fdtd_network_write(design, path);
 }
 
 int ec_cli_models_write(ec_job *job, const ec_result *result, ec_backend *backend,
@@ -57,9 +57,9 @@ int ec_cli_models_write(ec_job *job, const ec_result *result, ec_backend *backen
     int left_out = 0, n = find_models(job, calls, &left_out), status = n < 0 ? n : EC_OK;
     for (int i = 0; i < n && status == EC_OK; i++) {
         ec_fdtd_winner winner = {ec_job_graph(job), job, result, backend, calls[i]};
-        ec_fdtd_design *design = NULL;
+        ec_fdtd_network *design = NULL;
         char suffix[16] = "";
-        status = ec_fdtd_design_create(&winner, &design);
+        status = ec_fdtd_network_create(&winner, &design);
         if (status == EC_ERR_RANGE) { /* the search found nothing better */
             ec_log_write(log, EC_LOG_WARNING, "the files of a model were not written: %s",
                          ec_error_text());
@@ -70,7 +70,7 @@ int ec_cli_models_write(ec_job *job, const ec_result *result, ec_backend *backen
             snprintf(suffix, sizeof suffix, "_%d", i + 1);
         if (status == EC_OK)
             status = write_model(design, folder, suffix, log);
-        ec_fdtd_design_destroy(&design);
+        ec_fdtd_network_destroy(&design);
     }
     if (left_out > 0)
         ec_log_write(log, EC_LOG_INFO,

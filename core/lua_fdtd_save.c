@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "evaluators/fdtd/fdtd_design.h"
+#include "evaluators/fdtd/fdtd_network.h"
 #include "lua_fdtd.h"
 #include "lua_files.h"
 
@@ -33,15 +33,15 @@ static int save(lua_State *L, const char *call, int file, ec_call *model, const 
     if (ec_lua_files_target(L, name, path, sizeof path) != EC_OK)
         ec_lua_fail_core(L, call);
     ec_fdtd_winner winner = {host->graph, job, result, host->backend, model};
-    ec_fdtd_design *design = NULL;
+    ec_fdtd_network *design = NULL;
     double begun = ec_lua_budget_clock(&host->budget);
     lua_State *caller = ec_lua_core_enter(L);
-    int status = ec_fdtd_design_create(&winner, &design);
+    int status = ec_fdtd_network_create(&winner, &design);
     if (status == EC_OK)
-        ec_fdtd_design_say(design, name, host->settings.log);
+        ec_fdtd_network_say(design, name, host->settings.log);
     if (status == EC_OK)
-        status = ec_fdtd_design_write(design, path);
-    ec_fdtd_design_destroy(&design);
+        status = ec_fdtd_network_write(design, path);
+    ec_fdtd_network_destroy(&design);
     ec_lua_core_leave(L, caller);
     ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
     if (status < 0)

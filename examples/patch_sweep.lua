@@ -9,7 +9,8 @@ local w = job:real{ name = "width", min = 36*mm, max = 44*mm }
 local l = job:real{ name = "length", min = 28*mm, max = 34*mm }
 local h = 1.524*mm
 local model = ec.fdtd{ frequency = ec.range(1*GHz, 4*GHz, 301), boundary = "pml",
-    cells_per_wavelength = ec.quick and 12 or 24, decay_db = ec.quick and 25 or 40,
+    cells_per_wavelength = ec.quick and 8 or 24, decay_db = ec.quick and 20 or 40,
+    air = ec.quick and 10*mm or 30*mm, least_cells = ec.quick and 1 or 2, layers = ec.quick and 5 or 8,
     ec.box{ size = { 60*mm, 60*mm, h }, at = { 0, 0, h/2 }, eps_r = 3.38, loss_tangent = 0.0027 },
     ec.plate{ size = { 60*mm, 60*mm } },
     ec.plate{ size = { l, w }, at = { 0, 0, h } },

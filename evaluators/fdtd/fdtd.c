@@ -245,6 +245,12 @@ ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
     return ec_graph_call_output(graph, call, &o);
 }
 
+const ec_fdtd_model *ec_fdtd_model_of(const ec_call *call)
+{
+    const setup *s = call->config;
+    return s->model;
+}
+
 void ec_fdtd_describe(const ec_call *call, char *text, size_t size)
 {
     const setup *s = call->config;

@@ -180,7 +180,7 @@ EC_API ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what 
 /* Cells, spacing, time step and steps in a few lines, for the middle of all ranges. */
 EC_API void ec_fdtd_describe(const ec_call *call, char *text, size_t size);
 
-extern const ec_evaluator_def ec_evaluator_fdtd;
+EC_API extern const ec_evaluator_def ec_evaluator_fdtd;
 
 EC_C_END
 #endif

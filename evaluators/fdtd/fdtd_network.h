@@ -1,9 +1,9 @@
-/* fdtd_design.h: the S-parameters of one design of a model as files.
+/* fdtd_network.h: the S-parameters of one design of a model as files.
  *
  * Everything is computed at final fidelity; of several samples (ec.over) it is the first one. Functions
  * add nodes to the call's graph. */
-#ifndef EC_FDTD_DESIGN_H
-#define EC_FDTD_DESIGN_H
+#ifndef EC_FDTD_NETWORK_H
+#define EC_FDTD_NETWORK_H
 
 #include "../../core/element_files.h"
 #include "../../core/solve.h"
@@ -21,24 +21,24 @@ typedef struct ec_fdtd_winner {
     ec_call *call;           /* of ec_fdtd_call, on the graph */
 } ec_fdtd_winner;
 
-typedef struct ec_fdtd_design {
+typedef struct ec_fdtd_network {
     ec_touchstone s; /* all of it is owned */
     char **name;     /* [n_ports] */
     int32_t *port;   /* [n_ports]: which of the call's ports, from 0 */
     int32_t samples; /* of which it is the first */
-} ec_fdtd_design;
+} ec_fdtd_network;
 
 /* Ports with waves. */
 EC_API int32_t ec_fdtd_port_count(const ec_call *call);
 /* ERR_RANGE: the design cannot be computed. ERR_ARGUMENT: the model has no port. */
-EC_API int ec_fdtd_design_create(const ec_fdtd_winner *winner, ec_fdtd_design **design);
-EC_API void ec_fdtd_design_destroy(ec_fdtd_design **design);
+EC_API int ec_fdtd_network_create(const ec_fdtd_winner *winner, ec_fdtd_network **design);
+EC_API void ec_fdtd_network_destroy(ec_fdtd_network **design);
 /* A line in the log: the largest sum of |S_ij|^2 over i, and with several ports the largest
  * |S_ij - S_ji|. A warning where the structure would give power. name: of the file. */
-EC_API void ec_fdtd_design_say(const ec_fdtd_design *design, const char *name, ec_log *log);
+EC_API void ec_fdtd_network_say(const ec_fdtd_network *design, const char *name, ec_log *log);
 /* By the ending of the name: .sNp (Touchstone), or .csv, a row a frequency: frequency_hz, and for each
  * pair of ports s_I_J_re, s_I_J_im, s_I_J_db, s_I_J_phase_deg, column J first. */
-EC_API int ec_fdtd_design_write(const ec_fdtd_design *design, const char *path);
+EC_API int ec_fdtd_network_write(const ec_fdtd_network *design, const char *path);
 
 EC_C_END
 

@@ -1,5 +1,5 @@
-/* fdtd_design.c: S-parameters of one design, evaluated and written. */
-#include "fdtd_design.h"
+/* fdtd_network.c: S-parameters of one design, evaluated and written. */
+#include "fdtd_network.h"
 
 #include "../../core/executor.h"
 #include "../../core/output_file.h"
@@ -12,8 +12,7 @@
 
 static const ec_fdtd_config *config_of(const ec_call *call)
 {
-    return &(*(ec_fdtd_model *const *)call->config)
-                ->config; /* a call's configuration begins with it */
+    return &ec_fdtd_model_of(call)->config;
 }
 
 static int no_memory(void)
@@ -48,7 +47,7 @@ static char *copy_text(const char *text)
 }
 
 /* Resistances, which may depend on the design. */
-static int read_references(const ec_fdtd_winner *w, ec_fdtd_design *d)
+static int read_references(const ec_fdtd_winner *w, ec_fdtd_network *d)
 {
     const ec_fdtd_config *c = config_of(w->call);
 
@@ -70,7 +69,7 @@ static int read_references(const ec_fdtd_winner *w, ec_fdtd_design *d)
 }
 
 /* All entries in one evaluation: [receiving][source][samples][frequency]. */
-static int evaluate(const ec_fdtd_winner *w, ec_fdtd_design *d, ec_c128 *values)
+static int evaluate(const ec_fdtd_winner *w, ec_fdtd_network *d, ec_c128 *values)
 {
     int32_t n = d->s.n_ports, pairs = n * n;
     size_t step = (size_t)d->samples * (size_t)d->s.n_frequencies;
@@ -98,7 +97,7 @@ static int evaluate(const ec_fdtd_winner *w, ec_fdtd_design *d, ec_c128 *values)
     return status;
 }
 
-static int read_matrix(const ec_fdtd_winner *w, ec_fdtd_design *d)
+static int read_matrix(const ec_fdtd_winner *w, ec_fdtd_network *d)
 {
     int32_t n = d->s.n_ports, nf = d->s.n_frequencies;
     size_t pairs = (size_t)n * (size_t)n, step = (size_t)d->samples * (size_t)nf;
@@ -112,7 +111,7 @@ static int read_matrix(const ec_fdtd_winner *w, ec_fdtd_design *d)
     return status;
 }
 
-static int allocate(const ec_fdtd_config *c, ec_fdtd_design *d)
+static int allocate(const ec_fdtd_config *c, ec_fdtd_network *d)
 {
     size_t n = (size_t)d->s.n_ports, nf = (size_t)d->s.n_frequencies;
 
@@ -133,14 +132,14 @@ static int allocate(const ec_fdtd_config *c, ec_fdtd_design *d)
     return EC_OK;
 }
 
-int ec_fdtd_design_create(const ec_fdtd_winner *winner, ec_fdtd_design **design)
+int ec_fdtd_network_create(const ec_fdtd_winner *winner, ec_fdtd_network **design)
 {
     const ec_fdtd_config *c = config_of(winner->call);
     int32_t n = ec_fdtd_port_count(winner->call);
 
     if (n == 0)
         return ec_fail(EC_ERR_ARGUMENT, "the model has no port, and so no S-parameters");
-    ec_fdtd_design *d = calloc(1, sizeof *d);
+    ec_fdtd_network *d = calloc(1, sizeof *d);
     if (!d)
         return no_memory();
     d->s.n_ports = n;
@@ -153,18 +152,18 @@ int ec_fdtd_design_create(const ec_fdtd_winner *winner, ec_fdtd_design **design)
     if (status == EC_OK)
         status = read_matrix(winner, d);
     if (status < 0) {
-        ec_fdtd_design_destroy(&d);
+        ec_fdtd_network_destroy(&d);
         return status;
     }
     *design = d;
     return EC_OK;
 }
 
-void ec_fdtd_design_destroy(ec_fdtd_design **design)
+void ec_fdtd_network_destroy(ec_fdtd_network **design)
 {
     if (!design || !*design)
         return;
-    ec_fdtd_design *d = *design;
+    ec_fdtd_network *d = *design;
     for (int32_t i = 0; d->name && i < d->s.n_ports; i++)
         free(d->name[i]);
     free(d->name);
@@ -181,7 +180,7 @@ void ec_fdtd_design_destroy(ec_fdtd_design **design)
 /* What goes out for 1 that goes in: a passive structure whose run has decayed stays below. */
 static const double most_balance = 1.01;
 
-void ec_fdtd_design_say(const ec_fdtd_design *design, const char *name, ec_log *log)
+void ec_fdtd_network_say(const ec_fdtd_network *design, const char *name, ec_log *log)
 {
     size_t n = (size_t)design->s.n_ports, nf = (size_t)design->s.n_frequencies;
     double balance = 0, difference = 0;
@@ -211,7 +210,7 @@ void ec_fdtd_design_say(const ec_fdtd_design *design, const char *name, ec_log *
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static int write_csv(const ec_fdtd_design *d, const char *path)
+static int write_csv(const ec_fdtd_network *d, const char *path)
 {
     int32_t n = d->s.n_ports;
     ec_output_file file;
@@ -239,7 +238,7 @@ static int write_csv(const ec_fdtd_design *d, const char *path)
     return ec_output_file_close(&file);
 }
 
-int ec_fdtd_design_write(const ec_fdtd_design *design, const char *path)
+int ec_fdtd_network_write(const ec_fdtd_network *design, const char *path)
 {
     const char *ending = strrchr(path, '.');
     char note[400] = "ports:";
