@@ -3,11 +3,17 @@
 
 include(CheckCCompilerFlag)
 
-# Kernels at several levels on x86-64, where the compiler knows the levels by name.
+# Kernels at several levels on x86-64, where the compiler knows the levels by name. With sanitizers
+# at one, that of the machine: they look at the source, which is the same at each.
 set(ECITON_ISA_LEVELS v1)
 set(ECITON_ISA_FLAGS_v1 "")
 set(ECITON_MULTI_ISA 0)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+if(ECITON_SANITIZE)
+    check_c_compiler_flag(-march=native ECITON_C_HAS_MARCH_NATIVE)
+    if(ECITON_C_HAS_MARCH_NATIVE)
+        set(ECITON_ISA_FLAGS_v1 -march=native)
+    endif()
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     check_c_compiler_flag(-march=x86-64-v4 ECITON_C_HAS_X86_64_LEVELS)
     if(ECITON_C_HAS_X86_64_LEVELS)
         set(ECITON_ISA_LEVELS v1 v3 v4)
@@ -42,11 +48,18 @@ endif()
 
 set(ECITON_LINK_FLAGS LINKER:--as-needed)
 if(ECITON_SANITIZE)
-    # -O1 comes after the build type's flags and so wins; reports end the program.
-    list(APPEND ECITON_C_FLAGS -O1 -g -fno-omit-frame-pointer
+    # -O1 and -g1 come after the build type's flags and so win; reports end the program. Their lines
+    # are in -g1; -g would say where each variable is, which takes as long as the rest.
+    list(APPEND ECITON_C_FLAGS -O1 -g1 -fno-omit-frame-pointer
         -fsanitize=address,undefined -fno-sanitize-recover=all)
     list(APPEND ECITON_LINK_FLAGS -fsanitize=address,undefined)
 endif()
+
+# For targets that declare kernels or ask for the CUDA backend. The others, files of kernels above
+# all, compile the same with and without it: a build that is configured again keeps their objects.
+function(eciton_knows_cuda target)
+    target_compile_definitions(${target} PRIVATE EC_HAVE_CUDA=$<BOOL:${ECITON_HAVE_CUDA}>)
+endfunction()
 
 function(eciton_compile_settings target)
     set_target_properties(${target} PROPERTIES
@@ -65,7 +78,6 @@ function(eciton_compile_settings target)
     target_compile_definitions(${target} PRIVATE
         _GNU_SOURCE
         EC_VERSION="${PROJECT_VERSION}"
-        EC_HAVE_CUDA=$<BOOL:${ECITON_HAVE_CUDA}>
         EC_MULTI_ISA=${ECITON_MULTI_ISA})
     target_compile_options(${target} PRIVATE
         "$<$<COMPILE_LANGUAGE:C>:${ECITON_C_FLAGS}>"

@@ -53,14 +53,15 @@ typedef struct ec_kernel {
         body((const args_type *)args, lane0, y);                                                   \
     }
 
-#if EC_HAVE_CUDA
-#define EC_KERNEL_CUDA_PROTOTYPE(name)                                                             \
+/* EC_HAVE_CUDA is 1 in a build with the CUDA backend, else 0. It is looked at where a kernel is
+ * declared, so that the compilation of no other file depends on it. */
+#define EC_KERNEL_CUDA_PROTOTYPE_0(name)
+#define EC_KERNEL_CUDA_PROTOTYPE_1(name)                                                           \
     int ec_cuda_##name(void *stream, const void *args, size_t lanes, size_t ny);
-#define EC_KERNEL_CUDA_POINTER(name) ec_cuda_##name
-#else
-#define EC_KERNEL_CUDA_PROTOTYPE(name)
-#define EC_KERNEL_CUDA_POINTER(name) NULL
-#endif
+#define EC_KERNEL_CUDA_POINTER_0(name) NULL
+#define EC_KERNEL_CUDA_POINTER_1(name) ec_cuda_##name
+#define EC_KERNEL_CUDA_PROTOTYPE(name) EC_CONCAT(EC_KERNEL_CUDA_PROTOTYPE_, EC_HAVE_CUDA)(name)
+#define EC_KERNEL_CUDA_POINTER(name)   EC_CONCAT(EC_KERNEL_CUDA_POINTER_, EC_HAVE_CUDA)(name)
 
 /* EC_MULTI_ISA is 1 when the build compiles kernel files at three levels (x86-64), else only v1. */
 #if EC_MULTI_ISA

@@ -9,12 +9,15 @@
 #   -- refuse: text    must not occur
 #   -- file: NAME      must exist in OUT afterwards
 #   -- holds: NAME TEXT    the text must occur in this file of OUT
-# Every example runs to its end with --quick. NAME limits the run to tests whose name contains it.
+#   -- long: reason    not run where ECITON_SCRIPTS=short
+# Every example runs to its end with --quick; with ECITON_SCRIPTS=short it is only checked. NAME
+# limits the run to tests whose name contains it: good/, bad/NAME, examples/, section/cli, ...
 set -u
 program=$1
 source=$2
 shift 2
 here=$source/tests/scripts
+length=${ECITON_SCRIPTS:-whole}
 work=$(mktemp -d "${TMPDIR:-/tmp}/eciton_scripts.XXXXXX")
 trap 'rm -rf "$work"' EXIT INT TERM
 passed=0
@@ -74,6 +77,9 @@ report() {
 }
 
 run_test() { # SCRIPT WANTED_STATUS
+    if [ "$length" = short ] && grep -q '^-- long: ' "$1"; then
+        return
+    fi
     rm -rf "$work/out"
     flags=$(head_lines flags "$1" | sed "s#OUT#$work/out#g")
     command=$(head_lines command "$1")
@@ -84,10 +90,10 @@ run_test() { # SCRIPT WANTED_STATUS
 }
 
 for script in "$here"/good/*.lua; do
-    wanted "$script" "$@" && run_test "$script" 0
+    wanted "good/${script##*/}" "$@" && run_test "$script" 0
 done
 for script in "$here"/bad/*.lua; do
-    wanted "$script" "$@" && run_test "$script" 1
+    wanted "bad/${script##*/}" "$@" && run_test "$script" 1
 done
 
 # ---- the command line itself -----------------------------------------------------------------------
@@ -102,7 +108,7 @@ cli() {
     report "$name" $? "$wanted_status" "$work/expected"
 }
 
-if wanted cli "$@"; then
+if wanted section/cli "$@"; then
     good=$here/good/small.lua
     printf '\033LuaS\000\031\223\r\n' >"$work/bytecode.lua"
     cli bytecode 1 "bytecode.lua: this is bytecode; only scripts as text are run" run "$work/bytecode.lua"
@@ -194,7 +200,7 @@ written() {
     report "output/$1" "$status" "$2" "$work/expected"
 }
 
-if wanted output "$@"; then
+if wanted section/output "$@"; then
     good=$here/good/small.lua
     slow="$here/good/interrupt.lua --set seconds=1"
     gone="the output cannot be written"
@@ -263,7 +269,7 @@ fi
 
 # ---- the same seed gives the same bits ---------------------------------------------------------------
 
-if wanted determinism "$@"; then
+if wanted section/determinism "$@"; then
     for flags in "--threads 1" "--threads 2" "--threads 7" "--threads 2 --set chunk=32"; do
         # shellcheck disable=SC2086 # a list
         "$program" run "$here/good/determinism.lua" --backend cpu --json --quiet $flags 2>/dev/null </dev/null |
@@ -303,7 +309,7 @@ interrupt() {
     report "$name" $status 0 "$work/expected"
 }
 
-if wanted interrupt "$@"; then
+if wanted section/interrupt "$@"; then
     interrupt interrupt INT --set seconds=60
     interrupt interrupt TERM --set seconds=60
     interrupt interrupt_host INT --set generations=1000000
@@ -335,7 +341,7 @@ left_by() {
     done
 }
 
-if wanted resume "$@"; then
+if wanted section/resume "$@"; then
     script=$here/resumed.lua
     "$program" run "$script" --quiet --out "$work/whole" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null
     left_by "$work/whole" >"$work/bits"
@@ -434,7 +440,7 @@ table() {
     fi
 }
 
-if wanted sweep_kill/ "$@"; then
+if wanted section/sweep_kill "$@"; then
     # shellcheck disable=SC2086 # a list
     killed="$here/sweep_kill.lua --threads 1"
     rm -rf "$work/out"
@@ -509,9 +515,13 @@ fi
 # ---- examples ------------------------------------------------------------------------------------------
 
 for script in "$source"/examples/*.lua; do
-    wanted "$script" "$@" || continue
+    wanted "examples/${script##*/}" "$@" || continue
     rm -rf "$work/out"
-    "$program" run "$script" --quick --out "$work/out" >"$work/output" 2>&1 </dev/null
+    if [ "$length" = short ]; then
+        "$program" check "$script" --quick >"$work/output" 2>&1 </dev/null
+    else
+        "$program" run "$script" --quick --out "$work/out" >"$work/output" 2>&1 </dev/null
+    fi
     printf '' >"$work/expected"
     report "examples/$(basename "$script")" $? 0 "$work/expected"
 done

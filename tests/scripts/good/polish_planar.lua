@@ -1,5 +1,6 @@
 -- expect: the polish lowers side lobes of a plane
 -- refuse: time limit
+-- long: three searches, two of them polished
 -- The polish of many elements on a u-v grid: it is worth decibels, keeps the distances, and gives the same design
 -- whenever it is run (its time limit is far away).
 local ec = require "eciton"
