@@ -1,6 +1,7 @@
 /* test_de.c: differential evolution on the CPU: it solves what it should, and the traps of other
  * tools (reference page "Rules of the methods" and "What breaks other tools"). */
 #include "method_options.h"
+#include "sanitized.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -1086,11 +1087,7 @@ static int seeds_of_run(void)
     const char *word = getenv("EC_TEST_SEEDS"); /* 1 to 25 */
     int seeds = word ? atoi(word) : 0;
 
-#ifdef __SANITIZE_ADDRESS__
-    return seeds >= 1 && seeds <= 25 ? seeds : 3; /* ten times slower */
-#else
     return seeds >= 1 && seeds <= 25 ? seeds : 5;
-#endif
 }
 
 static void test_fm_sound(void **state)
@@ -1099,6 +1096,8 @@ static void test_fm_sound(void **state)
     run_info r = {.method = "lshade", .f = fm_sound, .lower = -6.4, .upper = 6.35};
 
     (void)state;
+    if (EC_SANITIZED)
+        skip();
     r.info = (ec_optimizer_info){.n_genes = 6};
     statistics(&r, seeds_of_run(), &best, &median);
     assert_true(median < 1e-4); /* the next local minimum is above 8 */
@@ -1116,6 +1115,8 @@ static void test_circular_array(void **state)
     run_info r = {.method = "lshade", .f = circular_array};
 
     (void)state;
+    if (EC_SANITIZED)
+        skip();
     for (int i = 0; i < 12; i++)
         genes[i] = i < 6 ? (ec_gene){.min = 0.2, .max = 1} : (ec_gene){.min = -180, .max = 180};
     assert_true(fabs(circular_array(ones, 12).cost + 6.80177) < 1e-5);
