@@ -19,7 +19,8 @@ shift 2
 here=$source/tests/scripts
 length=${ECITON_SCRIPTS:-whole}
 work=$(mktemp -d "${TMPDIR:-/tmp}/eciton_scripts.XXXXXX")
-trap 'rm -rf "$work"' EXIT INT TERM
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
 passed=0
 failed=0
 
