@@ -462,9 +462,13 @@ static int polished_create(polished *d, ec_job *job, const double *genes, const 
 /* The next round's problems. One after another: each adds to the graph. Those that come after the
  * deadline are left out. */
 static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_notes *notes,
-                         double deadline, polish_progress *progress, int32_t *n_active)
+                         int threads, double deadline, polish_progress *progress, int32_t *n_active)
 {
+    int32_t sharing = 0;
+
     *n_active = 0;
+    for (int32_t i = 0; i < n; i++)
+        sharing += designs[i].active;
     for (int32_t i = 0; i < n; i++) {
         polished *d = &designs[i];
         ec_polish_problem_destroy(&d->problem);
@@ -481,13 +485,15 @@ static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_no
                          "polish: slopes by differences of %d evaluations",
                          (int)(2 * (d->problem->n_free + d->problem->n_cuts)));
         progress->differences = !d->problem->gradients;
+        /* A batch of differences is work for all threads that no other design has. */
+        d->backend->threads = !d->problem->gradients && threads > sharing ? threads / sharing : 1;
         ++*n_active;
     }
     return EC_OK;
 }
 
-/* Designs are taken one by one by threads of their own: a CPU backend with one thread opens no
- * parallel region, and so any number of them run side by side. */
+/* Designs are taken one by one by threads of their own, each with a backend of its own, so any number
+ * of them run side by side. */
 typedef struct round_work {
     const ec_job *job;
     const ec_polish_info *info;
@@ -593,7 +599,7 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
         count_progress(job, designs, n, &progress);
         if (info->interrupt && *info->interrupt)
             break;
-        status = make_problems(job, designs, n, &notes, deadline, &progress, &n_active);
+        status = make_problems(job, designs, n, &notes, threads, deadline, &progress, &n_active);
         if (status < 0 || n_active == 0)
             break;
         round_work work = {.job = job,
