@@ -9,7 +9,7 @@ EC_KERNEL_CUDA(fdtd_raster, ec_fdtd_raster_args, ec_fdtd_raster)
 EC_KERNEL_CUDA(fdtd_loads, ec_fdtd_raster_args, ec_fdtd_load_edges)
 EC_KERNEL_CUDA_BLOCK(fdtd_spectrum, ec_fdtd_spectrum_args, ec_fdtd_spectrum, 32)
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, QUADS = 128 };
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
@@ -218,28 +218,286 @@ static __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-/* So many planes a thread that there are blocks enough, and few planes are read twice. */
-static int32_t column_height(const ec_fdtd_steps_args *a)
-{
-    const int64_t blocks = (a->shape.plane + BLOCK - 1) / BLOCK * a->n;
-    const int32_t planes = a->shape.n[2] + 1;
-    int32_t height = 16;
+/* ---- float32: four neighbours along x a thread, in one load each -------------------------------- */
 
-    while (height > 2 && blocks * ((planes + height - 1) / height) < 1056)
+typedef struct four {
+    float v[4];
+} four;
+
+static __device__ four load4(const float *from)
+{
+    const float4 q = *(const float4 *)from;
+    return four{{q.x, q.y, q.z, q.w}};
+}
+
+static __device__ void store4(float *to, const four &q)
+{
+    *(float4 *)to = make_float4(q.v[0], q.v[1], q.v[2], q.v[3]);
+}
+
+/* What lies one element before, or after, four of them. */
+static __device__ four before4(const float *at, const four &q)
+{
+    return four{{at[-1], q.v[0], q.v[1], q.v[2]}};
+}
+
+static __device__ four after4(const float *at, const four &q)
+{
+    return four{{q.v[1], q.v[2], q.v[3], at[4]}};
+}
+
+/* (u1 - u0) id, the spacing along the row or not. */
+static __device__ four slope(const four &u1, const four &u0, const four &id)
+{
+    four r;
+#pragma unroll
+    for (int l = 0; l < 4; l++)
+        r.v[l] = (u1.v[l] - u0.v[l]) * id.v[l];
+    return r;
+}
+
+static __device__ four all4(float x)
+{
+    return four{{x, x, x, x}};
+}
+
+typedef struct quad {
+    const ec_fdtd_domain *d;
+    int32_t at; /* in the plane */
+    int i, j, k0, k1;
+    int slab_y;
+} quad;
+
+static __device__ bool open_quad(const ec_fdtd_steps_args &a, int32_t step, int32_t height, quad *q)
+{
+    const ec_fdtd_shape &s = a.shape;
+    const uint32_t row = (uint32_t)s.pitch / 4, e = blockIdx.x * QUADS + threadIdx.x;
+
+    q->d = a.domain + blockIdx.z;
+    if (step >= q->d->steps || e >= row * (uint32_t)s.rows)
+        return false;
+    q->j = (int)(e / row);
+    q->i = 4 * (int)(e - (uint32_t)q->j * row);
+    q->at = 4 * (int32_t)e;
+    q->k0 = (int)blockIdx.y * height;
+    q->k1 = q->k0 + height < s.n[2] + 1 ? q->k0 + height : s.n[2] + 1;
+    q->slab_y = s.slab[1] ? ec_fdtd_slab(&s, 1, q->j) : -1;
+    return true;
+}
+
+/* The absorbing term of four elements across the layers, or along them. */
+static __device__ void absorb4(const ec_fdtd_shape &s, const quad &q, int side, int axis, int t,
+                               int k, int slab_z, const four &signed_b, const four &w, four *f)
+{
+    const float *pb = (const float *)(side ? q.d->bh : q.d->be)[axis];
+    const float *pc = (const float *)(side ? q.d->ch : q.d->ce)[axis];
+    float *psi = (float *)q.d->psi + 2 * side * (s.memory[0] + s.memory[1] + s.memory[2]) +
+                 t * s.memory[axis];
+
+    if (axis == 0) {
+        psi += ((int64_t)k * s.rows + q.j) * s.slab[0];
+        for (int l = 0; l < 4; l++) {
+            const int slab = q.i + l <= s.n[0] ? ec_fdtd_slab(&s, 0, q.i + l) : -1;
+            if (slab < 0)
+                continue;
+            const float p = pb[q.i + l] * psi[slab] + pc[q.i + l] * w.v[l];
+            psi[slab] = p;
+            f->v[l] = f->v[l] + signed_b.v[l] * p;
+        }
+        return;
+    }
+    psi += 2 * s.memory[0];
+    const int n = axis == 1 ? q.j : k;
+    if (axis == 1)
+        psi += ((int64_t)k * s.slab[1] + q.slab_y) * s.pitch + q.i;
+    else
+        psi += 2 * s.memory[1] + ((int64_t)slab_z * s.rows + q.j) * s.pitch + q.i;
+    const float b = pb[n], c = pc[n];
+    four p = load4(psi);
+#pragma unroll
+    for (int l = 0; l < 4; l++) {
+        p.v[l] = b * p.v[l] + c * w.v[l];
+        f->v[l] = f->v[l] + signed_b.v[l] * p.v[l];
+    }
+    store4(psi, p);
+}
+
+template <bool pml>
+static __device__ void update4(const ec_fdtd_shape &s, const quad &q, int side, int component,
+                               int k, int slab_z, bool in_x, const four &a, const four &b,
+                               const four &u, const four &v, float *field)
+{
+    const int c1 = (component + 1) % 3, c2 = (component + 2) % 3;
+    four f = load4(field), minus;
+
+#pragma unroll
+    for (int l = 0; l < 4; l++) {
+        f.v[l] = a.v[l] * f.v[l] + b.v[l] * (u.v[l] - v.v[l]);
+        minus.v[l] = -b.v[l];
+    }
+    if (pml) {
+        const bool inside[3] = {in_x, q.slab_y >= 0, slab_z >= 0};
+        if (inside[c1])
+            absorb4(s, q, side, c1, 1, k, slab_z, b, u, &f);
+        if (inside[c2])
+            absorb4(s, q, side, c2, 0, k, slab_z, minus, v, &f);
+    }
+    store4(field, f);
+}
+
+static __device__ bool touches_x(const ec_fdtd_shape &s, int i)
+{
+    return s.slab[0] > 0 &&
+           (i < s.layers[0][0] || (s.layers[0][1] > 0 && i + 3 >= s.n[0] - s.layers[0][1]));
+}
+
+template <bool pml>
+static __global__ void __launch_bounds__(QUADS)
+    h_quads(const __grid_constant__ ec_fdtd_steps_args args, int32_t step, int32_t height)
+{
+    const ec_fdtd_shape &s = args.shape;
+    quad q;
+
+    if (!open_quad(args, step, height, &q))
+        return;
+    const ec_fdtd_domain *d = q.d;
+    const int64_t component = s.plane * (s.n[2] + 1);
+    float *field = (float *)d->field + s.plane + q.at;
+    const float *ha = (const float *)d->ha, *hb = (const float *)d->hb;
+    const float *iz = (const float *)d->id_h[2];
+    const four ix = load4((const float *)d->id_h[0] + q.i);
+    const four iy = all4(((const float *)d->id_h[1])[q.j]);
+    const bool in_x = pml && touches_x(s, q.i);
+    int64_t up = q.k0 * s.plane;
+    four x0 = load4(field + up), y0 = load4(field + s.field + up);
+
+    for (int k = q.k0; k < q.k1; k++, up += s.plane) {
+        const float *ex = field + up, *ey = ex + s.field, *ez = ey + s.field;
+        const four x1 = load4(ex + s.plane), y1 = load4(ey + s.plane), z0 = load4(ez);
+        const four xj = load4(ex + s.pitch), zj = load4(ez + s.pitch);
+        const four yi = after4(ey, y0), zi = after4(ez, z0), dz = all4(iz[k]);
+        const int slab_z = pml && s.slab[2] ? ec_fdtd_slab(&s, 2, k) : -1;
+        four a[3], b[3];
+#pragma unroll
+        for (int t = 0; t < 3; t++) {
+            a[t] = all4(1);
+            b[t] = all4((float)d->h);
+            if (hb) {
+                a[t] = load4(ha + t * component + up + q.at);
+                b[t] = load4(hb + t * component + up + q.at);
+            }
+        }
+        float *h = field + 3 * s.field + up;
+        update4<pml>(s, q, 1, 0, k, slab_z, in_x, a[0], b[0], slope(zj, z0, iy), slope(y1, y0, dz),
+                     h);
+        update4<pml>(s, q, 1, 1, k, slab_z, in_x, a[1], b[1], slope(x1, x0, dz), slope(zi, z0, ix),
+                     h + s.field);
+        update4<pml>(s, q, 1, 2, k, slab_z, in_x, a[2], b[2], slope(yi, y0, ix), slope(xj, x0, iy),
+                     h + 2 * s.field);
+        x0 = x1;
+        y0 = y1;
+    }
+}
+
+template <bool pml>
+static __global__ void __launch_bounds__(QUADS)
+    e_quads(const __grid_constant__ ec_fdtd_steps_args args, int32_t step, int32_t height)
+{
+    const ec_fdtd_shape &s = args.shape;
+    quad q;
+
+    if (!open_quad(args, step, height, &q))
+        return;
+    const ec_fdtd_domain *d = q.d;
+    const int64_t component = s.plane * (s.n[2] + 1);
+    float *field = (float *)d->field + s.plane + q.at;
+    const float *ea = (const float *)d->a, *eb = (const float *)d->b;
+    const float *iz = (const float *)d->id_e[2];
+    const uint8_t *index = d->index;
+    const float2 *pair = (const float2 *)d->pair;
+    const four ix = load4((const float *)d->id_e[0] + q.i);
+    const four iy = all4(((const float *)d->id_e[1])[q.j]);
+    const bool in_x = pml && touches_x(s, q.i);
+    int64_t up = q.k0 * s.plane;
+    const float *below = field + 3 * s.field + up - s.plane;
+    four x0 = load4(below), y0 = load4(below + s.field);
+
+    for (int k = q.k0; k < q.k1; k++, up += s.plane) {
+        const float *hx = field + 3 * s.field + up, *hy = hx + s.field, *hz = hy + s.field;
+        const four x1 = load4(hx), y1 = load4(hy), z1 = load4(hz);
+        const four xj = load4(hx - s.pitch), zj = load4(hz - s.pitch);
+        const four yi = before4(hy, y1), zi = before4(hz, z1), dz = all4(iz[k]);
+        const int slab_z = pml && s.slab[2] ? ec_fdtd_slab(&s, 2, k) : -1;
+        four a[3], b[3];
+#pragma unroll
+        for (int t = 0; t < 3; t++) {
+            const int64_t e = t * component + up + q.at;
+            if (index) {
+                const uchar4 m = *(const uchar4 *)(index + e);
+                const int each[4] = {m.x, m.y, m.z, m.w};
+#pragma unroll
+                for (int l = 0; l < 4; l++) {
+                    const float2 ab = __ldg(pair + each[l]);
+                    a[t].v[l] = ab.x;
+                    b[t].v[l] = ab.y;
+                }
+            } else {
+                a[t] = load4(ea + e);
+                b[t] = load4(eb + e);
+            }
+        }
+        float *e = field + up;
+        update4<pml>(s, q, 0, 0, k, slab_z, in_x, a[0], b[0], slope(z1, zj, iy), slope(y1, y0, dz),
+                     e);
+        update4<pml>(s, q, 0, 1, k, slab_z, in_x, a[1], b[1], slope(x1, x0, dz), slope(z1, zi, ix),
+                     e + s.field);
+        update4<pml>(s, q, 0, 2, k, slab_z, in_x, a[2], b[2], slope(y1, yi, ix), slope(x1, xj, iy),
+                     e + 2 * s.field);
+        x0 = x1;
+        y0 = y1;
+    }
+}
+
+/* So many planes a thread that there are blocks enough, and few planes are read twice. */
+static int32_t column_height(const ec_fdtd_steps_args *a, int64_t blocks)
+{
+    const int32_t planes = a->shape.n[2] + 1;
+    int32_t height = 32;
+
+    while (height > 2 && blocks * a->n * ((planes + height - 1) / height) < 2112)
         height /= 2;
     return height;
 }
 
-template <typename real> static int run_steps(cudaStream_t stream, const ec_fdtd_steps_args *a)
+static dim3 grid_of(const ec_fdtd_steps_args *a, int64_t blocks, int32_t height)
 {
-    const int32_t height = column_height(a), planes = a->shape.n[2] + 1;
-    const dim3 grid((unsigned)((a->shape.plane + BLOCK - 1) / BLOCK),
-                    (unsigned)((planes + height - 1) / height), (unsigned)a->n);
+    return dim3((unsigned)blocks, (unsigned)((a->shape.n[2] + height) / height), (unsigned)a->n);
+}
+
+static int run_steps_double(cudaStream_t stream, const ec_fdtd_steps_args *a)
+{
+    const int64_t blocks = (a->shape.plane + BLOCK - 1) / BLOCK;
+    const int32_t height = column_height(a, blocks);
+    const dim3 grid = grid_of(a, blocks, height);
 
     for (int32_t step = 0; step < a->window; step++) {
-        h_pass<real><<<grid, BLOCK, 0, stream>>>(*a, step, height);
-        e_pass<real><<<grid, BLOCK, 0, stream>>>(*a, step, height);
-        port_pass<real><<<(unsigned)a->n, BLOCK, 0, stream>>>(*a, step);
+        h_pass<double><<<grid, BLOCK, 0, stream>>>(*a, step, height);
+        e_pass<double><<<grid, BLOCK, 0, stream>>>(*a, step, height);
+        port_pass<double><<<(unsigned)a->n, BLOCK, 0, stream>>>(*a, step);
+    }
+    return (int)cudaPeekAtLastError();
+}
+
+template <bool pml> static int run_steps_float(cudaStream_t stream, const ec_fdtd_steps_args *a)
+{
+    const int64_t blocks = (a->shape.plane / 4 + QUADS - 1) / QUADS;
+    const int32_t height = column_height(a, blocks);
+    const dim3 grid = grid_of(a, blocks, height);
+
+    for (int32_t step = 0; step < a->window; step++) {
+        h_quads<pml><<<grid, QUADS, 0, stream>>>(*a, step, height);
+        e_quads<pml><<<grid, QUADS, 0, stream>>>(*a, step, height);
+        port_pass<float><<<(unsigned)a->n, BLOCK, 0, stream>>>(*a, step);
     }
     return (int)cudaPeekAtLastError();
 }
@@ -247,10 +505,13 @@ template <typename real> static int run_steps(cudaStream_t stream, const ec_fdtd
 extern "C" int ec_cuda_fdtd_steps(void *stream, const void *args, size_t lanes, size_t ny)
 {
     const ec_fdtd_steps_args *a = (const ec_fdtd_steps_args *)args;
+    const int32_t *slab = a->shape.slab;
 
     (void)lanes, (void)ny;
-    return a->double_precision ? run_steps<double>((cudaStream_t)stream, a)
-                               : run_steps<float>((cudaStream_t)stream, a);
+    if (a->double_precision)
+        return run_steps_double((cudaStream_t)stream, a);
+    return slab[0] || slab[1] || slab[2] ? run_steps_float<true>((cudaStream_t)stream, a)
+                                         : run_steps_float<false>((cudaStream_t)stream, a);
 }
 
 /* ---- energy ------------------------------------------------------------------------------------- */
@@ -403,22 +664,30 @@ static __global__ void __launch_bounds__(BLOCK)
     *a.count = EC_FDTD_PAIR_PLACES + 1; /* full */
 }
 
-static __global__ void pairs_number(const __grid_constant__ ec_fdtd_pairs_args a)
+/* Which number a pair gets is of no consequence. */
+static __global__ void __launch_bounds__(EC_FDTD_PAIR_PLACES)
+    pairs_number(const __grid_constant__ ec_fdtd_pairs_args a)
 {
-    int32_t n = 0;
+    __shared__ int32_t n;
+    const int p = (int)threadIdx.x;
 
     if (*a.count > EC_FDTD_PAIR_PLACES)
         return;
-    for (int p = 0; p < EC_FDTD_PAIR_PLACES; p++)
-        if (a.key[p] != 0) {
-            if (n < EC_FDTD_PAIRS) {
-                const uint64_t key = a.key[p] - 1;
-                a.pair[2 * n] = __uint_as_float((uint32_t)(key >> 32));
-                a.pair[2 * n + 1] = __uint_as_float((uint32_t)key);
-            }
-            a.number[p] = n++;
+    if (p == 0)
+        n = 0;
+    __syncthreads();
+    if (a.key[p] != 0) {
+        const int32_t at = atomicAdd(&n, 1);
+        const uint64_t key = a.key[p] - 1;
+        a.number[p] = at;
+        if (at < EC_FDTD_PAIRS) {
+            a.pair[2 * at] = __uint_as_float((uint32_t)(key >> 32));
+            a.pair[2 * at + 1] = __uint_as_float((uint32_t)key);
         }
-    *a.count = n;
+    }
+    __syncthreads();
+    if (p == 0)
+        *a.count = n;
 }
 
 static __global__ void __launch_bounds__(BLOCK)
@@ -442,7 +711,7 @@ extern "C" int ec_cuda_fdtd_pairs(void *stream, const void *args, size_t lanes, 
 
     (void)lanes, (void)ny;
     pairs_insert<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(*a);
-    pairs_number<<<1, 1, 0, (cudaStream_t)stream>>>(*a);
+    pairs_number<<<1, EC_FDTD_PAIR_PLACES, 0, (cudaStream_t)stream>>>(*a);
     pairs_write<<<blocks, BLOCK, 0, (cudaStream_t)stream>>>(*a);
     return (int)cudaPeekAtLastError();
 }

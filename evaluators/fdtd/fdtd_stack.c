@@ -302,18 +302,20 @@ static size_t put(parcel *p, const void *data, size_t bytes)
     return at;
 }
 
+/* Reals with zeros behind them up to a multiple of four, which CUDA reads at once. */
 static size_t put_reals(parcel *p, const double *data, size_t n, size_t real)
 {
     if (real == sizeof(double))
         return put(p, data, n * sizeof(double));
-    float *narrow = malloc(n * sizeof *narrow + 1);
+    const size_t padded = ec_round_up(n, 4);
+    float *narrow = calloc(padded, sizeof *narrow);
     if (!narrow) {
         p->failed = true;
         return 0;
     }
     for (size_t i = 0; i < n; i++)
         narrow[i] = (float)data[i];
-    const size_t at = put(p, narrow, n * sizeof *narrow);
+    const size_t at = put(p, narrow, padded * sizeof *narrow);
     free(narrow);
     return at;
 }
