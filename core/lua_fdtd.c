@@ -349,6 +349,22 @@ static void name_ports(lua_State *L, ec_fdtd_port *port, int32_t n)
             port[i].name = "lumped";
 }
 
+/* Two ports on the same edges would be one with the resistance of both. */
+static void check_places(lua_State *L, const ec_fdtd_port *port, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < i; k++) {
+            bool same = port[i].axis == port[k].axis && port[i].kind != EC_FDTD_PROBE &&
+                        port[k].kind != EC_FDTD_PROBE;
+            for (int d = 0; d < 3; d++)
+                same = same && ec_lua_fdtd_same(port[i].from[d], port[k].from[d]) &&
+                       ec_lua_fdtd_same(port[i].to[d], port[k].to[d]);
+            if (same)
+                ec_lua_fail(L, "ec.fdtd: '%s' and '%s' are at the same place", port[k].name,
+                            port[i].name);
+        }
+}
+
 /* Objects, materials and ports of the list at an index; pushes the list of the ports' names. */
 static void read_entries(lua_State *L, const fdtd_keys *k, int list, int32_t n, ec_fdtd_config *c)
 {
@@ -391,6 +407,7 @@ static void read_entries(lua_State *L, const fdtd_keys *k, int list, int32_t n, 
     c->n_materials = m.n;
     c->ports = port;
     name_ports(L, port, c->n_ports);
+    check_places(L, port, c->n_ports);
 }
 
 static int fdtd_new(lua_State *L)

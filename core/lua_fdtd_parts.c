@@ -295,7 +295,7 @@ static void read_key(lua_State *L, int table, const ec_noun *noun, const char *k
     lua_pop(L, 1);
 }
 
-static bool same_number(ec_fdtd_number a, ec_fdtd_number b)
+bool ec_lua_fdtd_same(ec_fdtd_number a, ec_fdtd_number b)
 {
     return a.expr == b.expr && (a.expr >= 0 || a.value == b.value);
 }
@@ -402,10 +402,10 @@ static void read_figures(lua_State *L, int table, const ec_noun *noun,
 
 static bool same_figures(const ec_fdtd_material *a, const ec_fdtd_material *b)
 {
-    return same_number(a->eps_r, b->eps_r) && same_number(a->mu_r, b->mu_r) &&
-           same_number(a->conductivity, b->conductivity) &&
-           same_number(a->magnetic_conductivity, b->magnetic_conductivity) &&
-           same_number(a->loss_tangent, b->loss_tangent) &&
+    return ec_lua_fdtd_same(a->eps_r, b->eps_r) && ec_lua_fdtd_same(a->mu_r, b->mu_r) &&
+           ec_lua_fdtd_same(a->conductivity, b->conductivity) &&
+           ec_lua_fdtd_same(a->magnetic_conductivity, b->magnetic_conductivity) &&
+           ec_lua_fdtd_same(a->loss_tangent, b->loss_tangent) &&
            a->loss_frequency == b->loss_frequency && a->n_poles == 0 && b->n_poles == 0;
 }
 
@@ -646,7 +646,7 @@ static int difference(const ec_fdtd_number from[3], const ec_fdtd_number to[3], 
     int axis = -1;
     *several = 0;
     for (int k = 0; k < 3; k++)
-        if (!same_number(from[k], to[k])) {
+        if (!ec_lua_fdtd_same(from[k], to[k])) {
             axis = k;
             ++*several;
         }
@@ -709,6 +709,10 @@ void ec_lua_fdtd_object(lua_State *L, int index, ec_lua_fdtd_materials *m, ec_fd
     }
     read_key(L, keys, noun, "radius", 1, &to->radius);
     read_key(L, keys, noun, "inner_radius", 1, &to->inner_radius);
+    if (to->inner_radius.expr < 0 && to->radius.expr < 0 && to->inner_radius.value > 0 &&
+        to->inner_radius.value >= to->radius.value)
+        ec_lua_fail(L, "%s: key 'inner_radius': %.10g is not below radius, %.10g", noun->name,
+                    to->inner_radius.value, to->radius.value);
     lua_settop(L, top);
 }
 
@@ -751,7 +755,7 @@ void ec_lua_fdtd_port(lua_State *L, int index, ec_fdtd_port *to)
     if (several > 1 && k.axis < 0)
         ec_lua_fail(L, "%s: key 'axis' is missing: from and to differ along %d axes", noun->name,
                     several);
-    if (same_number(to->from[to->axis], to->to[to->axis]))
+    if (ec_lua_fdtd_same(to->from[to->axis], to->to[to->axis]))
         ec_lua_fail(L, "%s: key 'axis': from and to do not differ along %c", noun->name,
                     "xyz"[to->axis]);
     lua_settop(L, top);

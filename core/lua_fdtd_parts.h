@@ -39,6 +39,8 @@ void ec_lua_fdtd_check_used(lua_State *L, const ec_lua_fdtd_materials *materials
 
 /* The n numbers of the value at a stack index; constants stay constants. what: "ec.box: key 'at'". */
 void ec_lua_fdtd_numbers(lua_State *L, int index, const char *what, int32_t n, ec_fdtd_number *to);
+/* Whether two numbers are the same in every candidate, as far as is known. */
+bool ec_lua_fdtd_same(ec_fdtd_number a, ec_fdtd_number b);
 void ec_lua_fdtd_parts_open(lua_State *L);
 
 extern const ec_noun ec_noun_wire, ec_noun_polygon, ec_noun_port, ec_noun_lumped, ec_noun_source,

@@ -245,11 +245,14 @@ static void check_expression(lua_State *L, const char *what, const ec_key *key, 
                     (int)node->elements);
     bool low =
         node->range.lo < key->min || ((key->flags & EC_KEY_ABOVE) && node->range.lo == key->min);
-    if (low || node->range.hi > key->max)
-        ec_lua_fail(L, "%s: the expression can be %.14g, it must be %s %.14g%s%.14g", what,
-                    low ? node->range.lo : node->range.hi,
-                    key->flags & EC_KEY_ABOVE ? "above" : "at least", key->min, " and at most ",
-                    key->max);
+    if (!low && node->range.hi <= key->max)
+        return;
+    char most[40] = "";
+    if (isfinite(key->max))
+        snprintf(most, sizeof most, " and at most %.14g", key->max);
+    ec_lua_fail(L, "%s: the expression can be %.14g, it must be %s %.14g%s", what,
+                low ? node->range.lo : node->range.hi,
+                key->flags & EC_KEY_ABOVE ? "above" : "at least", key->min, most);
 }
 
 static bool has_expressions(lua_State *L, int index)

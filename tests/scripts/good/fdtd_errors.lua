@@ -60,7 +60,10 @@ local cases = {
     { with, { [3] = port }, "ec.fdtd: two ports have the name 'in'" },
     { with, { [3] = ec.port{ name = "1", from = { 0, 0, 0 }, to = { 0, 1, 0 } },
         [2] = ec.port{ from = { 0, 0, 0 }, to = { 0, 1, 0 } } }, "two ports have the name '1'" },
+    { with, { [3] = ec.port{ name = "twin", from = { 0, 0, 0 }, to = { 0, 0, 1*mm } } }, "ec.fdtd: 'in' and 'twin' are at the same place" },
     -- shapes
+    { of, ec.cylinder{ radius = 1*mm, inner_radius = 1*mm, length = 1*mm }, "ec.cylinder: key 'inner_radius': 0.001 is not below radius, 0.001" },
+    { ec.box, { size = { v[1], 1, 1 } }, "ec.box: key 'size': the expression can be -1, it must be above 0" },
     { of, ec.cone{ radius = 1, length = 1 }, "ec.fdtd: ec.cone is for ec.scene alone; there are ec.box" },
     { of, ec.box{ size = { 1, 1, 1 }, divisions = 2 }, "ec.fdtd: ec.box has the key 'divisions', which is for ec.scene alone" },
     { of, ec.box{ size = { 1, 1, 1 }, rotate_deg = 45 }, "ec.fdtd: ec.box has the key 'rotate_deg'" },
