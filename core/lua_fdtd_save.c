@@ -3,14 +3,16 @@
 #include <limits.h>
 #include <string.h>
 
-#include "evaluators/fdtd/fdtd_network.h"
+#include "evaluators/fdtd/fdtd_view.h"
 #include "lua_fdtd.h"
 #include "lua_files.h"
 
 const ec_noun ec_noun_fdtd_save = {
     "model:save", "best:save(\"filter.s2p\", model), model:save(\"filter.csv\")",
     "The S-parameters of a model at the best design, into the folder of --out: .sNp of N ports "
-    "(Touchstone, version 2 where their resistances differ) or .csv; model:save(file) writes those "
+    "(Touchstone, version 2 where their resistances differ) or .csv; or its grid, .vtm for "
+    "ParaView: cells "
+    "with their materials, conductors, ports. model:save(file) writes those "
     "of "
     "a model without design variables. With --out DIR the models of a job's goals are written by "
     "themselves: sparameters.sNp and sparameters.csv.",
@@ -24,11 +26,13 @@ static int save(lua_State *L, const char *call, int file, ec_call *model, const 
     int32_t n = ec_fdtd_port_count(model);
     char path[PATH_MAX], touchstone[24];
     snprintf(touchstone, sizeof touchstone, ".s%dp", (int)n);
-    if (n == 0)
+    bool view = ending && strcmp(ending, ".vtm") == 0;
+    if (n == 0 && !view)
         ec_lua_fail(L, "%s: the model has no port, and so no S-parameters", call);
-    if (!ending || (strcmp(ending, touchstone) != 0 && strcmp(ending, ".csv") != 0))
-        ec_lua_fail(L, "%s: '%s': the S-parameters of %d port%s are saved as %s or .csv", call,
-                    name, (int)n, n == 1 ? "" : "s", touchstone);
+    if (!view && (!ending || (strcmp(ending, touchstone) != 0 && strcmp(ending, ".csv") != 0)))
+        ec_lua_fail(
+            L, "%s: '%s': the S-parameters of %d port%s are saved as %s or .csv, its grid as .vtm",
+            call, name, (int)n, n == 1 ? "" : "s", touchstone);
     ec_lua_mark_line(L);
     if (ec_lua_files_target(L, name, path, sizeof path) != EC_OK)
         ec_lua_fail_core(L, call);
@@ -36,10 +40,11 @@ static int save(lua_State *L, const char *call, int file, ec_call *model, const 
     ec_fdtd_network *design = NULL;
     double begun = ec_lua_budget_clock(&host->budget);
     lua_State *caller = ec_lua_core_enter(L);
-    int status = ec_fdtd_network_create(&winner, &design);
-    if (status == EC_OK)
+    int status =
+        view ? ec_fdtd_view_write(&winner, path) : ec_fdtd_network_create(&winner, &design);
+    if (status == EC_OK && !view)
         ec_fdtd_network_say(design, name, host->settings.log);
-    if (status == EC_OK)
+    if (status == EC_OK && !view)
         status = ec_fdtd_network_write(design, path);
     ec_fdtd_network_destroy(&design);
     ec_lua_core_leave(L, caller);

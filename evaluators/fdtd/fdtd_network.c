@@ -20,6 +20,30 @@ static int no_memory(void)
     return ec_fail(EC_ERR_MEMORY, "fdtd: no memory for the S-parameters of a design");
 }
 
+int ec_fdtd_winner_number(const ec_fdtd_winner *winner, ec_expr expr, double *value)
+{
+    const ec_fdtd_winner *w = winner;
+    const ec_node *node = ec_graph_node(w->graph, expr);
+    size_t samples =
+        node->axes & EC_AXIS_SAMPLE ? (size_t)ec_graph_sample_count(w->graph, true) : 1;
+    double *all = NULL;
+    int32_t length = 0;
+    int status = EC_OK;
+
+    if (w->job) {
+        status = ec_result_value(w->job, w->result, w->backend, expr, &all, &length, NULL);
+    } else {
+        all = malloc((size_t)node->elements * samples * sizeof *all);
+        status = all ? ec_evaluate_once(w->graph, w->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0,
+                                        &all, NULL, NULL)
+                     : no_memory();
+    }
+    if (status >= 0)
+        *value = all[0];
+    free(all);
+    return status;
+}
+
 static bool has_waves(const ec_fdtd_port *port)
 {
     return port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_MICROSTRIP ||
@@ -56,14 +80,9 @@ static int read_references(const ec_fdtd_winner *w, ec_fdtd_network *d)
         d->s.reference[i] = ohms.value;
         if (ohms.expr < 0)
             continue;
-        double *value = NULL;
-        int32_t length = 0;
-        int status = ec_result_value(w->job, w->result, w->backend, w->call->in[ohms.expr], &value,
-                                     &length, NULL);
+        int status = ec_fdtd_winner_number(w, w->call->in[ohms.expr], &d->s.reference[i]);
         if (status < 0)
             return status;
-        d->s.reference[i] = value[0];
-        free(value);
     }
     return EC_OK;
 }

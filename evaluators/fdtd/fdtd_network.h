@@ -28,6 +28,8 @@ typedef struct ec_fdtd_network {
     int32_t samples; /* of which it is the first */
 } ec_fdtd_network;
 
+/* A real number of the call's graph at the design, of the first sample. */
+EC_API int ec_fdtd_winner_number(const ec_fdtd_winner *winner, ec_expr expr, double *value);
 /* Ports with waves. */
 EC_API int32_t ec_fdtd_port_count(const ec_call *call);
 /* ERR_RANGE: the design cannot be computed. ERR_ARGUMENT: the model has no port. */

@@ -6,7 +6,12 @@
 -- file: line.s2p
 -- file: line.csv
 -- file: match.s2p
--- expect: best:save: 'match.s1p': the S-parameters of 2 ports are saved as .s2p or .csv
+-- file: match.vtm
+-- file: match_grid.vtr
+-- file: match_conductors.vtp
+-- file: match_ports.vtp
+-- file: plate.vtm
+-- expect: best:save: 'match.s1p': the S-parameters of 2 ports are saved as .s2p or .csv, its grid as .vtm
 -- expect: model:save: the model has design variables: best:save("line.s2p", model) writes it
 -- expect: sparameters.s2p: sum of |S_ij|^2 over i up to
 -- expect: line.csv: sum of |S_ij|^2 over i up to
@@ -54,6 +59,10 @@ job:record("s21_db", model:s("out", "in"):db())
 local best = job:solve{ method = "rand1bin", population = 8, generations = 6 }
 near("match", best.variables.ohms, eta, 25)
 best:save("match.s2p", model)
+best:save("match.vtm", model)
+ec.fdtd{ frequency = f, cell = 1*mm, domain = { from = {0, 0, 0}, to = {4*mm, 4*mm, 3*mm} }, boundary = "pec",
+    ec.plate{ size = {2*mm, 1*mm}, at = {1*mm, 1.5*mm, 1*mm} }, ec.wire{ from = {3*mm, 3*mm, 1*mm}, to = {3*mm, 3*mm, 3*mm} },
+    ec.box{ size = {1*mm, 1*mm, 1*mm}, at = {3.5*mm, 0.5*mm, 0.5*mm} } }:save("plate.vtm")
 print(select(2, pcall(best.save, best, "match.s1p", model)))
 print(select(2, pcall(model.save, model, "line.s2p")))
 print("a line is a line")
