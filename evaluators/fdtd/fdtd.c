@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fdtd_modes_internal.h"
-#include "fdtd_stack_internal.h"
+#include "fdtd_waves_internal.h"
 
 /* A call's configuration. */
 typedef struct setup {
@@ -84,14 +84,12 @@ static int check(const ec_fdtd_config *c)
                 return ec_fail(EC_ERR_UNSUPPORTED, "fdtd: periodic walls are not there yet");
     for (int32_t i = 0; i < c->n_ports; i++) {
         const ec_fdtd_port *p = c->ports + i;
-        if (p->kind == EC_FDTD_MICROSTRIP || p->kind == EC_FDTD_COAX)
-            return ec_fail(EC_ERR_UNSUPPORTED, "fdtd: port '%s': ports of lines are not there yet",
-                           p->name);
-        if (p->kind == EC_FDTD_ELEMENT &&
-            (p->henries.expr >= 0 || p->henries.value != 0 || p->series))
-            return ec_fail(EC_ERR_UNSUPPORTED,
-                           "fdtd: element '%s': inductances and elements in series are not there "
-                           "yet",
+        if (ec_fdtd_is_line(p->kind) &&
+            (p->line_axis < 0 || p->line_axis > 2 || p->line_axis == p->axis ||
+             (p->line_sign != 1 && p->line_sign != -1)))
+            return ec_fail(EC_ERR_ARGUMENT,
+                           "fdtd: port '%s': its line must run across it, along an axis of the "
+                           "grid, towards +1 or -1",
                            p->name ? p->name : "");
     }
     for (int32_t i = 0; i < c->n_materials; i++)
@@ -145,6 +143,28 @@ static int bind(void *user, ec_fdtd_number *number, const char *what)
     return EC_OK;
 }
 
+/* Whether one of the designs that the grid was laid for can be built: if none can, why not the middle
+ * one, at the call's place in a script instead of in the log of a run. */
+static int check_designs(const setup *s)
+{
+    char text[256] = "";
+    int status = EC_OK;
+
+    for (int32_t i = 0; i < s->model->n_designs; i++) {
+        ec_fdtd_build *build = NULL;
+        const int made = ec_fdtd_build_create(
+            &s->fdtd, s->model->designs + (size_t)i * (size_t)s->model->n_numbers, &build);
+        ec_fdtd_build_destroy(&s->fdtd, &build);
+        if (made >= 0)
+            return EC_OK;
+        if (i == 0) {
+            status = made;
+            snprintf(text, sizeof text, "%s", ec_error_text());
+        }
+    }
+    return status < 0 ? ec_fail(status, "%s", text) : EC_OK;
+}
+
 int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call)
 {
     setup *s = calloc(1, sizeof *s);
@@ -163,11 +183,14 @@ int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call)
     if (status >= 0) {
         status = ec_fdtd_line_plan_create(s->model, NULL, &s->lines);
     }
+    if (status >= 0) {
+        ec_fdtd_setup_init(s->model, s->lines, &s->fdtd);
+        status = check_designs(s);
+    }
     if (status < 0) {
         setup_destroy(s);
         return status;
     }
-    ec_fdtd_setup_init(s->model, s->lines, &s->fdtd);
     return ec_graph_call(graph, &ec_evaluator_fdtd, s, s->n_in, s->in, call);
 }
 
@@ -179,7 +202,21 @@ static bool same_what(const ec_fdtd_what *a, const ec_fdtd_what *b)
 
 static bool has_waves(const ec_fdtd_port *p)
 {
-    return p->kind == EC_FDTD_LUMPED || p->kind == EC_FDTD_MICROSTRIP || p->kind == EC_FDTD_COAX;
+    return p->kind == EC_FDTD_LUMPED || ec_fdtd_is_line(p->kind);
+}
+
+static bool is_complex(ec_fdtd_output o)
+{
+    return o == EC_FDTD_S || o == EC_FDTD_IMPEDANCE || o == EC_FDTD_LINE_IMPEDANCE ||
+           o == EC_FDTD_GAMMA;
+}
+
+/* Below this part of its spectrum's peak a pulse says nothing. */
+static const double silence = 1e-3;
+
+static bool is_silent(const ec_fdtd_setup *s, int32_t f)
+{
+    return ec_fdtd_pulse_level(s, s->model->config.frequency[f]) < silence;
 }
 
 static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
@@ -198,6 +235,9 @@ static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
     if ((w->output == EC_FDTD_S || w->output == EC_FDTD_BALANCE) && !has_waves(j))
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' is no port with a resistance: it has no waves",
                        j->name ? j->name : "");
+    if ((w->output == EC_FDTD_LINE_IMPEDANCE || w->output == EC_FDTD_GAMMA) &&
+        !ec_fdtd_is_line(i->kind))
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' is no port of a line", i->name ? i->name : "");
     if (w->output == EC_FDTD_MODES && (w->count < 1 || !(w->from >= 0) || !(w->to > w->from)))
         return ec_fail(EC_ERR_RANGE,
                        "fdtd: modes from %g to %g Hz, %d of them: a band and a count "
@@ -208,14 +248,14 @@ static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
 
 ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
 {
-    static const char *const names[] = {"s", "impedance", "steps", "balance", "cells", "modes"};
+    static const char *const names[] = {"s",     "impedance", "steps",          "balance",
+                                        "cells", "modes",     "line_impedance", "gamma"};
     const setup *s = call->config;
     const ec_fdtd_config *c = &s->model->config;
     int status = check_what(c, what);
-    ec_call_output o = {
-        .name = names[what->output],
-        .dtype = what->output == EC_FDTD_S || what->output == EC_FDTD_IMPEDANCE ? EC_C128 : EC_F64,
-        .range = {0, INFINITY}};
+    ec_call_output o = {.name = names[what->output],
+                        .dtype = is_complex(what->output) ? EC_C128 : EC_F64,
+                        .range = {0, INFINITY}};
 
     if (status < 0)
         return status;
@@ -225,7 +265,7 @@ ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
             same_what(call->out[n->output].spec, what))
             return e;
     }
-    if (what->output <= EC_FDTD_IMPEDANCE || what->output == EC_FDTD_BALANCE) {
+    if (is_complex(what->output) || what->output == EC_FDTD_BALANCE) {
         o.rank = 1;
         o.shape[0] = c->n_frequencies;
     } else if (what->output == EC_FDTD_MODES) {
@@ -314,6 +354,34 @@ static void destroy(ec_evaluator **handle)
     *handle = NULL;
 }
 
+/* Says what a run cannot give, once a plan. */
+static void warn(const setup *s, ec_log *log)
+{
+    const ec_fdtd_config *c = &s->model->config;
+    const double resolution = ec_fdtd_line_resolution(s->lines);
+    int32_t first = -1, last = -1;
+
+    if (resolution < 10)
+        ec_log_write(log, EC_LOG_WARNING,
+                     "fdtd: the grid has %.3g cells a wavelength at %.6g Hz: 10 are needed, 20 are "
+                     "usual",
+                     resolution, c->frequency[c->n_frequencies - 1]);
+    for (int32_t f = 0; f <= c->n_frequencies; f++) {
+        const bool silent = f < c->n_frequencies && is_silent(&s->fdtd, f);
+        if (silent && first < 0)
+            first = f;
+        if (silent)
+            last = f;
+        if (!silent && first >= 0) {
+            ec_log_write(log, EC_LOG_WARNING,
+                         "fdtd: the pulse has less than -60 dB of its peak from %.6g to %.6g Hz: "
+                         "results there are NaN",
+                         c->frequency[first], c->frequency[last]);
+            first = -1;
+        }
+    }
+}
+
 static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **made)
 {
     const ec_call *call = info->call;
@@ -340,6 +408,8 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
         for (int32_t i = 0; i < s->n_in; i++)
             samples = info->in[i].samples > samples ? info->in[i].samples : samples;
     }
+    if (status >= 0)
+        warn(s, ev->log);
     const size_t domains = info->max_candidates * samples * (size_t)ev->wants.n_driven;
     if (status >= 0 && domains > 0)
         status = ec_fdtd_stack_create(backend, &s->fdtd, &ev->wants, domains, info->memory_budget,
@@ -379,6 +449,7 @@ static void describe(const ec_evaluator *handle, char *text, size_t size)
 typedef struct take {
     const evaluator *ev;
     const double *values;
+    ec_fdtd_wave *wave; /* [port][frequency] of the domain that has ended */
     double **out; /* [output]: elements of designs, [design][elements] (pairs of complex ones) */
     uint8_t *status;
     size_t n;
@@ -387,60 +458,53 @@ typedef struct take {
     int64_t failures;
 } take;
 
-static ec_c128 sum_of(const ec_fdtd_config *c, const ec_fdtd_result *r, int32_t port, int probe,
-                      int32_t f)
-{
-    return r->sum[((size_t)port * EC_FDTD_PORT_PROBES + (size_t)probe) * (size_t)c->n_frequencies +
-                  (size_t)f];
-}
-
-/* (V + sign R I) / (2 sqrt R) */
-static ec_c128 wave(const ec_fdtd_config *c, const double *values, const ec_fdtd_result *r,
-                    int32_t port, int sign, int32_t f)
-{
-    const double ohms = ec_fdtd_number_of(c->ports[port].ohms, values);
-    const ec_c128 v = sum_of(c, r, port, EC_FDTD_VOLTAGE, f);
-    const ec_c128 i = sum_of(c, r, port, EC_FDTD_THROUGH, f);
-    const double scale = 0.5 / sqrt(ohms);
-
-    return (ec_c128){scale * (v.re + sign * ohms * i.re), scale * (v.im + sign * ohms * i.im)};
-}
-
 static ec_c128 quotient(ec_c128 a, ec_c128 b)
 {
     const double d = b.re * b.re + b.im * b.im;
     return (ec_c128){(a.re * b.re + a.im * b.im) / d, (a.im * b.re - a.re * b.im) / d};
 }
 
-static int fill_output(const take *t, const ec_fdtd_what *w, const double *values,
-                       const ec_fdtd_result *r, double *to)
+/* An output over frequency. */
+static void fill_curve(const take *t, const ec_fdtd_what *w, double *to)
+{
+    const ec_fdtd_config *c = &t->ev->setup->model->config;
+
+    for (int32_t f = 0; f < c->n_frequencies; f++) {
+        const ec_fdtd_wave *i = t->wave + (size_t)w->i * (size_t)c->n_frequencies + f;
+        const ec_fdtd_wave *j = t->wave + (size_t)w->j * (size_t)c->n_frequencies + f;
+        double sum = 0;
+        if (w->output == EC_FDTD_BALANCE) {
+            for (int32_t p = 0; p < c->n_ports; p++)
+                if (has_waves(c->ports + p)) {
+                    const ec_c128 b = t->wave[(size_t)p * (size_t)c->n_frequencies + f].b;
+                    sum += b.re * b.re + b.im * b.im;
+                }
+            to[f] = is_silent(&t->ev->setup->fdtd, f)
+                        ? NAN
+                        : sum / (j->a.re * j->a.re + j->a.im * j->a.im);
+            continue;
+        }
+        const ec_c128 q = w->output == EC_FDTD_S           ? quotient(i->b, j->a)
+                          : w->output == EC_FDTD_IMPEDANCE ? quotient(j->v, j->i)
+                          : w->output == EC_FDTD_GAMMA     ? i->gamma
+                                                           : i->impedance;
+        const bool silent = is_silent(&t->ev->setup->fdtd, f);
+        to[2 * f] = silent ? NAN : q.re;
+        to[2 * f + 1] = silent ? NAN : q.im;
+    }
+}
+
+static int fill_output(const take *t, const ec_fdtd_what *w, const ec_fdtd_result *r, double *to)
 {
     const ec_fdtd_config *c = &t->ev->setup->model->config;
 
     switch (w->output) {
     case EC_FDTD_S:
     case EC_FDTD_IMPEDANCE:
-        for (int32_t f = 0; f < c->n_frequencies; f++) {
-            const ec_c128 q =
-                w->output == EC_FDTD_S
-                    ? quotient(wave(c, values, r, w->i, -1, f), wave(c, values, r, w->j, 1, f))
-                    : quotient(sum_of(c, r, w->j, EC_FDTD_VOLTAGE, f),
-                               sum_of(c, r, w->j, EC_FDTD_THROUGH, f));
-            to[2 * f] = q.re;
-            to[2 * f + 1] = q.im;
-        }
-        return EC_OK;
     case EC_FDTD_BALANCE:
-        for (int32_t f = 0; f < c->n_frequencies; f++) {
-            const ec_c128 a = wave(c, values, r, w->j, 1, f);
-            double sum = 0;
-            for (int32_t i = 0; i < c->n_ports; i++)
-                if (has_waves(c->ports + i)) {
-                    const ec_c128 b = wave(c, values, r, i, -1, f);
-                    sum += b.re * b.re + b.im * b.im;
-                }
-            to[f] = sum / (a.re * a.re + a.im * a.im);
-        }
+    case EC_FDTD_LINE_IMPEDANCE:
+    case EC_FDTD_GAMMA:
+        fill_curve(t, w, to);
         return EC_OK;
     case EC_FDTD_STEPS:
         *to = (double)r->steps;
@@ -464,13 +528,15 @@ static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result
     const double *values = t->values + design * (size_t)ev->setup->n_in;
     int status = r->status;
 
+    if (status >= 0)
+        ec_fdtd_waves(&ev->setup->fdtd, values, r, t->wave);
     for (int32_t o = 0; o < ev->call->n_out && status >= 0; o++) {
         const ec_fdtd_what *w = what_of(ev->call, o);
         if (ev->wanted[o] && w->output != EC_FDTD_CELLS && w->j == ev->driven[driven]) {
             const ec_call_output *out = ev->call->out + o;
             const size_t words =
                 (size_t)(out->rank ? out->shape[0] : 1) * (out->dtype == EC_C128 ? 2 : 1);
-            status = fill_output(t, w, values, r, t->out[o] + design * words);
+            status = fill_output(t, w, r, t->out[o] + design * words);
         }
     }
     if (status >= 0 && !r->settled && isfinite(ev->setup->model->config.decay_db))
@@ -546,7 +612,9 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
     uint8_t *bad = calloc(n, 1), *old = calloc(n, 1);
     take t = {.ev = ev, .values = values, .status = bad, .n = n};
     t.out = calloc((size_t)call->n_out + 1, sizeof *t.out);
-    if (!values || !bad || !old || !t.out)
+    t.wave = calloc((size_t)s->model->config.n_ports * (size_t)s->model->config.n_frequencies + 1,
+                    sizeof *t.wave);
+    if (!values || !bad || !old || !t.out || !t.wave)
         rc = ec_fail(EC_ERR_MEMORY, "fdtd: no memory for %zu designs", n);
     for (int32_t o = 0; o < call->n_out && rc >= 0; o++) {
         const ec_call_output *q = call->out + o;
@@ -592,6 +660,7 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
     for (int32_t o = 0; t.out && o < call->n_out; o++)
         free(t.out[o]);
     free(t.out);
+    free(t.wave);
     free(values);
     free(bad);
     free(old);

@@ -83,8 +83,9 @@ typedef enum ec_fdtd_port_kind {
     EC_FDTD_ELEMENT,    /* R, L, C without a source; no row of S */
     EC_FDTD_CURRENT,    /* a current source, which loads nothing; no row of S */
     EC_FDTD_PROBE,      /* a voltage along from..to and the current there; no row of S */
-    EC_FDTD_MICROSTRIP, /* of a line along line_axis; see line_* */
-    EC_FDTD_COAX
+    EC_FDTD_MICROSTRIP, /* of a line along line_axis: from the ground to the strip, over its width */
+    EC_FDTD_COAX        /* of a line along line_axis: from the outer conductor to the middle of the
+                           inner one */
 } ec_fdtd_port_kind;
 
 typedef struct ec_fdtd_port {
@@ -98,8 +99,12 @@ typedef struct ec_fdtd_port {
     ec_fdtd_number farads;  /* of an element: 0 for none */
     bool series;            /* of an element: in series, else side by side */
     bool driven;            /* S_ij with j this port may be asked for */
-    /* Ports of a line: it runs along line_axis from `from`, towards +1 or -1; waves are taken
-     * `plane` from there, and their phases brought `shift` further. */
+    /* Ports of a line: it runs along line_axis from `from`, towards +1 or -1. There it is driven, and
+     * closed by `ohms`, to which its waves refer; with ohms INFINITY nothing closes it, the line
+     * should go on behind into an absorbing wall, and waves refer to its own impedance. They are
+     * taken about `plane` from there, at least two cells and best some heights of the line, and
+     * brought to the plane exactly `plane` + `shift` from the start. Where ohms differ from the line's
+     * impedance that plane is best the start (shift = -plane), as only there ohms close it. */
     int line_axis, line_sign;
     ec_fdtd_number plane, shift;
 } ec_fdtd_port;
@@ -112,8 +117,10 @@ typedef enum ec_fdtd_wall {
 } ec_fdtd_wall;
 
 typedef enum ec_fdtd_pulse_kind {
-    EC_FDTD_PULSE_AUTO, /* modulated, or Gaussian where the band begins below a fifth of its end */
-    EC_FDTD_GAUSSIAN,   /* e^(-(t - t0)^2 / T^2): has a mean */
+    /* Modulated; where the band begins below a fifth of its end Gaussian, or differentiated where a
+     * source without a resistance would leave a charge. */
+    EC_FDTD_PULSE_AUTO,
+    EC_FDTD_GAUSSIAN,       /* e^(-(t - t0)^2 / T^2): has a mean */
     EC_FDTD_DIFFERENTIATED, /* its derivative */
     EC_FDTD_MODULATED       /* times a sine at `centre` */
 } ec_fdtd_pulse_kind;
@@ -157,14 +164,17 @@ typedef struct ec_fdtd_config {
 /* No objects; PML walls, 8 layers; 20 cells a wavelength, growth 1.4; 40 dB; float32. */
 EC_API void ec_fdtd_config_default(ec_fdtd_config *config);
 
+/* What depends on frequency is NaN where the pulse has less than -60 dB of its spectrum's peak. */
 typedef enum ec_fdtd_output {
     EC_FDTD_S,         /* S_ij, [frequency], c128; i receives, j is driven */
     EC_FDTD_IMPEDANCE, /* V / I of port j with it driven, [frequency], c128 */
     EC_FDTD_STEPS,     /* steps that the domain with port j driven took */
     EC_FDTD_BALANCE,   /* sum over i of |S_ij|^2, [frequency]: at most 1 for what is passive */
     EC_FDTD_CELLS,     /* cells of the domain */
-    EC_FDTD_MODES      /* frequencies of the highest `count` peaks of port i's voltage, ascending,
+    EC_FDTD_MODES,     /* frequencies of the highest `count` peaks of port i's voltage, ascending,
                           with port j driven: [count]; NaN behind the last */
+    EC_FDTD_LINE_IMPEDANCE, /* of the line of port i with port j driven, ohm, [frequency], c128 */
+    EC_FDTD_GAMMA           /* its propagation constant, 1/m, [frequency], c128 */
 } ec_fdtd_output;
 
 typedef struct ec_fdtd_what {

@@ -1,20 +1,30 @@
-/* fdtd_build.c: a candidate's numbers into lines, objects, loads, sources and probes. */
+/* fdtd_build.c: a candidate's numbers into lines, objects and a pulse; fdtd_ports.c has its ports. */
 #include "fdtd_build_internal.h"
+
+#include "fdtd_ports_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- what all candidates share ------------------------------------------------------------------ */
 
-static bool is_port(ec_fdtd_port_kind kind)
-{
-    return kind != EC_FDTD_ELEMENT;
-}
-
 /* The time constant T of e^(-(t / T)^2) whose spectrum e^(-(pi f T)^2) is 20 dB down at `width`. */
 static double pulse_time(double width)
 {
     return sqrt(log(10)) / (EC_PI * width);
+}
+
+/* Whether a source may leave a charge behind that nothing takes away: a current into an insulated
+ * conductor. */
+static bool charges(const ec_fdtd_config *c)
+{
+    for (int32_t p = 0; p < c->n_ports; p++) {
+        const ec_fdtd_port *port = c->ports + p;
+        if (port->kind == EC_FDTD_CURRENT ||
+            (ec_fdtd_is_line(port->kind) && port->ohms.expr < 0 && isinf(port->ohms.value)))
+            return true;
+    }
+    return false;
 }
 
 void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,
@@ -26,7 +36,7 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
     memset(setup, 0, sizeof *setup);
     setup->model = model;
     setup->lines = lines;
-    setup->n_probes = c->n_ports * EC_FDTD_PORT_PROBES;
+    setup->n_probes = ec_fdtd_line_probe(c, c->n_ports);
     for (int i = 0; i < 3; i++) {
         s->n[i] = ec_fdtd_line_cells(lines, i);
         for (int side = 0; side < 2; side++)
@@ -48,8 +58,8 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
     }
     const double low = c->frequency[0], high = c->frequency[c->n_frequencies - 1];
     setup->pulse = c->pulse != EC_FDTD_PULSE_AUTO ? c->pulse
-                   : low < 0.2 * high             ? EC_FDTD_GAUSSIAN
-                                                  : EC_FDTD_MODULATED;
+                   : low < 0.2 * high ? (charges(c) ? EC_FDTD_DIFFERENTIATED : EC_FDTD_GAUSSIAN)
+                                      : EC_FDTD_MODULATED;
     setup->pulse_centre = isfinite(c->pulse_centre) ? c->pulse_centre : 0.5 * (low + high);
     setup->pulse_width = isfinite(c->pulse_width)            ? c->pulse_width
                          : setup->pulse == EC_FDTD_MODULATED ? fmax(0.5 * (high - low), 0.1 * high)
@@ -80,9 +90,10 @@ static bool allocate(const ec_fdtd_setup *s, ec_fdtd_build *b)
     b->solid = calloc((size_t)c->n_objects + 1, sizeof *b->solid);
     b->medium = calloc((size_t)c->n_materials + 1, sizeof *b->medium);
     b->point = reals(2 * points + 1);
+    b->run = calloc((size_t)c->n_ports + 1, sizeof *b->run);
     b->n_sources = calloc((size_t)c->n_ports + 1, sizeof *b->n_sources);
     b->source = calloc((size_t)c->n_ports + 1, sizeof *b->source);
-    return ok && b->solid && b->medium && b->point && b->n_sources && b->source;
+    return ok && b->solid && b->medium && b->point && b->run && b->n_sources && b->source;
 }
 
 /* Grading of the absorbing layers at depth x (0 at their inner side, 1 at the wall) behind cells of
@@ -258,176 +269,6 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
     return EC_OK;
 }
 
-/* ---- ports -------------------------------------------------------------------------------------- */
-
-/* Nearest node of an axis, checked: a line must be there unless the model snaps. */
-static int node_of(const ec_fdtd_setup *s, const ec_fdtd_build *b, int axis, double x, int *node)
-{
-    const double *line = b->line[axis];
-    const int n = s->shape.n[axis];
-    int at = 0;
-
-    for (int i = 1; i <= n; i++)
-        if (fabs(line[i] - x) < fabs(line[at] - x))
-            at = i;
-    const double cell = at < n ? line[at + 1] - line[at] : line[n] - line[n - 1];
-    const double off = fabs(line[at] - x) / cell;
-    if (!(off < (s->model->config.grid.snap ? 0.5001 : 1e-4)))
-        return ec_fail(EC_ERR_RANGE, "no grid line at %c = %.9g m: the nearest is at %.9g m",
-                       "xyz"[axis], x, line[at]);
-    *node = at;
-    return EC_OK;
-}
-
-/* Length of the dual edge through a node. */
-static double dual(const ec_fdtd_setup *s, const ec_fdtd_build *b, int axis, int node)
-{
-    const double *x = b->line[axis];
-    const int n = s->shape.n[axis];
-    return 0.5 * (x[node < n ? node + 1 : n] - x[node > 0 ? node - 1 : 0]);
-}
-
-/* The edges of a port: columns of nodes [lo, hi] across the axis, edges [lo, hi) along it. */
-typedef struct strip {
-    int lo[3], hi[3], axis, columns;
-    double direction; /* +1: from the low to the high end */
-    double length;
-} strip;
-
-static int strip_of(const ec_fdtd_setup *s, const ec_fdtd_build *b, const ec_fdtd_port *port,
-                    const double *values, strip *to)
-{
-    *to = (strip){.axis = port->axis, .columns = 1, .direction = 1};
-    for (int axis = 0; axis < 3; axis++) {
-        int from, end, status;
-        const double x = value_of(port->from[axis], values), y = value_of(port->to[axis], values);
-        if ((status = node_of(s, b, axis, x, &from)) != EC_OK ||
-            (status = node_of(s, b, axis, y, &end)) != EC_OK)
-            return ec_fail(status, "port '%s': %s", port->name, ec_error_text());
-        if (axis == port->axis && from > end)
-            to->direction = -1;
-        to->lo[axis] = from < end ? from : end;
-        to->hi[axis] = from < end ? end : from;
-        if (axis != port->axis)
-            to->columns *= to->hi[axis] - to->lo[axis] + 1;
-    }
-    if (to->lo[port->axis] == to->hi[port->axis])
-        return ec_fail(EC_ERR_RANGE,
-                       "port '%s': its ends are on one grid line along %c: it needs a length",
-                       port->name, "xyz"[port->axis]);
-    to->length = b->line[port->axis][to->hi[port->axis]] - b->line[port->axis][to->lo[port->axis]];
-    return EC_OK;
-}
-
-typedef struct parts {
-    int32_t loads, e_terms, h_terms, sources;
-} parts;
-
-/* Adds what one edge of a port is: without arrays it only counts. */
-static void edge(const ec_fdtd_setup *s, ec_fdtd_build *b, int32_t p, const strip *q, const int *at,
-                 const double *values, bool write, parts *n)
-{
-    const ec_fdtd_port *port = s->model->config.ports + p;
-    const ec_fdtd_shape *shape = &s->shape;
-    const int c = q->axis, u = (c + 1) % 3, v = (c + 2) % 3;
-    const double length = b->line[c][at[c] + 1] - b->line[c][at[c]];
-    const double area = dual(s, b, u, at[u]) * dual(s, b, v, at[v]);
-    const int64_t place = ec_fdtd_at(shape, at[0], at[1], at[2]);
-    const int64_t first = shape->plane, component = shape->plane * (shape->n[2] + 1);
-    const double ohms = value_of(port->ohms, values) * q->columns;
-    const double farads = value_of(port->farads, values) / q->columns;
-
-    if (port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_ELEMENT) {
-        if (write)
-            b->load[n->loads] =
-                (ec_fdtd_load){c,
-                               at[0],
-                               at[1],
-                               at[2],
-                               q->length / (length * ohms),
-                               port->kind == EC_FDTD_ELEMENT ? farads * q->length / length : 0};
-        n->loads++;
-    }
-    if (!is_port(port->kind))
-        return;
-    if (write)
-        b->e_term[n->e_terms] = (ec_fdtd_term){c * shape->field + first + place, at[2],
-                                               p * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE,
-                                               -q->direction * length / q->columns};
-    n->e_terms++;
-    if (at[c] == (q->lo[c] + q->hi[c] - 1) / 2)
-        for (int t = 0; t < 4; t++) { /* around the edge: +H_v, -H_v behind, -H_u, +H_u behind */
-            const int along = t < 2 ? v : u, across = t < 2 ? u : v;
-            int face[3] = {at[0], at[1], at[2]};
-            face[across] -= t == 1 || t == 3;
-            if (face[across] < 0)
-                continue;
-            if (write)
-                b->h_term[n->h_terms] = (ec_fdtd_term){
-                    (3 + along) * shape->field + first +
-                        ec_fdtd_at(shape, face[0], face[1], face[2]),
-                    face[2], p * EC_FDTD_PORT_PROBES + EC_FDTD_THROUGH,
-                    (t == 0 || t == 3 ? 1 : -1) * q->direction * dual(s, b, along, at[along])};
-            n->h_terms++;
-        }
-    if (port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_CURRENT) {
-        /* The source's current through the resistance, or the current itself: a density that
-         * flows along the port, against E. */
-        const double amps = port->kind == EC_FDTD_LUMPED ? 1 / ohms : 1.0 / q->columns;
-        if (write)
-            b->source[p][n->sources] =
-                (ec_fdtd_source){c * shape->field + first + place, c * component + place, at[2],
-                                 -q->direction * amps / area};
-        n->sources++;
-    }
-}
-
-/* Goes over all edges of all ports: counts them, then writes them. */
-static int ports(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *b, bool write)
-{
-    const ec_fdtd_config *c = &s->model->config;
-    parts n = {0, 0, 0, 0};
-
-    for (int32_t p = 0; p < c->n_ports; p++) {
-        strip all;
-        int at[3], status = strip_of(s, b, c->ports + p, values, &all);
-        if (status != EC_OK)
-            return status;
-        n.sources = 0;
-        const int axis = all.axis;
-        for (at[2] = all.lo[2]; at[2] <= all.hi[2] - (axis == 2); at[2]++)
-            for (at[1] = all.lo[1]; at[1] <= all.hi[1] - (axis == 1); at[1]++)
-                for (at[0] = all.lo[0]; at[0] <= all.hi[0] - (axis == 0); at[0]++)
-                    edge(s, b, p, &all, at, values, write, &n);
-        if (!write && n.sources) {
-            b->source[p] = calloc((size_t)n.sources, sizeof *b->source[p]);
-            if (!b->source[p])
-                return ec_fail(EC_ERR_MEMORY, "no memory for a port's sources");
-        }
-        b->n_sources[p] = n.sources;
-    }
-    if (!write) {
-        b->load = calloc((size_t)n.loads + 1, sizeof *b->load);
-        b->e_term = calloc((size_t)n.e_terms + 1, sizeof *b->e_term);
-        b->h_term = calloc((size_t)n.h_terms + 1, sizeof *b->h_term);
-        if (!b->load || !b->e_term || !b->h_term)
-            return ec_fail(EC_ERR_MEMORY, "no memory for ports");
-    }
-    b->n_loads = n.loads;
-    b->n_e_terms = n.e_terms;
-    b->n_h_terms = n.h_terms;
-    return EC_OK;
-}
-
-static int by_plane(const void *a, const void *b)
-{
-    const ec_fdtd_term *x = a, *y = b;
-    if (x->k != y->k)
-        return x->k < y->k ? -1 : 1;
-    return x->probe != y->probe ? (x->probe < y->probe ? -1 : 1)
-                                : (x->index < y->index ? -1 : x->index > y->index);
-}
-
 /* ---- pulse -------------------------------------------------------------------------------------- */
 
 static int pulse(const ec_fdtd_setup *s, ec_fdtd_build *b)
@@ -448,6 +289,23 @@ static int pulse(const ec_fdtd_setup *s, ec_fdtd_build *b)
     return EC_OK;
 }
 
+static double bell(double x)
+{
+    return exp(-x * x);
+}
+
+double ec_fdtd_pulse_level(const ec_fdtd_setup *s, double frequency)
+{
+    const double scale = EC_PI * pulse_time(s->pulse_width), x = scale * frequency;
+
+    if (s->pulse == EC_FDTD_GAUSSIAN)
+        return bell(x);
+    if (s->pulse == EC_FDTD_DIFFERENTIATED)
+        return sqrt(2) * exp(0.5) * x * bell(x);
+    const double centre = scale * s->pulse_centre;
+    return fabs(bell(x - centre) - bell(x + centre));
+}
+
 /* ---- build -------------------------------------------------------------------------------------- */
 
 int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
@@ -463,11 +321,8 @@ int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fd
         goto fail;
     spacings(setup, b);
     if ((status = objects(setup, values, b)) != EC_OK || (status = pulse(setup, b)) != EC_OK ||
-        (status = ports(setup, values, b, false)) != EC_OK ||
-        (status = ports(setup, values, b, true)) != EC_OK)
+        (status = ec_fdtd_ports_build(setup, values, b)) != EC_OK)
         goto fail;
-    qsort(b->e_term, (size_t)b->n_e_terms, sizeof *b->e_term, by_plane);
-    qsort(b->h_term, (size_t)b->n_h_terms, sizeof *b->h_term, by_plane);
     *build = b;
     return EC_OK;
 fail:
@@ -495,6 +350,8 @@ void ec_fdtd_build_destroy(const ec_fdtd_setup *setup, ec_fdtd_build **build)
     free(b->load);
     free(b->e_term);
     free(b->h_term);
+    free(b->branch);
+    free(b->run);
     free(b->n_sources);
     free(b->source);
     free(b->wave);

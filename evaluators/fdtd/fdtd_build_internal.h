@@ -11,6 +11,37 @@ EC_C_BEGIN
 /* Probes of a port: its voltage, known at s + 1 in units of dt after step s, and its current, at s +
  * 1/2. */
 enum { EC_FDTD_VOLTAGE, EC_FDTD_THROUGH, EC_FDTD_PORT_PROBES };
+/* Further probes of a port of a line, behind those of all ports: see fdtd_waves_internal.h. */
+enum { EC_FDTD_V_BEHIND, EC_FDTD_V_AHEAD, EC_FDTD_I_AHEAD, EC_FDTD_LINE_PROBES };
+
+static inline bool ec_fdtd_is_line(ec_fdtd_port_kind kind)
+{
+    return kind == EC_FDTD_MICROSTRIP || kind == EC_FDTD_COAX;
+}
+
+/* The first further probe of a port of a line; of port n_ports: the number of probes. */
+static inline int32_t ec_fdtd_line_probe(const ec_fdtd_config *c, int32_t port)
+{
+    int32_t probe = c->n_ports * EC_FDTD_PORT_PROBES;
+    for (int32_t p = 0; p < port; p++)
+        probe += ec_fdtd_is_line(c->ports[p].kind) ? EC_FDTD_LINE_PROBES : 0;
+    return probe;
+}
+
+/* When a probe's sample of step s is: (s + this) dt. */
+static inline double ec_fdtd_probe_offset(const ec_fdtd_config *c, int32_t probe)
+{
+    const int32_t further = probe - c->n_ports * EC_FDTD_PORT_PROBES;
+    const bool current = further < 0 ? probe % EC_FDTD_PORT_PROBES == EC_FDTD_THROUGH
+                                     : further % EC_FDTD_LINE_PROBES == EC_FDTD_I_AHEAD;
+    return current ? 0.5 : 1;
+}
+
+/* Where a port of a line is measured, m along it. */
+typedef struct ec_fdtd_run {
+    double at;            /* from its start to the plane, on a grid line */
+    double behind, ahead; /* cells before and after the plane */
+} ec_fdtd_run;
 
 /* What is the same for all candidates of a call. */
 typedef struct ec_fdtd_setup {
@@ -36,6 +67,9 @@ typedef struct ec_fdtd_build {
     ec_fdtd_load *load;
     int32_t n_e_terms, n_h_terms;
     ec_fdtd_term *e_term, *h_term;
+    int32_t n_branches;
+    ec_fdtd_branch *branch;
+    ec_fdtd_run *run;   /* [port], of ports of lines */
     int32_t *n_sources; /* [port] with this port driven */
     ec_fdtd_source **source;
     int64_t n_wave;
@@ -45,6 +79,8 @@ typedef struct ec_fdtd_build {
 /* Fills setup from a model and its line plan, which it borrows. */
 void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,
                         ec_fdtd_setup *setup);
+/* Magnitude of the pulse's spectrum over its peak. */
+double ec_fdtd_pulse_level(const ec_fdtd_setup *setup, double frequency);
 /* values: the candidate's numbers. A candidate that cannot be built is an error with a sentence. */
 int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build);
 void ec_fdtd_build_destroy(const ec_fdtd_setup *setup, ec_fdtd_build **build);

@@ -13,11 +13,11 @@
  *   H_c = a H_c + b (E_c2' along c1 / d1 - E_c1' along c2 / d2),   b < 0
  *   E_c = a E_c + b (H_c2' along c1 / d1 - H_c1' along c2 / d2)
  * then the absorbing layers' terms along c1 and c2 (convolutional: J. A. Roden and S. D. Gedney,
- * Microw. Opt. Technol. Lett. 27, 2000), then sources. */
+ * Microw. Opt. Technol. Lett. 27, 2000), then sources, then branches. */
 #ifndef EC_FDTD_DOMAIN_INTERNAL_H
 #define EC_FDTD_DOMAIN_INTERNAL_H
 
-#include "../../core/base.h"
+#include "fdtd_branch_internal.h"
 
 EC_C_BEGIN
 
@@ -76,6 +76,9 @@ typedef struct ec_fdtd_domain {
     int32_t n_sources;
     const double *wave; /* [n_wave], at the times step + 1/2 */
     int64_t n_wave;
+    const ec_fdtd_branch *branch; /* after the sources */
+    double *branch_state;         /* [n_branches][EC_FDTD_BRANCH_STATE], 0 at first */
+    int32_t n_branches;
     const ec_fdtd_term *e_term, *h_term;
     int32_t n_e_terms, n_h_terms;
     double *series; /* [probe][window], set to 0 before; from `step` on */

@@ -14,7 +14,7 @@ enum { EC_FDTD_TOGETHER = 8 };
 
 /* Where a step is in its domain's sorted lists. */
 typedef struct ec_fdtd_cursor {
-    int32_t h_term, e_term, source;
+    int32_t h_term, e_term, source, branch;
 } ec_fdtd_cursor;
 
 /* A cache line each, so that one thread's count does not slow another's. */

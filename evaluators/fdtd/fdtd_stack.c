@@ -37,7 +37,7 @@ typedef struct holding {
     bool indexed;
     void *magnetic; /* ha, hb */
     room blob;      /* everything else of the build */
-    size_t wave, e_term, h_term, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3]; /* in blob */
+    size_t wave, e_term, h_term, branch, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3]; /* in blob */
 } holding;
 
 typedef struct slot {
@@ -46,7 +46,7 @@ typedef struct slot {
     int32_t driven; /* of wants */
     holding *of;
     void *field, *psi;
-    room source;
+    room source, branch_state;
     double peak;   /* J */
     double energy; /* J, at the last look */
     ec_c128 *last; /* [port][frequency]: waves at an earlier look */
@@ -146,6 +146,7 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
             backend->ops->release(backend, s->slot[i].field);
             backend->ops->release(backend, s->slot[i].psi);
             backend->ops->release(backend, s->slot[i].source.memory);
+            backend->ops->release(backend, s->slot[i].branch_state.memory);
             free(s->slot[i].last);
             free(s->slot[i].kept);
         }
@@ -231,7 +232,7 @@ static int create_slots(ec_fdtd_stack *s)
         if (there[i].bytes > 0)
             status = backend->ops->alloc(backend, there[i].bytes, there[i].memory);
     for (int32_t i = 0; offset && i < setup->n_probes; i++)
-        offset[i] = i % EC_FDTD_PORT_PROBES == EC_FDTD_VOLTAGE ? 1 : 0.5;
+        offset[i] = ec_fdtd_probe_offset(c, i);
     if (status >= 0)
         status = backend->ops->upload(backend, s->frequency, c->frequency,
                                       (size_t)c->n_frequencies * sizeof(double));
@@ -388,6 +389,7 @@ static int place(ec_fdtd_stack *s, holding *h)
     h->wave = put(&p, b->wave, (size_t)b->n_wave * sizeof *b->wave);
     h->e_term = put(&p, b->e_term, (size_t)b->n_e_terms * sizeof *b->e_term);
     h->h_term = put(&p, b->h_term, (size_t)b->n_h_terms * sizeof *b->h_term);
+    h->branch = put(&p, b->branch, (size_t)b->n_branches * sizeof *b->branch);
     const size_t solid = put(&q, b->solid, (size_t)b->n_solids * sizeof *b->solid);
     const size_t medium = put(&q, b->medium, (size_t)b->n_media * sizeof *b->medium);
     const size_t point = put(&q, b->point, 2 * (size_t)b->n_points * sizeof *b->point);
@@ -476,10 +478,14 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
     const int32_t port = s->wants->driven[driven];
     const size_t component = component_of(setup);
     char *blob = h->blob.memory, *coefficient = h->coefficient.memory;
+    const size_t states = (size_t)b->n_branches * EC_FDTD_BRANCH_STATE * sizeof(double);
     parcel p = {0};
 
     put(&p, b->source[port], (size_t)b->n_sources[port] * sizeof *b->source[port]);
     if ((status = send(backend, &p, &q->source)) < 0 ||
+        (status = reserve(backend, &q->branch_state, states)) < 0 ||
+        (states > 0 &&
+         (status = backend->ops->fill(backend, q->branch_state.memory, 0, states)) < 0) ||
         (status = backend->ops->fill(backend, q->field, 0, field_bytes(setup))) < 0 ||
         (psi_bytes(setup) > 0 &&
          (status = backend->ops->fill(backend, q->psi, 0, psi_bytes(setup))) < 0) ||
@@ -498,6 +504,9 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
                           .n_sources = b->n_sources[port],
                           .wave = (void *)(blob + h->wave),
                           .n_wave = b->n_wave,
+                          .branch = (void *)(blob + h->branch),
+                          .branch_state = q->branch_state.memory,
+                          .n_branches = b->n_branches,
                           .e_term = (void *)(blob + h->e_term),
                           .h_term = (void *)(blob + h->h_term),
                           .n_e_terms = b->n_e_terms,
@@ -683,11 +692,19 @@ static bool look(ec_fdtd_stack *s, int32_t i, ec_fdtd_result *result)
                                .dt = d->dt,
                                .sum = s->sum_here + (size_t)i * (size_t)s->setup->n_probes *
                                                         (size_t)c->n_frequencies,
-                               .series = q->kept};
+                               .series = q->kept,
+                               .run = q->of->build->run};
     if (!isfinite(q->energy)) {
         result->status =
             ec_fail(EC_ERR_RANGE, "the fields grew beyond all bounds within %lld steps",
                     (long long)d->step);
+        return true;
+    }
+    if (d->step - d->steps >= d->n_wave && q->peak > 0 && q->energy > 1e3 * q->peak) {
+        result->status = ec_fail(EC_ERR_RANGE,
+                                 "the fields grow without a source: their energy rose from at most "
+                                 "%.3g to %.3g J by step %lld",
+                                 q->peak, q->energy, (long long)d->step);
         return true;
     }
     q->peak = fmax(q->peak, q->energy);

@@ -18,11 +18,12 @@ typedef struct ec_fdtd_stack ec_fdtd_stack;
 typedef struct ec_fdtd_result {
     int status; /* EC_OK, or why it has no result (ec_fdtd_result.text) */
     int64_t steps;
-    double dt;      /* s */
-    double decay;   /* energy at the end over the highest, 0 to 1 */
-    bool settled;   /* it ended before max_steps */
-    ec_c128 *sum;   /* [probe][frequency]: V s and A s */
-    double *series; /* [kept probe][max_steps], or NULL */
+    double dt;              /* s */
+    double decay;           /* energy at the end over the highest, 0 to 1 */
+    bool settled;           /* it ended before max_steps */
+    ec_c128 *sum;           /* [probe][frequency]: V s and A s */
+    double *series;         /* [kept probe][max_steps], or NULL */
+    const ec_fdtd_run *run; /* [port] */
 } ec_fdtd_result;
 
 /* Which domains a call needs, and what of them. */

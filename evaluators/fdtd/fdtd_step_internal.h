@@ -152,6 +152,14 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
                 REAL *e = (REAL *)d->field + q->index;
                 *e = *e + ((const REAL *)d->b)[q->edge] * (REAL)(q->scale * d->wave[step]);
             }
+        for (; side == 0 && at->branch < d->n_branches && d->branch[at->branch].k == k;
+             at->branch++) {
+            const ec_fdtd_branch *q = d->branch + at->branch;
+            REAL *e = (REAL *)d->field + q->index;
+            *e = (REAL)ec_fdtd_branch_step(
+                q, d->branch_state + (int64_t)at->branch * EC_FDTD_BRANCH_STATE, (double)*e,
+                (double)((const REAL *)d->b)[q->edge]);
+        }
         for (; *next < n_terms && term[*next].k == k; ++*next)
             d->series[(int64_t)term[*next].probe * args->window + slot] +=
                 term[*next].weight * (double)field[term[*next].index];
@@ -170,7 +178,7 @@ static void NAME(domain_steps)(const ec_fdtd_steps_args *args, const ec_fdtd_dom
     for (int first = 0; first < d->steps; first += together) {
         const int n = d->steps - first < together ? d->steps - first : together;
         for (int t = 0; t < n; t++)
-            at[t] = (ec_fdtd_cursor){0, 0, 0};
+            at[t] = (ec_fdtd_cursor){0};
         for (int front = 0; front < planes + n - 1; front++)
             for (int t = 0; t < n; t++)
                 if (front - t >= 0 && front - t < planes)
@@ -188,7 +196,7 @@ static void NAME(domain_pipe)(const ec_fdtd_steps_args *args, const ec_fdtd_doma
 
     NAME(open)(&args->shape, d, &p);
     for (int t = thread; t < d->steps; t += threads) {
-        ec_fdtd_cursor at = {0, 0, 0};
+        ec_fdtd_cursor at = {0};
         for (int k = 0; k < planes; k++) {
             if (t > 0)
                 ec_fdtd_wait(done + (t - 1) % threads,

@@ -1,0 +1,664 @@
+/* fdtd_ports.c: ports, elements and probes as edges of a grid. */
+#include "fdtd_ports_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Edges side by side between two ends, which share a current by the areas of their dual faces, so that its
+ * density is the same in all of them: columns of nodes [lo, hi] across the axis, edges [lo, hi) along
+ * it. */
+typedef struct strip {
+    int lo[3], hi[3], axis;
+    double direction; /* +1: from the low to the high end */
+    double length;    /* m */
+} strip;
+
+enum { PATHS = 4 };
+
+/* A port on the grid. */
+typedef struct layout {
+    int32_t n_strips; /* in parallel: one, or a coaxial port's paths */
+    strip strip[PATHS];
+    double area; /* of the dual faces of all columns, m^2: a column's share is its part of it */
+    int plane;   /* a line's: node of the measuring plane */
+    int lo[3], hi[3]; /* a line's: nodes of its conductor across it */
+} layout;
+
+/* An edge that a port loads or drives. */
+typedef struct taken {
+    int64_t edge;
+    int32_t port;
+} taken;
+
+typedef struct work {
+    const ec_fdtd_setup *setup;
+    const ec_fdtd_config *config;
+    const double *values;
+    ec_fdtd_build *b;
+    bool write; /* else things are counted */
+    int32_t loads, branches, e_terms, h_terms, sources, edges;
+    taken *taken;
+    ec_fdtd_structure structure; /* on the host */
+    ec_fdtd_raster_args raster;
+} work;
+
+static double value_of(ec_fdtd_number n, const double *values)
+{
+    return ec_fdtd_number_of(n, values);
+}
+
+static const char *name_of(const ec_fdtd_port *p)
+{
+    return p->name ? p->name : "";
+}
+
+/* ---- the grid ----------------------------------------------------------------------------------- */
+
+/* Nearest node of an axis, checked: a line must be there unless the model snaps. */
+static int node_of(const work *w, int axis, double x, int *node)
+{
+    const double *line = w->b->line[axis];
+    const int n = w->setup->shape.n[axis], at = ec_fdtd_nearest_line(n, line, x);
+    const double cell = at < n ? line[at + 1] - line[at] : line[n] - line[n - 1];
+
+    if (!(fabs(line[at] - x) / cell < (w->config->grid.snap ? 0.5001 : 1e-4)))
+        return ec_fail(EC_ERR_RANGE, "no grid line at %c = %.9g m: the nearest is at %.9g m",
+                       "xyz"[axis], x, line[at]);
+    *node = at;
+    return EC_OK;
+}
+
+/* Length of the dual edge through a node. */
+static double dual(const work *w, int axis, int node)
+{
+    const double *x = w->b->line[axis];
+    const int n = w->setup->shape.n[axis];
+    return 0.5 * (x[node < n ? node + 1 : n] - x[node > 0 ? node - 1 : 0]);
+}
+
+static double cell_of(const work *w, int axis, int cell)
+{
+    return w->b->line[axis][cell + 1] - w->b->line[axis][cell];
+}
+
+/* Whether an edge conducts better than it polarises at the highest frequency. */
+static bool conducts(const work *w, int c, const int *place)
+{
+    const double top = 2 * EC_PI * w->config->frequency[w->config->n_frequencies - 1];
+    double eps, sigma, area;
+
+    if (place[c] < 0 || place[c] >= w->setup->shape.n[c])
+        return false;
+    return !ec_fdtd_edge(&w->raster, &w->structure, c, place, &eps, &sigma, &area) ||
+           sigma > top * eps;
+}
+
+/* Whether an edge at a node conducts, other than those along `axis`. */
+static bool node_conducts(const work *w, int axis, const int *node, bool along)
+{
+    for (int c = 0; c < 3; c++)
+        for (int side = 0; side < 2; side++) {
+            int place[3] = {node[0], node[1], node[2]};
+            place[c] -= side;
+            if ((c != axis || along) && conducts(w, c, place))
+                return true;
+        }
+    return false;
+}
+
+/* ---- layouts ------------------------------------------------------------------------------------ */
+
+static int ends_of(const work *w, const ec_fdtd_port *port, int from[3], int to[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        int status = node_of(w, axis, value_of(port->from[axis], w->values), from + axis);
+        if (status >= 0)
+            status = node_of(w, axis, value_of(port->to[axis], w->values), to + axis);
+        if (status < 0)
+            return ec_fail(status, "port '%s': %s", name_of(port), ec_error_text());
+    }
+    if (from[port->axis] == to[port->axis])
+        return ec_fail(EC_ERR_RANGE,
+                       "port '%s': its ends are on one grid line along %c: it needs a length",
+                       name_of(port), "xyz"[port->axis]);
+    return EC_OK;
+}
+
+static void strip_between(const work *w, int axis, const int *from, const int *to, strip *s)
+{
+    *s = (strip){.axis = axis, .direction = from[axis] > to[axis] ? -1 : 1};
+    for (int c = 0; c < 3; c++) {
+        s->lo[c] = from[c] < to[c] ? from[c] : to[c];
+        s->hi[c] = from[c] < to[c] ? to[c] : from[c];
+    }
+    s->length = w->b->line[axis][s->hi[axis]] - w->b->line[axis][s->lo[axis]];
+}
+
+/* Of the dual face of an edge. */
+static double area_of(const work *w, int axis, const int *at)
+{
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    return dual(w, u, at[u]) * dual(w, v, at[v]);
+}
+
+/* Of all columns. */
+static double strip_area(const work *w, const strip *s)
+{
+    const int u = (s->axis + 1) % 3, v = (s->axis + 2) % 3;
+    int at[3] = {s->lo[0], s->lo[1], s->lo[2]};
+    double sum = 0;
+
+    for (at[v] = s->lo[v]; at[v] <= s->hi[v]; at[v]++)
+        for (at[u] = s->lo[u]; at[u] <= s->hi[u]; at[u]++)
+            sum += area_of(w, s->axis, at);
+    return sum;
+}
+
+/* The measuring plane, and whether the lines around it are apart from the start and in the domain. */
+static int plane_of(const work *w, const ec_fdtd_port *port, int start, layout *l)
+{
+    const int axis = port->line_axis, n = w->setup->shape.n[axis], sign = port->line_sign;
+    const double *x = w->b->line[axis], plane = value_of(port->plane, w->values);
+    const int32_t *layers = w->setup->shape.layers[axis];
+
+    l->plane = ec_fdtd_nearest_line(n, x, x[start] + sign * plane);
+    if (sign * (l->plane - start) < 2)
+        return ec_fail(
+            EC_ERR_RANGE,
+            "port '%s': its line is measured %g m from its start, which is less than two "
+            "cells (%.3g m)",
+            name_of(port), plane,
+            start + 2 * sign >= 0 && start + 2 * sign <= n ? fabs(x[start + 2 * sign] - x[start])
+                                                           : NAN);
+    if (l->plane - 1 < layers[0] || l->plane + 1 > n - layers[1])
+        return ec_fail(EC_ERR_RANGE,
+                       "port '%s': its measuring plane %g m from its start is not in "
+                       "the domain",
+                       name_of(port), plane);
+    return EC_OK;
+}
+
+/* Grows the conductor's rectangle at the measuring plane until no edge along the line around it conducts. */
+static int conductor_of(const work *w, const ec_fdtd_port *port, layout *l)
+{
+    const int axis = port->line_axis;
+    bool grown = true, any = false;
+    int place[3];
+
+    l->lo[axis] = l->hi[axis] = place[axis] = l->plane;
+    while (grown) {
+        grown = false;
+        for (int t = 1; t < 3; t++)
+            for (int side = 0; side < 2; side++) {
+                const int across = (axis + t) % 3, other = 3 - axis - across;
+                const int next = side ? l->hi[across] + 1 : l->lo[across] - 1;
+                bool found = false;
+                if (next < 0 || next > w->setup->shape.n[across])
+                    continue;
+                place[across] = next;
+                for (place[other] = l->lo[other]; place[other] <= l->hi[other]; place[other]++)
+                    found = found || conducts(w, axis, place);
+                if (found && (next == 0 || next == w->setup->shape.n[across]))
+                    return ec_fail(EC_ERR_RANGE,
+                                   "port '%s': the conductor at `to` reaches the wall of the "
+                                   "domain: a line needs a conductor of its own",
+                                   name_of(port));
+                if (found)
+                    *(side ? l->hi + across : l->lo + across) = next;
+                grown = grown || found;
+            }
+    }
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    for (place[u] = l->lo[u]; place[u] <= l->hi[u]; place[u]++)
+        for (place[v] = l->lo[v]; place[v] <= l->hi[v]; place[v]++)
+            any = any || conducts(w, axis, place);
+    if (!any)
+        return ec_fail(EC_ERR_RANGE,
+                       "port '%s': there is no conductor along %c at `to` where the line is "
+                       "measured",
+                       name_of(port), "xyz"[axis]);
+    return EC_OK;
+}
+
+/* Paths from the middle, `to`, to the outer conductor. */
+static int coax_paths(const work *w, const ec_fdtd_port *port, const int *from, const int *to,
+                      layout *l)
+{
+    for (int t = 0; t < 4; t++) {
+        const int axis = (port->line_axis + 1 + t / 2) % 3, step = t % 2 ? -1 : 1;
+        const int n = w->setup->shape.n[axis];
+        int inner[3] = {to[0], to[1], to[2]}, outer[3], place[3] = {to[0], to[1], to[2]};
+        place[port->line_axis] = l->plane;
+        while (place[axis] >= 0 && place[axis] <= n && conducts(w, port->line_axis, place))
+            place[axis] += step;
+        inner[axis] = place[axis] - step;
+        while (place[axis] >= 0 && place[axis] <= n && !conducts(w, port->line_axis, place))
+            place[axis] += step;
+        const bool asked = axis == port->axis && (from[axis] > to[axis]) == (step > 0);
+        if (asked && step * (place[axis] - from[axis]) > 0)
+            return ec_fail(EC_ERR_RANGE,
+                           "port '%s': there is no outer conductor between its middle, `to`, and "
+                           "`from`",
+                           name_of(port));
+        if (place[axis] < 0 || place[axis] > n)
+            continue;
+        memcpy(outer, inner, sizeof outer);
+        outer[axis] = place[axis];
+        strip_between(w, axis, outer, inner, l->strip + l->n_strips++);
+    }
+    return EC_OK;
+}
+
+static int layout_of(const work *w, int32_t p, layout *l)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    int from[3], to[3], status = ends_of(w, port, from, to);
+
+    *l = (layout){0};
+    if (status < 0)
+        return status;
+    if (ec_fdtd_is_line(port->kind)) {
+        const int axis = port->line_axis;
+        if (from[axis] != to[axis])
+            return ec_fail(EC_ERR_RANGE,
+                           "port '%s': `from` and `to` must have the same %c, along which its "
+                           "line runs",
+                           name_of(port), "xyz"[axis]);
+        if ((status = plane_of(w, port, from[axis], l)) < 0)
+            return status;
+        for (int c = 0; c < 3; c++) {
+            const bool coax = port->kind == EC_FDTD_COAX || c == port->axis;
+            l->lo[c] = coax || to[c] < from[c] ? to[c] : from[c];
+            l->hi[c] = coax || to[c] > from[c] ? to[c] : from[c];
+        }
+        if ((status = conductor_of(w, port, l)) < 0)
+            return status;
+        if (port->kind == EC_FDTD_MICROSTRIP && from[port->axis] >= l->lo[port->axis] &&
+            from[port->axis] <= l->hi[port->axis])
+            return ec_fail(EC_ERR_RANGE,
+                           "port '%s': the conductors at `from` and `to` hang together where the "
+                           "line is measured",
+                           name_of(port));
+    }
+    if (port->kind == EC_FDTD_COAX) {
+        if ((status = coax_paths(w, port, from, to, l)) < 0)
+            return status;
+    } else {
+        l->n_strips = 1;
+        strip_between(w, port->axis, from, to, l->strip);
+    }
+    for (int32_t i = 0; i < l->n_strips; i++)
+        l->area += strip_area(w, l->strip + i);
+    return EC_OK;
+}
+
+/* ---- checks ------------------------------------------------------------------------------------- */
+
+/* Whether another port or element than p ends at a node. */
+static bool another_ends(const work *w, int32_t p, const int *node)
+{
+    for (int32_t i = 0; i < w->config->n_ports; i++) {
+        const ec_fdtd_port *port = w->config->ports + i;
+        int from[3], to[3];
+        strip s;
+        if (i == p || (port->kind != EC_FDTD_LUMPED && port->kind != EC_FDTD_ELEMENT) ||
+            ends_of(w, port, from, to) < 0)
+            continue;
+        strip_between(w, port->axis, from, to, &s);
+        bool ends = node[s.axis] == s.lo[s.axis] || node[s.axis] == s.hi[s.axis];
+        for (int c = 0; c < 3; c++)
+            ends = ends && node[c] >= s.lo[c] && node[c] <= s.hi[c];
+        if (ends)
+            return true;
+    }
+    return false;
+}
+
+/* A column of a port: its ends at conductors, none of its edges in one, none in an absorbing wall. */
+static int check_column(const work *w, int32_t p, const strip *s, const int *foot)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    const int axis = s->axis;
+    int at[3] = {foot[0], foot[1], foot[2]};
+    const char *kind = port->kind == EC_FDTD_ELEMENT ? "element" : "port";
+
+    for (int c = 0; c < 3; c++)
+        if (s->lo[c] < w->setup->shape.layers[c][0] ||
+            s->hi[c] > w->setup->shape.n[c] - w->setup->shape.layers[c][1])
+            return ec_fail(EC_ERR_RANGE, "%s '%s' lies in an absorbing wall", kind, name_of(port));
+    for (at[axis] = s->lo[axis]; at[axis] < s->hi[axis]; at[axis]++) {
+        double eps, sigma, area;
+        if (!ec_fdtd_edge(&w->raster, &w->structure, axis, at, &eps, &sigma, &area))
+            return ec_fail(EC_ERR_RANGE, "%s '%s' lies in metal at (%.6g, %.6g, %.6g) m", kind,
+                           name_of(port), w->b->line[0][at[0]], w->b->line[1][at[1]],
+                           w->b->line[2][at[2]]);
+    }
+    if (port->kind == EC_FDTD_CURRENT)
+        return EC_OK;
+    for (int end = 0; end < 2; end++) {
+        at[axis] = end ? s->hi[axis] : s->lo[axis];
+        /* Past the end the axis' own edge counts, towards the port it is the port's. */
+        int past[3] = {at[0], at[1], at[2]};
+        past[axis] -= !end;
+        if (!node_conducts(w, axis, at, false) && !conducts(w, axis, past) &&
+            !another_ends(w, p, at))
+            return ec_fail(EC_ERR_RANGE,
+                           "%s '%s' bridges no two conductors: there is none at its end (%.6g, "
+                           "%.6g, %.6g) m",
+                           kind, name_of(port), w->b->line[0][at[0]], w->b->line[1][at[1]],
+                           w->b->line[2][at[2]]);
+    }
+    return EC_OK;
+}
+
+static int check_values(const work *w, int32_t p)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    const double ohms = value_of(port->ohms, w->values),
+                 henries = value_of(port->henries, w->values);
+    const double farads = value_of(port->farads, w->values);
+    const bool element = port->kind == EC_FDTD_ELEMENT;
+
+    if (port->kind == EC_FDTD_CURRENT || port->kind == EC_FDTD_PROBE)
+        return EC_OK;
+    if (!(ohms > 0) && !(element && port->series && ohms == 0))
+        return ec_fail(EC_ERR_RANGE, "port '%s': ohms is %g: it must be above 0", name_of(port),
+                       ohms);
+    if (port->kind == EC_FDTD_LUMPED && !isfinite(ohms))
+        return ec_fail(EC_ERR_RANGE, "port '%s': ohms is %g: it must be finite", name_of(port),
+                       ohms);
+    if (!element)
+        return EC_OK;
+    if (!(henries >= 0) || !isfinite(henries) || !(farads >= 0) || !isfinite(farads))
+        return ec_fail(EC_ERR_RANGE,
+                       "element '%s': %g H, %g F: they must be finite and not below 0 (0: none)",
+                       name_of(port), henries, farads);
+    if (henries == 0 && farads == 0 && (!isfinite(ohms) || ohms == 0))
+        return ec_fail(EC_ERR_RANGE,
+                       "element '%s' has neither a resistance nor an inductance nor a capacitance",
+                       name_of(port));
+    return EC_OK;
+}
+
+static int by_edge(const void *a, const void *b)
+{
+    const taken *x = a, *y = b;
+    return x->edge != y->edge ? (x->edge < y->edge ? -1 : 1) : x->port - y->port;
+}
+
+static int check_overlaps(const work *w)
+{
+    qsort(w->taken, (size_t)w->edges, sizeof *w->taken, by_edge);
+    for (int32_t i = 1; i < w->edges; i++)
+        if (w->taken[i].edge == w->taken[i - 1].edge)
+            return ec_fail(EC_ERR_RANGE,
+                           "ports '%s' and '%s' overlap: they share edges of the grid",
+                           name_of(w->config->ports + w->taken[i - 1].port),
+                           name_of(w->config->ports + w->taken[i].port));
+    return EC_OK;
+}
+
+/* ---- what ports are ----------------------------------------------------------------------------- */
+
+static int64_t element_of(const work *w, int c, const int *at)
+{
+    return c * w->setup->shape.plane * (w->setup->shape.n[2] + 1) +
+           ec_fdtd_at(&w->setup->shape, at[0], at[1], at[2]);
+}
+
+/* Of E (c 0 to 2) and H (3 to 5), from the field's first element. */
+static int64_t index_of(const work *w, int c, const int *at)
+{
+    return c * w->setup->shape.field + w->setup->shape.plane +
+           ec_fdtd_at(&w->setup->shape, at[0], at[1], at[2]);
+}
+
+static void e_term(work *w, int32_t probe, int c, const int *at, double weight)
+{
+    if (w->write)
+        w->b->e_term[w->e_terms] = (ec_fdtd_term){index_of(w, c, at), at[2], probe, weight};
+    w->e_terms++;
+}
+
+/* Voltage of a strip's end against its start, with the share of this strip. Of the columns the middle one
+ * or two count, or all of them. */
+static void voltage(work *w, int32_t probe, const strip *s, bool middle, double share)
+{
+    int lo[3], hi[3], at[3];
+
+    for (int c = 0; c < 3; c++) {
+        lo[c] = middle && c != s->axis ? (s->lo[c] + s->hi[c]) / 2 : s->lo[c];
+        hi[c] = middle && c != s->axis ? (s->lo[c] + s->hi[c] + 1) / 2 : s->hi[c];
+    }
+    const strip used = {.lo = {lo[0], lo[1], lo[2]}, .hi = {hi[0], hi[1], hi[2]}, .axis = s->axis};
+    const double each = share / strip_area(w, &used);
+    for (at[2] = lo[2]; at[2] <= hi[2] - (s->axis == 2); at[2]++)
+        for (at[1] = lo[1]; at[1] <= hi[1] - (s->axis == 1); at[1]++)
+            for (at[0] = lo[0]; at[0] <= hi[0] - (s->axis == 0); at[0]++)
+                e_term(w, probe, s->axis, at,
+                       -s->direction * each * area_of(w, s->axis, at) *
+                           cell_of(w, s->axis, at[s->axis]));
+}
+
+/* Current along +axis through the edges of cell `cell` from the nodes lo to hi: the integral of H around
+ * them, where nothing is beyond the domain's ends. */
+static void current(work *w, int32_t probe, int axis, int cell, const int *lo, const int *hi,
+                    double sign)
+{
+    for (int t = 0; t < 2; t++) {
+        const int along = (axis + (t ? 1 : 2)) % 3, across = (axis + (t ? 2 : 1)) % 3;
+        for (int side = 0; side < 2; side++) {
+            int at[3];
+            at[axis] = cell;
+            at[across] = side ? hi[across] : lo[across] - 1;
+            if (at[across] < 0)
+                continue;
+            for (at[along] = lo[along]; at[along] <= hi[along]; at[along]++) {
+                const double weight = (side == !t ? 1 : -1) * sign * dual(w, along, at[along]);
+                if (w->write)
+                    w->b->h_term[w->h_terms] =
+                        (ec_fdtd_term){index_of(w, 3 + along, at), at[2], probe, weight};
+                w->h_terms++;
+            }
+        }
+    }
+}
+
+/* Loads an edge, one of a strip's. */
+static void load(work *w, const ec_fdtd_port *port, double total, const strip *s, const int *at)
+{
+    const bool element = port->kind == EC_FDTD_ELEMENT;
+    const double dt = w->b->dt, length = cell_of(w, s->axis, at[s->axis]);
+    const double area = area_of(w, s->axis, at);
+    const double part = total / area * length / s->length; /* of an impedance */
+    const double ohms = value_of(port->ohms, w->values) * part;
+    const double henries = element ? value_of(port->henries, w->values) * part : 0;
+    const double farads = element ? value_of(port->farads, w->values) / part : 0;
+    const bool series = element && port->series, branch = series || henries > 0;
+    double g = series || !isfinite(ohms) ? 0 : 1 / ohms;
+
+    if (!isfinite(ohms) && !element)
+        return;
+    if (branch) {
+        ec_fdtd_branch q = {.index = index_of(w, s->axis, at),
+                            .edge = element_of(w, s->axis, at),
+                            .k = at[2],
+                            .lead = 2 * henries / dt,
+                            .stiff = series && farads > 0 ? 1 / farads : 0,
+                            .length = length,
+                            .area = area,
+                            .dt = dt};
+        q.admittance = 1 / (q.lead + (series && isfinite(ohms) ? ohms : 0) + 0.5 * dt * q.stiff);
+        g += q.admittance;
+        if (w->write)
+            w->b->branch[w->branches] = q;
+        w->branches++;
+    }
+    if (w->write)
+        w->b->load[w->loads] = (ec_fdtd_load){s->axis, at[0], at[1], at[2], g, series ? 0 : farads};
+    w->loads++;
+}
+
+/* Loads and drives the edges of a port. */
+static int edges(work *w, int32_t p, const layout *l, const strip *s)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    const double ohms = value_of(port->ohms, w->values);
+    const int c = s->axis;
+    /* The source's current through the resistance, or the current itself: a density that flows
+     * along the port, against E. */
+    const bool resists = port->kind != EC_FDTD_CURRENT && isfinite(ohms);
+    const double density = (resists ? 1 / ohms : 1) / l->area;
+    int at[3], status;
+
+    for (at[2] = s->lo[2]; at[2] <= s->hi[2] - (c == 2); at[2]++)
+        for (at[1] = s->lo[1]; at[1] <= s->hi[1] - (c == 1); at[1]++)
+            for (at[0] = s->lo[0]; at[0] <= s->hi[0] - (c == 0); at[0]++) {
+                if (!w->write && at[c] == s->lo[c] && (status = check_column(w, p, s, at)) < 0)
+                    return status;
+                if (w->write)
+                    w->taken[w->edges] = (taken){element_of(w, c, at), p};
+                w->edges++;
+                if (port->kind != EC_FDTD_CURRENT)
+                    load(w, port, l->area, s, at);
+                if (port->kind == EC_FDTD_ELEMENT)
+                    continue;
+                if (w->write)
+                    w->b->source[p][w->sources] = (ec_fdtd_source){
+                        index_of(w, c, at), element_of(w, c, at), at[2], -s->direction * density};
+                w->sources++;
+            }
+    return EC_OK;
+}
+
+/* Probes of a port of a line. */
+static void line_probes(work *w, int32_t p, const layout *l)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    const int axis = port->line_axis, sign = port->line_sign;
+    const int32_t own = p * EC_FDTD_PORT_PROBES, further = ec_fdtd_line_probe(w->config, p);
+    const int32_t probe[3] = {further + EC_FDTD_V_BEHIND, own + EC_FDTD_VOLTAGE,
+                              further + EC_FDTD_V_AHEAD};
+    const double *x = w->b->line[axis];
+
+    for (int k = 0; k < 3; k++)
+        for (int32_t i = 0; i < l->n_strips; i++) {
+            strip s = l->strip[i];
+            s.lo[axis] = s.hi[axis] = l->plane + sign * (k - 1);
+            voltage(w, probe[k], &s, true, strip_area(w, l->strip + i) / l->area);
+        }
+    const int ahead = sign > 0 ? l->plane : l->plane - 1;
+    current(w, own + EC_FDTD_THROUGH, axis, ahead - sign, l->lo, l->hi, sign);
+    current(w, further + EC_FDTD_I_AHEAD, axis, ahead, l->lo, l->hi, sign);
+    w->b->run[p] = (ec_fdtd_run){fabs(x[l->plane] - x[l->strip[0].lo[axis]]),
+                                 cell_of(w, axis, ahead - sign), cell_of(w, axis, ahead)};
+}
+
+static int port(work *w, int32_t p)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    layout l;
+    int status = w->write ? EC_OK : check_values(w, p);
+
+    if (status < 0 || (status = layout_of(w, p, &l)) < 0)
+        return status;
+    w->sources = 0;
+    for (int32_t i = 0; i < l.n_strips && port->kind != EC_FDTD_PROBE; i++)
+        if ((status = edges(w, p, &l, l.strip + i)) < 0)
+            return status;
+    if (!w->write && w->sources) {
+        w->b->source[p] = calloc((size_t)w->sources, sizeof *w->b->source[p]);
+        if (!w->b->source[p])
+            return ec_fail(EC_ERR_MEMORY, "no memory for a port's sources");
+    }
+    w->b->n_sources[p] = w->sources;
+    if (ec_fdtd_is_line(port->kind)) {
+        line_probes(w, p, &l);
+    } else if (port->kind != EC_FDTD_ELEMENT) {
+        const strip *s = l.strip;
+        voltage(w, p * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE, s, false, 1);
+        current(w, p * EC_FDTD_PORT_PROBES + EC_FDTD_THROUGH, s->axis,
+                (s->lo[s->axis] + s->hi[s->axis] - 1) / 2, s->lo, s->hi, s->direction);
+    }
+    return EC_OK;
+}
+
+static int all(work *w, bool write)
+{
+    w->write = write;
+    w->loads = w->branches = w->e_terms = w->h_terms = w->edges = 0;
+    for (int32_t p = 0; p < w->config->n_ports; p++) {
+        const int status = port(w, p);
+        if (status < 0)
+            return status;
+    }
+    return EC_OK;
+}
+
+static int by_plane(const void *a, const void *b)
+{
+    const ec_fdtd_term *x = a, *y = b;
+    if (x->k != y->k)
+        return x->k < y->k ? -1 : 1;
+    return x->probe != y->probe ? (x->probe < y->probe ? -1 : 1)
+                                : (x->index < y->index ? -1 : x->index > y->index);
+}
+
+static int branch_by_plane(const void *a, const void *b)
+{
+    const ec_fdtd_branch *x = a, *y = b;
+    return x->k != y->k ? x->k - y->k : x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int source_by_plane(const void *a, const void *b)
+{
+    const ec_fdtd_source *x = a, *y = b;
+    return x->k != y->k ? x->k - y->k : x->index < y->index ? -1 : x->index > y->index;
+}
+
+int ec_fdtd_ports_build(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build *b)
+{
+    const ec_fdtd_config *c = &setup->model->config;
+    work w = {.setup = setup, .config = c, .values = values, .b = b};
+    int status;
+
+    w.structure = (ec_fdtd_structure){.solid = b->solid,
+                                      .n_solids = b->n_solids,
+                                      .point = b->point,
+                                      .medium = b->medium,
+                                      .dt = b->dt};
+    w.raster = (ec_fdtd_raster_args){.shape = setup->shape, .averaging = 1};
+    for (int i = 0; i < 3; i++) {
+        w.structure.line[i] = b->line[i];
+        memcpy(w.structure.end[i], b->end[i], sizeof b->end[i]);
+        for (int side = 0; side < 2; side++)
+            w.raster.magnetic_wall[i][side] = c->wall[i][side] == EC_FDTD_WALL_PMC;
+    }
+    if ((status = all(&w, false)) < 0)
+        return status;
+    b->load = calloc((size_t)w.loads + 1, sizeof *b->load);
+    b->branch = calloc((size_t)w.branches + 1, sizeof *b->branch);
+    b->e_term = calloc((size_t)w.e_terms + 1, sizeof *b->e_term);
+    b->h_term = calloc((size_t)w.h_terms + 1, sizeof *b->h_term);
+    w.taken = calloc((size_t)w.edges + 1, sizeof *w.taken);
+    if (!b->load || !b->branch || !b->e_term || !b->h_term || !w.taken) {
+        free(w.taken);
+        return ec_fail(EC_ERR_MEMORY, "no memory for ports");
+    }
+    if ((status = all(&w, true)) >= 0)
+        status = check_overlaps(&w);
+    free(w.taken);
+    if (status < 0)
+        return status;
+    b->n_loads = w.loads;
+    b->n_branches = w.branches;
+    b->n_e_terms = w.e_terms;
+    b->n_h_terms = w.h_terms;
+    qsort(b->branch, (size_t)b->n_branches, sizeof *b->branch, branch_by_plane);
+    qsort(b->e_term, (size_t)b->n_e_terms, sizeof *b->e_term, by_plane);
+    qsort(b->h_term, (size_t)b->n_h_terms, sizeof *b->h_term, by_plane);
+    for (int32_t p = 0; p < c->n_ports; p++)
+        if (b->n_sources[p])
+            qsort(b->source[p], (size_t)b->n_sources[p], sizeof *b->source[p], source_by_plane);
+    return EC_OK;
+}

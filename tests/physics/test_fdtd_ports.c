@@ -1,0 +1,261 @@
+/* test_fdtd_ports.c: ports of lines and lumped elements against what a grid must give exactly.
+ *
+ * Waves without a component along a line obey on a grid V(k+1) - V(k) = -j W L' I(k+1/2), I(k+1/2) -
+ * I(k-1/2) = -j W C' V(k), W = 2 sin(w dt / 2) / dt, with L' C' = d^2 / c^2 of a cell d. A lumped element
+ * works on the mean of V over a step, so with s = 2j tan(w dt / 2) / dt for jw. */
+#include "fdtd_harness.h"
+
+#include <complex.h>
+#undef I
+
+typedef double complex cplx;
+
+enum { N = 5 };
+
+static const double mm = 1e-3, MU0 = 1.25663706212e-6;
+static const double frequency[N] = {1e9, 3e9, 5e9, 7e9, 9e9};
+static ec_backend *cpu;
+
+static int setup(void **state)
+{
+    (void)state;
+    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ec_backend_destroy(&cpu);
+    return 0;
+}
+
+static void values(const ec_fdtd_config *c, int32_t n, const ec_fdtd_what *what, double *const *to)
+{
+    if (fdtd_values(cpu, c, n, what, to) < 0)
+        fail_msg("%s", ec_error_text());
+}
+
+static void uniform(ec_fdtd_config *c, const double cell[3])
+{
+    ec_fdtd_config_default(c);
+    memcpy(c->grid.cell, cell, sizeof c->grid.cell);
+    c->frequency = frequency;
+    c->n_frequencies = N;
+    c->double_precision = true;
+    c->decay_db = 90;
+    c->max_steps = 60000;
+}
+
+static double time_step(const double cell[3])
+{
+    const double sum = 1 / (cell[0] * cell[0]) + 1 / (cell[1] * cell[1]) + 1 / (cell[2] * cell[2]);
+    return 0.99 / (EC_LIGHT_SPEED * sqrt(sum));
+}
+
+static void near(const char *what, int f, cplx found, cplx expected, double tolerance)
+{
+    if (!(cabs(found - expected) <= tolerance * cabs(expected)))
+        fail_msg("%s at %g GHz: %.9g %+.9gj, expected %.9g %+.9gj", what, 1e-9 * frequency[f],
+                 creal(found), cimag(found), creal(expected), cimag(expected));
+}
+
+/* ---- elements ----------------------------------------------------------------------------------- */
+
+/* What a port sees that stands at the start of a line of parallel plates, an element at its end. */
+typedef struct element {
+    const char *name;
+    double ohms, henries, farads;
+    bool series;
+} element;
+
+static cplx admittance(const element *e, cplx s)
+{
+    const cplx r = isfinite(e->ohms) ? e->ohms : 0;
+
+    if (e->series)
+        return 1 / (r + s * e->henries + (e->farads > 0 ? 1 / (s * e->farads) : 0));
+    return (isfinite(e->ohms) ? 1 / e->ohms : 0) + s * e->farads +
+           (e->henries > 0 ? 1 / (s * e->henries) : 0);
+}
+
+static void elements_end_a_line(void **state)
+{
+    static const element list[] = {
+        {"R", 70, 0, 0, false},
+        {"C", INFINITY, 0, 0.3e-12, false},
+        {"L", INFINITY, 3e-9, 0, false},
+        {"R L C side by side", 150, 2e-9, 0.4e-12, false},
+        {"R L", 40, 2e-9, 0, true},
+        {"R C", 40, 0, 0.3e-12, true},
+        {"R L C", 30, 1.5e-9, 0.5e-12, true},
+        {"L C", INFINITY, 1.5e-9, 0.5e-12, true},
+    };
+    enum { CELLS = 6 };
+    const double cell[3] = {1 * mm, 2 * mm, 0.5 * mm}, dt = time_step(cell);
+    (void)state;
+
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        const element *e = list + k;
+        ec_fdtd_config c;
+        const double end = CELLS * cell[0], wide = 2 * cell[1], high = 2 * cell[2];
+        ec_fdtd_port port[2] = {
+            fdtd_port(EC_FDTD_LUMPED, "in", (double[]){0, 0, 0}, (double[]){0, wide, high}, 60),
+            fdtd_port(EC_FDTD_ELEMENT, e->name, (double[]){end, 0, 0}, (double[]){end, wide, high},
+                      e->ohms)};
+        cplx found[N];
+
+        uniform(&c, cell);
+        fdtd_domain(&c, (double[]){0, 0, 0}, (double[]){end, wide, high});
+        fdtd_walls(&c, EC_FDTD_WALL_PMC);
+        c.wall[2][0] = c.wall[2][1] = EC_FDTD_WALL_PEC;
+        port[1].henries = fdtd_number(e->henries);
+        port[1].farads = fdtd_number(e->farads);
+        port[1].series = e->series;
+        c.ports = port;
+        c.n_ports = 2;
+        values(&c, 1, &(ec_fdtd_what){.output = EC_FDTD_IMPEDANCE}, (double *[]){(double *)found});
+        for (int f = 0; f < N; f++) {
+            const double half = EC_PI * frequency[f] * dt, W = 2 * sin(half) / dt;
+            const cplx jw = CMPLX(0, W), s = CMPLX(0, 2 * tan(half) / dt);
+            const double l = MU0 * cell[0] * high / wide;
+            const double cap = cell[0] * cell[0] / (EC_LIGHT_SPEED * EC_LIGHT_SPEED * l);
+            cplx v = 1, i = 0.5 * jw * cap * v + admittance(e, s) * cos(half) * v;
+            for (int n = CELLS; n > 0; n--) {
+                v += jw * l * i;
+                if (n > 1)
+                    i += jw * cap * v;
+            }
+            near(e->name, f, found[f], v / i, 2e-4);
+        }
+    }
+}
+
+/* ---- coaxial lines ------------------------------------------------------------------------------ */
+
+/* A square line: the walls of the domain around a box. */
+enum { OUTER = 10, INNER = 2, LENGTH = 24 };
+
+/* Its impedance on the grid, 1 / (c C'), from the potential on the nodes. */
+static double square_impedance(void)
+{
+    static double u[OUTER + 1][OUTER + 1];
+    const int lo = (OUTER - INNER) / 2, hi = lo + INNER;
+    double charge = 0;
+
+    for (int turn = 0; turn < 3000; turn++)
+        for (int j = 1; j < OUTER; j++)
+            for (int i = 1; i < OUTER; i++)
+                u[j][i] = i >= lo && i <= hi && j >= lo && j <= hi
+                              ? 1
+                              : 0.25 * (u[j - 1][i] + u[j + 1][i] + u[j][i - 1] + u[j][i + 1]);
+    for (int i = 1; i < OUTER; i++)
+        charge += 4 * u[1][i];
+    return EC_LIGHT_SPEED * MU0 / charge;
+}
+
+static double square_gamma(double cell, double f)
+{
+    const double dt = time_step((double[]){cell, cell, cell});
+    return 2 / cell * asin(cell / (EC_LIGHT_SPEED * dt) * sin(EC_PI * f * dt));
+}
+
+static ec_fdtd_port coax(const char *name, double cell, double z, int sign, double ohms)
+{
+    const double middle = 0.5 * OUTER * cell;
+    ec_fdtd_port p = fdtd_port(EC_FDTD_COAX, name, (double[]){0, middle, z},
+                               (double[]){middle, middle, z}, ohms);
+    p.line_axis = 2;
+    p.line_sign = sign;
+    p.plane = fdtd_number(6 * cell);
+    return p;
+}
+
+static void square_line(ec_fdtd_config *c, ec_fdtd_object *inner, double cell, ec_fdtd_wall ends)
+{
+    const double lo = 0.5 * (OUTER - INNER) * cell, hi = lo + INNER * cell;
+
+    uniform(c, (double[]){cell, cell, cell});
+    *inner =
+        fdtd_box("inner", EC_FDTD_PEC, (double[]){lo, lo, 0}, (double[]){hi, hi, LENGTH * cell});
+    fdtd_domain(c, (double[]){0, 0, 0}, (double[]){OUTER * cell, OUTER * cell, LENGTH * cell});
+    fdtd_walls(c, EC_FDTD_WALL_PEC);
+    c->wall[2][0] = c->wall[2][1] = ends;
+    c->objects = inner;
+    c->n_objects = 1;
+}
+
+/* Without a resistance both ends go on into absorbing walls: the line's own constants, and nothing comes
+ * back. */
+static void a_line_measures_itself(void **state)
+{
+    const double cell = 1 * mm, Z = square_impedance();
+    ec_fdtd_config c;
+    ec_fdtd_object inner;
+    ec_fdtd_port port[2] = {coax("in", cell, 4 * cell, 1, INFINITY),
+                            coax("out", cell, 20 * cell, -1, INFINITY)};
+    cplx z[N], gamma[N], s11[N], s21[N];
+    double balance[N];
+    (void)state;
+
+    square_line(&c, &inner, cell, EC_FDTD_WALL_PML);
+    port[0].shift = fdtd_number(-2 * cell); /* planes 8 and 14 */
+    c.ports = port;
+    c.n_ports = 2;
+    values(&c, 5,
+           (ec_fdtd_what[]){{.output = EC_FDTD_LINE_IMPEDANCE},
+                            {.output = EC_FDTD_GAMMA, .i = 1},
+                            {.output = EC_FDTD_S},
+                            {.output = EC_FDTD_S, .i = 1},
+                            {.output = EC_FDTD_BALANCE}},
+           (double *[]){(double *)z, (double *)gamma, (double *)s11, (double *)s21, balance});
+    for (int f = 0; f < N; f++) {
+        const double beta = square_gamma(cell, frequency[f]);
+        near("impedance", f, z[f], Z, 1e-3);
+        near("gamma", f, gamma[f], CMPLX(0, beta), 1e-3);
+        near("S21", f, s21[f], cexp(CMPLX(0, -beta * 6 * cell)), 3e-3);
+        near("1 + S11", f, 1 + s11[f], 1, 3e-3);
+        near("balance", f, balance[f], 1, 5e-3);
+    }
+}
+
+/* Between 100 and 50 ohm, each at an end of the line: what the two say of the line between them. */
+static void unequal_ports_close_a_line(void **state)
+{
+    const double cell = 1 * mm, Z = square_impedance();
+    ec_fdtd_config c;
+    ec_fdtd_object inner;
+    ec_fdtd_port port[2] = {coax("in", cell, 0, 1, 100), coax("out", cell, LENGTH * cell, -1, 50)};
+    cplx s11[N], s21[N], s12[N];
+    double balance[N];
+    (void)state;
+
+    square_line(&c, &inner, cell, EC_FDTD_WALL_PMC);
+    port[0].shift = port[1].shift = fdtd_number(-6 * cell);
+    c.ports = port;
+    c.n_ports = 2;
+    values(&c, 4,
+           (ec_fdtd_what[]){{.output = EC_FDTD_S},
+                            {.output = EC_FDTD_S, .i = 1},
+                            {.output = EC_FDTD_S, .j = 1},
+                            {.output = EC_FDTD_BALANCE}},
+           (double *[]){(double *)s11, (double *)s21, (double *)s12, balance});
+    for (int f = 0; f < N; f++) {
+        const double angle = square_gamma(cell, frequency[f]) * LENGTH * cell;
+        const cplx turn = CMPLX(0, tan(angle)), in = Z * (50 + Z * turn) / (Z + 50 * turn);
+        const cplx start = CMPLX(cos(angle), sin(angle) * Z / 50); /* V there of 1 at the end */
+        near("S11", f, s11[f], (in - 100) / (in + 100), 0.01);
+        near("S21", f, s21[f], 2 / (start * (1 + 100 / in)) * sqrt(100.0 / 50), 0.01);
+        near("S12", f, s12[f], s21[f], 0.01);
+        near("balance", f, balance[f], 1, 0.01);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elements_end_a_line),
+        cmocka_unit_test(a_line_measures_itself),
+        cmocka_unit_test(unequal_ports_close_a_line),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
