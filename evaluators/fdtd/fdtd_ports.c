@@ -1,6 +1,8 @@
 /* fdtd_ports.c: ports, elements and probes as edges of a grid. */
 #include "fdtd_ports_internal.h"
 
+#include "fdtd_port_mode_internal.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +37,8 @@ typedef struct work {
     const ec_fdtd_config *config;
     const double *values;
     ec_fdtd_build *b;
-    bool write; /* else things are counted */
+    bool write;               /* else things are counted */
+    ec_fdtd_port_mode **mode; /* [port], of those whose cross-section is driven; else NULL */
     int32_t loads, branches, e_terms, h_terms, sources, edges;
     taken *taken;
     ec_fdtd_structure structure; /* on the host */
@@ -464,7 +467,7 @@ static void current(work *w, int32_t probe, int axis, int cell, const int *lo, c
     }
 }
 
-/* Loads an edge, one of a strip's. */
+/* Loads an edge of a strip with its part of a port. */
 static void load(work *w, const ec_fdtd_port *port, double total, const strip *s, const int *at)
 {
     const bool element = port->kind == EC_FDTD_ELEMENT;
@@ -477,8 +480,6 @@ static void load(work *w, const ec_fdtd_port *port, double total, const strip *s
     const bool series = element && port->series, branch = series || henries > 0;
     double g = series || !isfinite(ohms) ? 0 : 1 / ohms;
 
-    if (!isfinite(ohms) && !element)
-        return;
     if (branch) {
         ec_fdtd_branch q = {.index = index_of(w, s->axis, at),
                             .edge = element_of(w, s->axis, at),
@@ -499,6 +500,21 @@ static void load(work *w, const ec_fdtd_port *port, double total, const strip *s
     w->loads++;
 }
 
+static void source(work *w, int32_t p, int c, const int *at, double density)
+{
+    if (w->write)
+        w->b->source[p][w->sources] =
+            (ec_fdtd_source){index_of(w, c, at), element_of(w, c, at), at[2], density};
+    w->sources++;
+}
+
+static void take(work *w, int32_t p, int c, const int *at)
+{
+    if (w->write)
+        w->taken[w->edges] = (taken){element_of(w, c, at), p};
+    w->edges++;
+}
+
 /* Loads and drives the edges of a port. */
 static int edges(work *w, int32_t p, const layout *l, const strip *s)
 {
@@ -516,19 +532,91 @@ static int edges(work *w, int32_t p, const layout *l, const strip *s)
             for (at[0] = s->lo[0]; at[0] <= s->hi[0] - (c == 0); at[0]++) {
                 if (!w->write && at[c] == s->lo[c] && (status = check_column(w, p, s, at)) < 0)
                     return status;
-                if (w->write)
-                    w->taken[w->edges] = (taken){element_of(w, c, at), p};
-                w->edges++;
-                if (port->kind != EC_FDTD_CURRENT)
+                take(w, p, c, at);
+                if (port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_ELEMENT || resists)
                     load(w, port, l->area, s, at);
-                if (port->kind == EC_FDTD_ELEMENT)
-                    continue;
-                if (w->write)
-                    w->b->source[p][w->sources] = (ec_fdtd_source){
-                        index_of(w, c, at), element_of(w, c, at), at[2], -s->direction * density};
-                w->sources++;
+                if (port->kind != EC_FDTD_ELEMENT)
+                    source(w, p, c, at, -s->direction * density);
             }
     return EC_OK;
+}
+
+/* The static field in a line's cross-section, from its measuring plane. */
+static int find_mode(work *w, int32_t p, const layout *l)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    const int axis = port->line_axis, u = (axis + 1) % 3, v = (axis + 2) % 3;
+    const int32_t *n = w->setup->shape.n;
+    int place[3], status = ec_fdtd_port_mode_create(n[u] + 1, n[v] + 1, w->mode + p);
+
+    if (status < 0)
+        return status;
+    ec_fdtd_port_mode *m = w->mode[p];
+    place[axis] = l->plane;
+    for (place[v] = 0; place[v] <= n[v]; place[v]++)
+        for (place[u] = 0; place[u] <= n[u]; place[u]++) {
+            const int at = place[v] * (n[u] + 1) + place[u];
+            const bool inner = place[u] >= l->lo[u] && place[u] <= l->hi[u] &&
+                               place[v] >= l->lo[v] && place[v] <= l->hi[v];
+            m->fixed[at] = !conducts(w, axis, place) ? 0 : inner ? 2 : 1;
+            for (int t = 0; t < 2; t++) {
+                const int c = t ? v : u;
+                double eps, sigma, area;
+                if (place[c] < n[c] && !conducts(w, c, place) &&
+                    ec_fdtd_edge(&w->raster, &w->structure, c, place, &eps, &sigma, &area))
+                    m->weight[t][at] =
+                        eps * dual(w, t ? u : v, place[t ? u : v]) / cell_of(w, c, place[c]);
+            }
+        }
+    status = ec_fdtd_port_mode_solve(m);
+    return status < 0 ? ec_fail(status, "port '%s': %s", name_of(port), ec_error_text()) : EC_OK;
+}
+
+/* Drives a line's cross-section at its start, and loads it if it has a resistance. */
+static int mode_edges(work *w, int32_t p, const layout *l)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    const double ohms = value_of(port->ohms, w->values);
+    const int axis = port->line_axis, start = l->strip[0].lo[axis];
+    const int32_t *n = w->setup->shape.n;
+    int status = w->mode[p] ? EC_OK : find_mode(w, p, l);
+
+    for (int t = 0; t < 2 && status >= 0; t++) {
+        const int u = (axis + 1) % 3, v = (axis + 2) % 3, c = t ? v : u;
+        const ec_fdtd_port_mode *m = w->mode[p];
+        int at[3];
+        at[axis] = start;
+        for (at[v] = 0; at[v] <= n[v] - t; at[v]++)
+            for (at[u] = 0; at[u] <= n[u] - !t; at[u]++) {
+                const int node = at[v] * (n[u] + 1) + at[u], next = node + (t ? n[u] + 1 : 1);
+                const double weight = m->weight[t][node];
+                const double step = m->potential[next] - m->potential[node];
+                if (weight <= 0 || (m->potential[node] <= 0 && m->potential[next] <= 0))
+                    continue;
+                strip s;
+                int end[3] = {at[0], at[1], at[2]};
+                end[c]++;
+                strip_between(w, c, at, end, &s);
+                bool absorbed = false;
+                for (int k = 0; k < 3; k++)
+                    absorbed = absorbed || s.lo[k] < w->setup->shape.layers[k][0] ||
+                               s.hi[k] > n[k] - w->setup->shape.layers[k][1];
+                if (absorbed)
+                    continue;
+                take(w, p, c, at);
+                if (isfinite(ohms)) {
+                    if (w->write)
+                        w->b->load[w->loads] =
+                            (ec_fdtd_load){c, at[0], at[1], at[2], weight / (m->sum * ohms), 0};
+                    w->loads++;
+                }
+                if (step != 0)
+                    source(w, p, c, at,
+                           -weight * step / m->sum / (isfinite(ohms) ? ohms : 1) /
+                               area_of(w, c, at));
+            }
+    }
+    return status;
 }
 
 /* Probes of a port of a line. */
@@ -563,16 +651,26 @@ static int port(work *w, int32_t p)
     if (status < 0 || (status = layout_of(w, p, &l)) < 0)
         return status;
     w->sources = 0;
-    for (int32_t i = 0; i < l.n_strips && port->kind != EC_FDTD_PROBE; i++)
-        if ((status = edges(w, p, &l, l.strip + i)) < 0)
+    const bool line = ec_fdtd_is_line(port->kind);
+    for (int32_t i = 0; i < l.n_strips && line && !w->write; i++) {
+        const strip *s = l.strip + i;
+        if ((status = check_column(w, p, s, s->lo)) < 0)
             return status;
+    }
+    if (port->kind == EC_FDTD_COAX || (line && isinf(value_of(port->ohms, w->values)))) {
+        if ((status = mode_edges(w, p, &l)) < 0)
+            return status;
+    } else if (port->kind != EC_FDTD_PROBE) {
+        if ((status = edges(w, p, &l, l.strip)) < 0)
+            return status;
+    }
     if (!w->write && w->sources) {
         w->b->source[p] = calloc((size_t)w->sources, sizeof *w->b->source[p]);
         if (!w->b->source[p])
             return ec_fail(EC_ERR_MEMORY, "no memory for a port's sources");
     }
     w->b->n_sources[p] = w->sources;
-    if (ec_fdtd_is_line(port->kind)) {
+    if (line) {
         line_probes(w, p, &l);
     } else if (port->kind != EC_FDTD_ELEMENT) {
         const strip *s = l.strip;
@@ -634,22 +732,22 @@ int ec_fdtd_ports_build(const ec_fdtd_setup *setup, const double *values, ec_fdt
         for (int side = 0; side < 2; side++)
             w.raster.magnetic_wall[i][side] = c->wall[i][side] == EC_FDTD_WALL_PMC;
     }
+    w.mode = calloc((size_t)c->n_ports + 1, sizeof *w.mode);
+    if (!w.mode)
+        return ec_fail(EC_ERR_MEMORY, "no memory for ports");
     if ((status = all(&w, false)) < 0)
-        return status;
+        goto end;
     b->load = calloc((size_t)w.loads + 1, sizeof *b->load);
     b->branch = calloc((size_t)w.branches + 1, sizeof *b->branch);
     b->e_term = calloc((size_t)w.e_terms + 1, sizeof *b->e_term);
     b->h_term = calloc((size_t)w.h_terms + 1, sizeof *b->h_term);
     w.taken = calloc((size_t)w.edges + 1, sizeof *w.taken);
     if (!b->load || !b->branch || !b->e_term || !b->h_term || !w.taken) {
-        free(w.taken);
-        return ec_fail(EC_ERR_MEMORY, "no memory for ports");
+        status = ec_fail(EC_ERR_MEMORY, "no memory for ports");
+        goto end;
     }
-    if ((status = all(&w, true)) >= 0)
-        status = check_overlaps(&w);
-    free(w.taken);
-    if (status < 0)
-        return status;
+    if ((status = all(&w, true)) < 0 || (status = check_overlaps(&w)) < 0)
+        goto end;
     b->n_loads = w.loads;
     b->n_branches = w.branches;
     b->n_e_terms = w.e_terms;
@@ -660,5 +758,10 @@ int ec_fdtd_ports_build(const ec_fdtd_setup *setup, const double *values, ec_fdt
     for (int32_t p = 0; p < c->n_ports; p++)
         if (b->n_sources[p])
             qsort(b->source[p], (size_t)b->n_sources[p], sizeof *b->source[p], source_by_plane);
-    return EC_OK;
+end:
+    for (int32_t p = 0; p < c->n_ports; p++)
+        ec_fdtd_port_mode_destroy(w.mode + p);
+    free(w.mode);
+    free(w.taken);
+    return status;
 }

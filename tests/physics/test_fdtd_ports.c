@@ -42,7 +42,7 @@ static void uniform(ec_fdtd_config *c, const double cell[3])
     c->frequency = frequency;
     c->n_frequencies = N;
     c->double_precision = true;
-    c->decay_db = 90;
+    c->decay_db = 60;
     c->max_steps = 60000;
 }
 
@@ -125,7 +125,7 @@ static void elements_end_a_line(void **state)
                 if (n > 1)
                     i += jw * cap * v;
             }
-            near(e->name, f, found[f], v / i, 2e-4);
+            near(e->name, f, found[f], v / i, 1e-5);
         }
     }
 }
@@ -210,11 +210,11 @@ static void a_line_measures_itself(void **state)
            (double *[]){(double *)z, (double *)gamma, (double *)s11, (double *)s21, balance});
     for (int f = 0; f < N; f++) {
         const double beta = square_gamma(cell, frequency[f]);
-        near("impedance", f, z[f], Z, 1e-3);
-        near("gamma", f, gamma[f], CMPLX(0, beta), 1e-3);
-        near("S21", f, s21[f], cexp(CMPLX(0, -beta * 6 * cell)), 3e-3);
-        near("1 + S11", f, 1 + s11[f], 1, 3e-3);
-        near("balance", f, balance[f], 1, 5e-3);
+        near("impedance", f, z[f], Z, 1e-5);
+        near("gamma", f, gamma[f], CMPLX(0, beta), 1e-5);
+        near("S21", f, s21[f], cexp(CMPLX(0, -beta * 6 * cell)), 1e-5);
+        near("1 + S11", f, 1 + s11[f], 1, 1e-5);
+        near("balance", f, balance[f], 1, 1e-5);
     }
 }
 
