@@ -1,5 +1,5 @@
 /* fdtd_kernels.cu: steps, energy and coefficients of domains on CUDA. A step is a launch for H, one for E
- * and one for sources and probes, each for all domains; the arithmetic of an element is that of
+ * and one for sources, branches and probes, each for all domains; the arithmetic of an element is that of
  * fdtd_step_internal.h, in the same order, without contraction. */
 #include "../../core/kernel_cuda.cuh"
 
@@ -183,7 +183,7 @@ template <typename real> static __device__ real edge_b(const ec_fdtd_domain *d, 
     return d->index ? ((const real *)d->pair)[2 * d->index[edge] + 1] : ((const real *)d->b)[edge];
 }
 
-/* Sources, then probes: a block a domain, a warp a probe; the lanes' sums are added as a fixed tree. */
+/* Sources, branches, then probes: a block a domain, a warp a probe; the lanes' sums are added as a fixed tree. */
 template <typename real>
 static __global__ void __launch_bounds__(BLOCK)
     port_pass(const __grid_constant__ ec_fdtd_steps_args args, int32_t step)
@@ -201,6 +201,13 @@ static __global__ void __launch_bounds__(BLOCK)
             field[q->index] =
                 field[q->index] + edge_b<real>(d, q->edge) * (real)(q->scale * d->wave[now]);
         }
+    __syncthreads();
+    for (int i = (int)threadIdx.x; i < d->n_branches; i += BLOCK) {
+        const ec_fdtd_branch *q = d->branch + i;
+        field[q->index] =
+            (real)ec_fdtd_branch_step(q, d->branch_state + (int64_t)i * EC_FDTD_BRANCH_STATE,
+                                      (double)field[q->index], (double)edge_b<real>(d, q->edge));
+    }
     __syncthreads();
     for (int probe = warp; probe < args.n_probes; probe += BLOCK / 32) {
         double sum = 0;
