@@ -150,7 +150,7 @@ static int check_designs(const setup *s)
     char text[256] = "";
     int status = EC_OK;
 
-    for (int32_t i = 0; i < s->model->n_designs; i++) {
+    for (int32_t i = 0; i == 0 || i < s->model->n_designs; i++) {
         ec_fdtd_build *build = NULL;
         const int made = ec_fdtd_build_create(
             &s->fdtd, s->model->designs + (size_t)i * (size_t)s->model->n_numbers, &build);
@@ -529,7 +529,7 @@ static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result
     int status = r->status;
 
     if (status >= 0)
-        ec_fdtd_waves(&ev->setup->fdtd, values, r, t->wave);
+        status = ec_fdtd_waves(&ev->setup->fdtd, values, r, t->wave);
     for (int32_t o = 0; o < ev->call->n_out && status >= 0; o++) {
         const ec_fdtd_what *w = what_of(ev->call, o);
         if (ev->wanted[o] && w->output != EC_FDTD_CELLS && w->j == ev->driven[driven]) {

@@ -1,5 +1,5 @@
 /* fdtd_kernels.cu: steps, energy and coefficients of domains on CUDA. A step is a launch for H, one for E
- * and one for sources, branches and probes, each for all domains; the arithmetic of an element is that of
+ * and one for sources, branches and probes, each for all domains; an element's arithmetic is that of
  * fdtd_step_internal.h, in the same order, without contraction. */
 #include "../../core/kernel_cuda.cuh"
 
@@ -183,7 +183,8 @@ template <typename real> static __device__ real edge_b(const ec_fdtd_domain *d, 
     return d->index ? ((const real *)d->pair)[2 * d->index[edge] + 1] : ((const real *)d->b)[edge];
 }
 
-/* Sources, branches, then probes: a block a domain, a warp a probe; the lanes' sums are added as a fixed tree. */
+/* Sources, branches, then probes: a block a domain, a warp a probe; the lanes' sums are added as a
+ * fixed tree. */
 template <typename real>
 static __global__ void __launch_bounds__(BLOCK)
     port_pass(const __grid_constant__ ec_fdtd_steps_args args, int32_t step)

@@ -2,6 +2,7 @@
 #include "fdtd_waves_internal.h"
 
 #include <complex.h>
+#include <stdlib.h>
 #undef I
 
 typedef double complex cplx;
@@ -38,64 +39,144 @@ static section section_of(const ec_fdtd_config *c, const ec_fdtd_result *r, int3
         {r->run[port].behind, r->run[port].ahead}};
 }
 
-/* z and y over jw, where both are to be had: no node of a standing wave is near. */
-static bool constants(const section *s, double w, cplx *z, cplx *y)
-{
-    const double d = 0.5 * (s->d[0] + s->d[1]);
-    const cplx flow = s->d[0] * s->i[0] + s->d[1] * s->i[1], jw = CMPLX(0, w);
+enum {
+    TERMS = 3,   /* of a fit over frequency, at most */
+    FIT_FROM = 4 /* frequencies a term */
+};
 
-    *z = -(s->v[2] - s->v[0]) / (flow * jw);
-    *y = -(s->i[1] - s->i[0]) / (d * s->v[1] * jw);
-    /* The impedance from the larger ones of the four: all but the two differences may vanish. */
-    const double ratio = cabs(s->v[1]) / (cabs(flow) / (2 * d)), own = sqrt(cabs(*z) / cabs(*y));
-    return isfinite(ratio) && isfinite(own) && ratio > 0.03 * own && own > 0.03 * ratio;
+/* Whether anything takes power, so that z or y may have a real part that does not grow with frequency. */
+static bool is_lossy(const ec_fdtd_config *c)
+{
+    bool lossy = false;
+
+    for (int32_t i = 0; i < c->n_materials; i++) {
+        const ec_fdtd_material *m = c->materials + i;
+        const ec_fdtd_number n[] = {m->conductivity, m->magnetic_conductivity, m->loss_tangent};
+        for (int k = 0; k < 3; k++)
+            lossy = lossy || n[k].expr >= 0 || n[k].value != 0;
+        lossy = lossy || m->n_poles > 0;
+    }
+    for (int32_t i = 0; i < c->n_objects; i++)
+        lossy = lossy || c->objects[i].ohms.expr >= 0 || c->objects[i].ohms.value != 0;
+    return lossy;
 }
 
-/* z / jw and y / jw of all frequencies into impedance and gamma, places that are missing from their
- * neighbours. */
-static void find_constants(const ec_fdtd_config *c, const ec_fdtd_result *r, int32_t port,
-                           ec_fdtd_wave *wave)
+/* Fits sum c_k f^power[k] to y over all frequencies where an error counts with weight w, and puts it in
+ * the place of y. Terms that the weights cannot tell apart are left out. work: [TERMS][n]. */
+static void fit(const ec_fdtd_config *c, int32_t terms, const int *power, const double *w,
+                double *y, double *work)
 {
-    int32_t before = -1;
+    const int32_t n = c->n_frequencies;
+    double coefficient[TERMS];
+    int32_t used = 0;
 
-    for (int32_t f = 0; f <= c->n_frequencies; f++) {
-        cplx z = 0, y = 0;
-        if (f < c->n_frequencies) {
-            const section s = section_of(c, r, port, f);
-            const bool good = constants(&s, 2 * EC_PI * c->frequency[f], &z, &y);
-            wave[f].impedance = to_c128(z);
-            wave[f].gamma = to_c128(y);
-            if (!good)
-                continue;
+    /* Terms made orthogonal one after the other (Gram and Schmidt). */
+    for (int32_t k = 0; k < terms; k++) {
+        double *q = work + (size_t)used * (size_t)n, size = 0, rest = 0, sum = 0;
+        for (int32_t f = 0; f < n; f++) {
+            q[f] = pow(c->frequency[f] / c->frequency[n - 1], power[k]);
+            size += w[f] * q[f] * q[f];
         }
-        for (int32_t m = before + 1; m < f; m++) {
-            const int32_t lo = before >= 0 ? before : f, hi = f < c->n_frequencies ? f : lo;
-            if (lo >= c->n_frequencies)
-                continue; /* there is none: they stay as they are */
-            const double span = c->frequency[hi] - c->frequency[lo];
-            const double t = span > 0 ? (c->frequency[m] - c->frequency[lo]) / span : 0;
-            const ec_fdtd_wave *p = wave + lo, *q = wave + hi;
-            wave[m].impedance =
-                to_c128((1 - t) * from_c128(p->impedance) + t * from_c128(q->impedance));
-            wave[m].gamma = to_c128((1 - t) * from_c128(p->gamma) + t * from_c128(q->gamma));
+        for (int turn = 0; turn < 2; turn++) /* twice is enough */
+            for (int32_t m = 0; m < used; m++) {
+                const double *p = work + (size_t)m * (size_t)n;
+                double along = 0;
+                for (int32_t f = 0; f < n; f++)
+                    along += w[f] * p[f] * q[f];
+                for (int32_t f = 0; f < n; f++)
+                    q[f] -= along * p[f];
+            }
+        for (int32_t f = 0; f < n; f++)
+            rest += w[f] * q[f] * q[f];
+        if (!(rest > 1e-10 * size))
+            continue;
+        for (int32_t f = 0; f < n; f++) {
+            q[f] /= sqrt(rest);
+            sum += w[f] * q[f] * y[f];
         }
-        before = f;
+        coefficient[used++] = sum;
+    }
+    for (int32_t f = 0; f < n && used > 0; f++) {
+        y[f] = 0;
+        for (int32_t m = 0; m < used; m++)
+            y[f] += coefficient[m] * work[(size_t)m * (size_t)n + (size_t)f];
     }
 }
 
-static void line_waves(const ec_fdtd_setup *setup, const double *values, const ec_fdtd_result *r,
-                       int32_t port, ec_fdtd_wave *wave)
+/* A quotient by jw: its real part is even in frequency, its imaginary part odd. */
+static void fit_quotient(const ec_fdtd_config *c, const double *w, cplx *y, double *work)
+{
+    static const int even[] = {0, 2, 4}, odd[] = {1, 3}, odd_lossy[] = {-1, 1, 3};
+    const int32_t n = c->n_frequencies, terms = n / FIT_FROM;
+    const int32_t odds = is_lossy(c) ? 3 : 2;
+    double *part = work + (size_t)TERMS * (size_t)n;
+
+    if (terms == 0)
+        return;
+    for (int32_t f = 0; f < n; f++)
+        part[f] = creal(y[f]);
+    fit(c, terms < 3 ? terms : 3, even, w, part, work);
+    for (int32_t f = 0; f < n; f++) {
+        const double other = cimag(y[f]);
+        y[f] = part[f];
+        part[f] = other;
+    }
+    fit(c, terms < odds ? terms : odds, is_lossy(c) ? odd_lossy : odd, w, part, work);
+    for (int32_t f = 0; f < n; f++)
+        y[f] = CMPLX(creal(y[f]), part[f]);
+}
+
+/* z and y of all frequencies, z[n] and y[n]; false: no memory. */
+static bool find_constants(const ec_fdtd_config *c, const ec_fdtd_result *r, int32_t port, cplx *z,
+                           cplx *y)
+{
+    const int32_t n = c->n_frequencies;
+    double *weight = malloc((size_t)(3 + TERMS) * (size_t)n * sizeof *weight), largest = 0;
+    double *other = weight + n, *work = other + n;
+
+    if (!weight)
+        return false;
+    for (int32_t f = 0; f < n; f++) {
+        const section s = section_of(c, r, port, f);
+        const double d = 0.5 * (s.d[0] + s.d[1]);
+        const cplx jw = CMPLX(0, 2 / r->dt * sin(EC_PI * c->frequency[f] * r->dt));
+        const cplx flow = s.d[0] * s.i[0] + s.d[1] * s.i[1];
+        z[f] = flow != 0 ? -(s.v[2] - s.v[0]) / (flow * jw) : 0;
+        y[f] = s.v[1] != 0 ? -(s.i[1] - s.i[0]) / (d * s.v[1] * jw) : 0;
+        /* What is left over of the two laws of the line counts. */
+        weight[f] = creal(flow * conj(flow)) * creal(jw * conj(jw));
+        other[f] = creal(s.v[1] * conj(s.v[1])) * creal(jw * conj(jw));
+        largest = fmax(largest, fmax(weight[f], other[f]));
+    }
+    if (largest > 0 && isfinite(largest)) {
+        fit_quotient(c, weight, z, work);
+        fit_quotient(c, other, y, work);
+    }
+    for (int32_t f = 0; f < n; f++) {
+        const cplx jw = CMPLX(0, 2 / r->dt * sin(EC_PI * c->frequency[f] * r->dt));
+        z[f] *= jw;
+        y[f] *= jw;
+    }
+    free(weight);
+    return true;
+}
+
+static int line_waves(const ec_fdtd_setup *setup, const double *values, const ec_fdtd_result *r,
+                      int32_t port, ec_fdtd_wave *wave)
 {
     const ec_fdtd_config *c = &setup->model->config;
     const ec_fdtd_port *p = c->ports + port;
     const double reach =
         ec_fdtd_number_of(p->plane, values) + ec_fdtd_number_of(p->shift, values) - r->run[port].at;
 
-    find_constants(c, r, port, wave);
+    cplx *constant = malloc(2 * (size_t)c->n_frequencies * sizeof *constant);
+    if (!constant || !find_constants(c, r, port, constant, constant + c->n_frequencies)) {
+        free(constant);
+        return ec_fail(EC_ERR_MEMORY, "no memory for a line at %d frequencies", c->n_frequencies);
+    }
     for (int32_t f = 0; f < c->n_frequencies; f++) {
         const section s = section_of(c, r, port, f);
-        const cplx jw = CMPLX(0, 2 * EC_PI * c->frequency[f]);
-        const cplx z = jw * from_c128(wave[f].impedance), y = jw * from_c128(wave[f].gamma);
+        const cplx z = constant[f], y = constant[c->n_frequencies + f];
         const double d = 0.5 * (s.d[0] + s.d[1]);
         const cplx own = csqrt(z / y), half = 0.5 * d * y * own; /* sinh(gamma d / 2) */
         const cplx gamma = 2 / d * casinh(half);
@@ -107,18 +188,21 @@ static void line_waves(const ec_fdtd_setup *setup, const double *values, const e
         wave[f].impedance = to_c128(own);
         wave[f].gamma = to_c128(gamma);
     }
+    free(constant);
+    return EC_OK;
 }
 
-void ec_fdtd_waves(const ec_fdtd_setup *setup, const double *values, const ec_fdtd_result *r,
-                   ec_fdtd_wave *wave)
+int ec_fdtd_waves(const ec_fdtd_setup *setup, const double *values, const ec_fdtd_result *r,
+                  ec_fdtd_wave *wave)
 {
     const ec_fdtd_config *c = &setup->model->config;
 
     for (int32_t p = 0; p < c->n_ports; p++, wave += c->n_frequencies) {
         const double ohms = ec_fdtd_number_of(c->ports[p].ohms, values);
         const bool line = ec_fdtd_is_line(c->ports[p].kind);
-        if (line)
-            line_waves(setup, values, r, p, wave);
+        const int status = line ? line_waves(setup, values, r, p, wave) : EC_OK;
+        if (status < 0)
+            return status;
         for (int32_t f = 0; f < c->n_frequencies; f++) {
             ec_fdtd_wave *w = wave + f;
             if (!line) {
@@ -132,4 +216,5 @@ void ec_fdtd_waves(const ec_fdtd_setup *setup, const double *values, const ec_fd
             w->b = to_c128(scale * (from_c128(w->v) - reference * from_c128(w->i)));
         }
     }
+    return EC_OK;
 }
