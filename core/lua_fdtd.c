@@ -92,9 +92,10 @@ const ec_noun ec_noun_fdtd = {
     "model:s(i, j) is S_ij over frequency, ports by name or number, in power waves of each port's "
     "own resistance, port j the source; model:impedance(j) is V / I at port j; model:balance(j) "
     "the "
-    "sum of |S_ij|^2 over i, at most 1 for what is passive: curves (see ec.curve). model:steps(j) "
-    "and "
-    "model:cells() are what a candidate takes; model:modes{ ... } are resonances; model:report() "
+    "sum of |S_ij|^2 over i, at most 1 for what is passive; model:line_impedance(j) and "
+    "model:gamma(j) the impedance and the propagation constant of a port's line: curves (see "
+    "ec.curve). model:steps(j) and model:cells() are what a candidate takes; model:modes{ ... } "
+    "are resonances; model:report() "
     "says what the grid is.",
     EC_KEYS(fdtd_table)};
 
@@ -313,17 +314,22 @@ static void count_entries(lua_State *L, int list, int32_t n, ec_fdtd_config *c)
 }
 
 /* The order of ports in a model: first those with waves, last those without a name. */
-static const ec_fdtd_port_kind port_order[] = {EC_FDTD_LUMPED, EC_FDTD_CURRENT, EC_FDTD_PROBE,
-                                               EC_FDTD_ELEMENT};
-enum { PORT_KINDS = sizeof port_order / sizeof *port_order };
+enum { PORT_WAVES, PORT_SOURCE, PORT_PROBE, PORT_ELEMENT, PORT_KINDS };
 
-/* Of ports in this order, how many are of the first `kinds` kinds. */
-static int32_t count_kinds(const ec_fdtd_port *port, int32_t n, int kinds)
+static int rank_of(const ec_fdtd_port *port)
+{
+    return port->kind == EC_FDTD_CURRENT   ? PORT_SOURCE
+           : port->kind == EC_FDTD_PROBE   ? PORT_PROBE
+           : port->kind == EC_FDTD_ELEMENT ? PORT_ELEMENT
+                                           : PORT_WAVES;
+}
+
+/* How many ports come before those of a rank. */
+static int32_t count_kinds(const ec_fdtd_port *port, int32_t n, int rank)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < n; i++)
-        for (int k = 0; k < kinds; k++)
-            count += port[i].kind == port_order[k];
+        count += rank_of(port + i) < rank;
     return count;
 }
 
@@ -331,7 +337,7 @@ static int32_t count_kinds(const ec_fdtd_port *port, int32_t n, int kinds)
  * model:modes knows. */
 static void name_ports(lua_State *L, ec_fdtd_port *port, int32_t n)
 {
-    int32_t named = count_kinds(port, n, PORT_KINDS - 1);
+    int32_t named = count_kinds(port, n, PORT_ELEMENT);
     lua_newtable(L);
     int names = lua_gettop(L);
     for (int32_t i = 0; i < named; i++) {
@@ -395,7 +401,7 @@ static void read_entries(lua_State *L, const fdtd_keys *k, int list, int32_t n, 
             int index = lua_gettop(L);
             if (ec_lua_fdtd_kind_of(L, index) == EC_LUA_FDTD_PORT) {
                 ec_lua_fdtd_port(L, index, &port[ports]);
-                ports += port[ports].kind == port_order[kind];
+                ports += rank_of(port + ports) == kind;
             } else if (kind == 0) {
                 ec_lua_fdtd_object(L, index, &m, &object[objects++]);
             }
@@ -431,9 +437,9 @@ static int fdtd_new(lua_State *L)
     read_entries(L, &k, 3, n, &config);
     int names = lua_gettop(L);
     ec_lua_fdtd *model = lua_newuserdatauv(L, sizeof *model, 2);
-    *model = (ec_lua_fdtd){.n_ports = count_kinds(config.ports, config.n_ports, 1),
-                           .n_sources = count_kinds(config.ports, config.n_ports, 2),
-                           .n_named = count_kinds(config.ports, config.n_ports, 3),
+    *model = (ec_lua_fdtd){.n_ports = count_kinds(config.ports, config.n_ports, PORT_SOURCE),
+                           .n_sources = count_kinds(config.ports, config.n_ports, PORT_PROBE),
+                           .n_named = count_kinds(config.ports, config.n_ports, PORT_ELEMENT),
                            .n_frequencies = config.n_frequencies};
     luaL_setmetatable(L, EC_LUA_FDTD);
     lua_pushvalue(L, names);
@@ -565,6 +571,24 @@ static int model_impedance(lua_State *L)
                       &(ec_fdtd_what){.output = EC_FDTD_IMPEDANCE, .i = j, .j = j});
 }
 
+/* Of the line of a port, itself the source. */
+static int push_line(lua_State *L, const char *what, ec_fdtd_output wanted)
+{
+    const ec_lua_fdtd *model = model_at(L, what);
+    int32_t j = only_port(L, what, model->n_ports);
+    return push_curve(L, model, what, &(ec_fdtd_what){.output = wanted, .i = j, .j = j});
+}
+
+static int model_line_impedance(lua_State *L)
+{
+    return push_line(L, "model:line_impedance", EC_FDTD_LINE_IMPEDANCE);
+}
+
+static int model_gamma(lua_State *L)
+{
+    return push_line(L, "model:gamma", EC_FDTD_GAMMA);
+}
+
 static int model_balance(lua_State *L)
 {
     const ec_lua_fdtd *model = model_at(L, "model:balance");
@@ -620,10 +644,17 @@ static int model_report(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg methods[] = {
-    {"s", model_s},           {"impedance", model_impedance},   {"balance", model_balance},
-    {"steps", model_steps},   {"cells", model_cells},           {"modes", model_modes},
-    {"report", model_report}, {"save", ec_lua_fdtd_save_fixed}, {NULL, NULL}};
+static const luaL_Reg methods[] = {{"s", model_s},
+                                   {"impedance", model_impedance},
+                                   {"balance", model_balance},
+                                   {"steps", model_steps},
+                                   {"cells", model_cells},
+                                   {"modes", model_modes},
+                                   {"line_impedance", model_line_impedance},
+                                   {"gamma", model_gamma},
+                                   {"report", model_report},
+                                   {"save", ec_lua_fdtd_save_fixed},
+                                   {NULL, NULL}};
 enum { METHODS = sizeof methods / sizeof *methods - 1 };
 
 static int model_index(lua_State *L)

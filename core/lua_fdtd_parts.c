@@ -19,7 +19,7 @@ typedef struct part_keys {
     double loss_frequency, priority;
     int from, to, at, radius, thickness;
     int ohms, henries, farads;
-    int axis, connection;
+    int axis, connection, line, shape, plane, shift;
     int delta, tau, omega_p, omega_0, gamma;
 } part_keys;
 
@@ -78,8 +78,21 @@ static const ec_key polygon_table[] = {
              "is as wide as they say")
 
 static const ec_key port_table[] = {
-    NAME("what model:s and others call it (default: its number)"), ENDS,
-    FIGURE(ohms, EC_KEY_ABOVE, 0, "ohm", "resistance of its source and of its waves (default 50)")};
+    NAME("what model:s and others call it (default: its number)"),
+    ENDS,
+    FIGURE(ohms, EC_KEY_ABOVE, 0, "ohm",
+           "resistance of its source and of its waves (default 50; of a line without it: none, it "
+           "goes on behind into an absorbing wall and waves are of its own impedance)"),
+    ROW(line, EC_KEY_WORD, 0, NAN, 0, 0, NULL, "x|y|z|-x|-y|-z",
+        "a port of a line: direction in which that runs from the port on into the structure"),
+    ROW(shape, EC_KEY_WORD, 0, 0, 0, 0, NULL, "microstrip|coax",
+        "of a line: from its ground to its strip, as wide as that, or from its outer conductor to "
+        "the middle of its inner one"),
+    FIGURE(plane, EC_KEY_ABOVE, 0, "m",
+           "where the line is measured, from the port on: two cells or more, best some times its "
+           "height"),
+    ROW(shift, EC_KEY_QUANTITY, EC_KEY_SINGLE, NAN, -INFINITY, INFINITY, "m", NULL,
+        "from there to the reference plane of its waves, positive into the structure (default 0)")};
 
 static const ec_key source_table[] = {ROW(name, EC_KEY_STRING, EC_KEY_REQUIRED, NAN, 0, 0, NULL,
                                           NULL, "what model:modes and others call it"),
@@ -115,8 +128,10 @@ const ec_noun ec_noun_polygon = {
     "A flat body with straight sides, or a sheet, in an FDTD model.", EC_KEYS(polygon_table)};
 const ec_noun ec_noun_port = {
     "ec.port", "ec.port{ name = \"in\", from = {x, 0, 0}, to = {x, 0, h}, ohms = 50 }",
-    "A lumped port of an FDTD model: a source with a resistance in series, between two conductors. "
-    "Its voltage is that of `to` against `from`; waves are a, b = (V +- R I) / (2 sqrt R).",
+    "A port of an FDTD model: a source with a resistance in series, between two conductors; or, "
+    "with "
+    "the key line, a line's beginning. Its voltage is that of `to` against `from`; waves are a, b "
+    "= (V +- R I) / (2 sqrt R).",
     EC_KEYS(port_table)};
 const ec_noun ec_noun_lumped = {
     "ec.lumped", "ec.lumped{ from = {x, 0, 0}, to = {x, 0, h}, ohms = 100 }",
@@ -158,6 +173,18 @@ typedef struct fdtd_part {
     const ec_noun *noun;
 } fdtd_part;
 
+/* Keys of a port's line go with each other. */
+static void check_line(lua_State *L, const ec_noun *noun, uint64_t given, const part_keys *k)
+{
+    static const char *const keys[] = {"shape", "plane", "shift"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (k->line < 0 && ec_lua_keys_given(noun, given, keys[i]))
+            ec_lua_fail(L, "%s: key '%s': it goes with line", noun->name, keys[i]);
+    if (k->line >= 0 && !k->plane)
+        ec_lua_fail(L, "%s: key 'plane' is missing: where the line is measured, from the port on",
+                    noun->name);
+}
+
 static void parse(lua_State *L, int index, const ec_noun *noun, part_keys *k)
 {
     static const char *const figures[] = {"conductivity", "loss_tangent", "mu_r",
@@ -173,6 +200,8 @@ static void parse(lua_State *L, int index, const ec_noun *noun, part_keys *k)
             ec_lua_fail(L, "%s: key '%s': it goes with eps_r", noun->name, figures[i]);
     if (!isnan(k->loss_frequency) && !k->loss_tangent)
         ec_lua_fail(L, "%s: key 'loss_frequency': it goes with loss_tangent", noun->name);
+    if (noun == &ec_noun_port)
+        check_line(L, noun, given, k);
     if (noun == &ec_noun_lumped && !k->ohms && !k->henries && !k->farads)
         ec_lua_fail(L, "%s: nothing is in it: give ohms, henries or farads", noun->name);
 }
@@ -731,16 +760,19 @@ void ec_lua_fdtd_port(lua_State *L, int index, ec_fdtd_port *to)
                              : noun == &ec_noun_source ? EC_FDTD_CURRENT
                              : noun == &ec_noun_probe  ? EC_FDTD_PROBE
                                                        : EC_FDTD_ELEMENT;
+    bool line = port && k.line >= 0;
+    if (line)
+        kind = k.shape == 0 ? EC_FDTD_MICROSTRIP : EC_FDTD_COAX;
     bool alone = !!k.ohms + !!k.henries + !!k.farads < 2;
     *to = (ec_fdtd_port){.kind = kind,
                          .name = k.name,
-                         .ohms = constant(port ? 50 : INFINITY),
+                         .ohms = constant(port && !line ? 50 : INFINITY),
                          .henries = constant(0),
                          .farads = constant(0),
                          .series = !alone && k.connection == 0,
                          .driven = port || noun == &ec_noun_source,
-                         .line_axis = 0,
-                         .line_sign = 1,
+                         .line_axis = line ? k.line % 3 : 0,
+                         .line_sign = line && k.line >= 3 ? -1 : 1,
                          .plane = constant(0),
                          .shift = constant(0)};
     read_key(L, keys, noun, "from", 3, to->from);
@@ -748,6 +780,8 @@ void ec_lua_fdtd_port(lua_State *L, int index, ec_fdtd_port *to)
     read_key(L, keys, noun, "ohms", 1, &to->ohms);
     read_key(L, keys, noun, "henries", 1, &to->henries);
     read_key(L, keys, noun, "farads", 1, &to->farads);
+    read_key(L, keys, noun, "plane", 1, &to->plane);
+    read_key(L, keys, noun, "shift", 1, &to->shift);
     int axis = difference(to->from, to->to, &several);
     to->axis = k.axis < 0 ? axis : k.axis;
     if (several == 0)

@@ -70,6 +70,12 @@ static char *copy_text(const char *text)
     return copy;
 }
 
+/* Whether a port's waves are of its line's own impedance. */
+static bool has_own(const ec_fdtd_port *port)
+{
+    return port->ohms.expr < 0 && isinf(port->ohms.value);
+}
+
 /* Resistances, which may depend on the design. */
 static int read_references(const ec_fdtd_winner *w, ec_fdtd_network *d)
 {
@@ -87,25 +93,32 @@ static int read_references(const ec_fdtd_winner *w, ec_fdtd_network *d)
     return EC_OK;
 }
 
-/* All entries in one evaluation: [receiving][source][samples][frequency]. */
+/* All entries in one evaluation: [receiving][source][samples][frequency]; then, for each port, its
+ * line's impedance where its waves are of that. */
 static int evaluate(const ec_fdtd_winner *w, ec_fdtd_network *d, ec_c128 *values)
 {
-    int32_t n = d->s.n_ports, pairs = n * n;
+    int32_t n = d->s.n_ports, pairs = n * n, all = 0;
     size_t step = (size_t)d->samples * (size_t)d->s.n_frequencies;
-    ec_expr *expr = malloc((size_t)pairs * sizeof *expr);
-    double **out = malloc((size_t)pairs * sizeof *out);
+    ec_expr *expr = malloc((size_t)(pairs + n) * sizeof *expr);
+    double **out = malloc((size_t)(pairs + n) * sizeof *out);
     const ec_result *r = w->result;
     uint8_t failed = 0;
     int status = expr && out ? EC_OK : no_memory();
 
-    for (int32_t k = 0; k < pairs && status == EC_OK; k++) {
-        const ec_fdtd_what what = {.output = EC_FDTD_S, .i = d->port[k / n], .j = d->port[k % n]};
-        expr[k] = ec_fdtd_value(w->graph, w->call, &what);
-        out[k] = (double *)(void *)(values + (size_t)k * step);
-        status = expr[k] < 0 ? expr[k] : EC_OK;
+    for (int32_t k = 0; k < pairs + n && status == EC_OK; k++) {
+        const int32_t i = d->port[k < pairs ? k / n : k - pairs];
+        const ec_fdtd_what what = {.output = k < pairs ? EC_FDTD_S : EC_FDTD_LINE_IMPEDANCE,
+                                   .i = i,
+                                   .j = k < pairs ? d->port[k % n] : i};
+        if (k >= pairs && !has_own(config_of(w->call)->ports + i))
+            continue;
+        expr[all] = ec_fdtd_value(w->graph, w->call, &what);
+        out[all] = (double *)(void *)(values + (size_t)k * step);
+        status = expr[all] < 0 ? expr[all] : EC_OK;
+        all++;
     }
     if (status == EC_OK)
-        status = ec_evaluate_once(w->graph, w->backend, EC_FINAL, pairs, expr, r ? r->genes : NULL,
+        status = ec_evaluate_once(w->graph, w->backend, EC_FINAL, all, expr, r ? r->genes : NULL,
                                   r ? (size_t)r->n_genes : 0, r ? r->group_genes : NULL,
                                   r ? (size_t)r->n_group_genes : 0, out, &failed, NULL);
     if (status == EC_OK && failed & ~EC_CANDIDATE_NOT_FINITE)
@@ -120,12 +133,15 @@ static int read_matrix(const ec_fdtd_winner *w, ec_fdtd_network *d)
 {
     int32_t n = d->s.n_ports, nf = d->s.n_frequencies;
     size_t pairs = (size_t)n * (size_t)n, step = (size_t)d->samples * (size_t)nf;
-    ec_c128 *values = malloc(pairs * step * sizeof *values);
+    ec_c128 *values = malloc((pairs + (size_t)n) * step * sizeof *values);
     int status = values ? evaluate(w, d, values) : no_memory();
 
     for (size_t k = 0; k < pairs && status == EC_OK; k++)
         for (int32_t f = 0; f < nf; f++)
             d->s.s[(size_t)f * pairs + k] = values[k * step + (size_t)f];
+    for (int32_t i = 0; i < n && status == EC_OK; i++)
+        if (has_own(config_of(w->call)->ports + d->port[i]))
+            d->s.reference[i] = values[(pairs + (size_t)i) * step + (size_t)(nf / 2)].re;
     free(values);
     return status;
 }

@@ -1,6 +1,7 @@
 /* fdtd_network.h: the S-parameters of one design of a model as files.
  *
- * Everything is computed at final fidelity; of several samples (ec.over) it is the first one. Functions
+ * A port of a line without a resistance has waves of the line's own impedance; its reference in a file is
+ * that impedance in the middle of the frequencies. Everything is computed at final fidelity; of several samples (ec.over) it is the first one. Functions
  * add nodes to the call's graph. */
 #ifndef EC_FDTD_NETWORK_H
 #define EC_FDTD_NETWORK_H

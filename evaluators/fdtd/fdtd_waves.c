@@ -56,8 +56,10 @@ static bool is_lossy(const ec_fdtd_config *c)
             lossy = lossy || n[k].expr >= 0 || n[k].value != 0;
         lossy = lossy || m->n_poles > 0;
     }
-    for (int32_t i = 0; i < c->n_objects; i++)
-        lossy = lossy || c->objects[i].ohms.expr >= 0 || c->objects[i].ohms.value != 0;
+    for (int32_t i = 0; i < c->n_objects; i++) { /* sheets */
+        const ec_fdtd_object *o = c->objects + i;
+        lossy = lossy || (o->kind == EC_FDTD_PLATE && o->material == EC_FDTD_FREE_SPACE);
+    }
     return lossy;
 }
 

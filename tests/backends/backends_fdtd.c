@@ -14,7 +14,7 @@ enum { FREQUENCIES = 3, DESIGNS = 3, OUTPUTS = 6, VALUES = 4 * 2 * FREQUENCIES +
 static const double mm = 1e-3;
 
 typedef struct scene {
-    bool magnetic, double_precision, many, closed;
+    bool magnetic, double_precision, many, closed, parts;
 } scene;
 
 static ec_fdtd_number number(double value)
@@ -93,13 +93,25 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
         objects[c.n_objects++] = ball;
         c.grid.averaging = 4;
     }
-    ec_fdtd_port ports[2] = {port("in", 50), port("out", 75)};
+    ec_fdtd_port ports[4] = {port("in", 50), port("out", 75), port("side", 200), port("chain", 20)};
     ports[1].from[0] = ports[1].to[0] = (ec_fdtd_number){0, length};
+    if (what->parts) { /* the first one becomes a line's, and elements hang on the wire */
+        ports[0].kind = EC_FDTD_MICROSTRIP;
+        ports[0].line_sign = 1;
+        ports[0].plane = number(4 * mm);
+        for (int i = 2; i < 4; i++) {
+            ports[i].kind = EC_FDTD_ELEMENT;
+            ports[i].from[0] = ports[i].to[0] = number((i == 2 ? 6 : 8) * mm);
+            ports[i].henries = number(2e-9);
+            ports[i].farads = number(2e-13);
+            ports[i].series = i == 3;
+        }
+    }
     c.objects = objects;
     c.materials = material;
     c.n_materials = 2;
     c.ports = ports;
-    c.n_ports = 2;
+    c.n_ports = what->parts ? 4 : 2;
     c.frequency = frequency;
     c.n_frequencies = FREQUENCIES;
     c.grid.largest = 2 * mm;
@@ -203,8 +215,12 @@ static int test_many_pairs(ec_backend *backend)
     return compare(backend, &(scene){.many = true});
 }
 
-const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
-                                 {"fdtd/closed_double", test_closed},
-                                 {"fdtd/magnetic", test_magnetic},
-                                 {"fdtd/many_pairs", test_many_pairs},
-                                 {NULL, NULL}};
+static int test_parts(ec_backend *backend)
+{
+    return compare(backend, &(scene){.parts = true});
+}
+
+const ec_case ec_cases_fdtd[] = {
+    {"fdtd/open", test_open},         {"fdtd/closed_double", test_closed},
+    {"fdtd/magnetic", test_magnetic}, {"fdtd/many_pairs", test_many_pairs},
+    {"fdtd/parts", test_parts},       {NULL, NULL}};

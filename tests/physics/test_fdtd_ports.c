@@ -19,7 +19,7 @@ static ec_backend *cpu;
 static int setup(void **state)
 {
     (void)state;
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
+    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 1}, &cpu);
 }
 
 static int teardown(void **state)
@@ -327,6 +327,11 @@ static void bad_ports_say_so(void **state)
     line.plane = fdtd_number(5 * mm);
     fails(&line, 1, "is not in the domain");
     line.plane = fdtd_number(3 * mm);
+    fails(&line, 1, "reaches the wall");
+    for (int i = 0; i < 3; i++) {
+        line.from[i] = good.to[i];
+        line.to[i] = good.from[i];
+    }
     fails(&line, 1, "there is no conductor along x at `to`");
 }
 
