@@ -218,6 +218,52 @@ static void a_line_measures_itself(void **state)
     }
 }
 
+/* A piece of the line filled with another material: what comes back and what goes through are those of
+ * the grid, and together all. */
+static void a_filling_loses_nothing(void **state)
+{
+    enum { FROM = 10, TO = 14, IN = 6, OUT = 18 };
+    const double cell = 1 * mm, dt = time_step((double[]){cell, cell, cell});
+    const double width = OUTER * cell, along = cell / EC_LIGHT_SPEED;
+    ec_fdtd_config c;
+    ec_fdtd_object objects[2];
+    ec_fdtd_material filling = fdtd_material("filling", 4, 0);
+    ec_fdtd_port port[2] = {coax("in", cell, 2 * cell, 1, INFINITY),
+                            coax("out", cell, 22 * cell, -1, INFINITY)};
+    cplx s11[N], s21[N];
+    double balance[N];
+    (void)state;
+
+    square_line(&c, objects + 1, cell, EC_FDTD_WALL_PML);
+    objects[0] =
+        fdtd_box("filling", 0, (double[]){0, 0, FROM * cell}, (double[]){width, width, TO * cell});
+    port[0].plane = port[1].plane = fdtd_number(4 * cell);
+    c.objects = objects;
+    c.n_objects = 2;
+    c.materials = &filling;
+    c.n_materials = 1;
+    c.ports = port;
+    c.n_ports = 2;
+    values(&c, 3,
+           (ec_fdtd_what[]){
+               {.output = EC_FDTD_S}, {.output = EC_FDTD_S, .i = 1}, {.output = EC_FDTD_BALANCE}},
+           (double *[]){(double *)s11, (double *)s21, balance});
+    for (int f = 0; f < N; f++) {
+        const cplx turn = cexp(CMPLX(0, square_gamma(cell, frequency[f]) * cell));
+        const cplx jw = CMPLX(0, along * 2 * sin(EC_PI * frequency[f] * dt) / dt);
+        cplx v = 1, i = (1 - 1 / turn) / jw, before = 0; /* I in units of V / Z */
+        for (int k = OUT; k >= IN; k--) {
+            before = v;
+            i += jw * (k < FROM || k > TO ? 1 : k == FROM || k == TO ? 2.5 : 4) * v;
+            v += jw * i;
+        }
+        const cplx a = (v - before / turn) / (turn - 1 / turn), b = before - a;
+        near("S11", f, s11[f], b / a, 1e-3);
+        near("S21", f, s21[f], 1 / a, 1e-3);
+        near("balance", f, balance[f], 1, 1e-3);
+    }
+}
+
 /* Between 100 and 50 ohm, each at an end of the line: what the two say of the line between them. */
 static void unequal_ports_close_a_line(void **state)
 {
@@ -248,6 +294,33 @@ static void unequal_ports_close_a_line(void **state)
         near("S12", f, s12[f], s21[f], 0.01);
         near("balance", f, balance[f], 1, 0.01);
     }
+}
+
+/* Where the pulse has no energy there is no result, elsewhere there is. */
+static void silent_bins_are_nan(void **state)
+{
+    const double cell = 1 * mm;
+    ec_fdtd_config c;
+    ec_fdtd_object inner;
+    ec_fdtd_port port = coax("in", cell, 0, 1, 80);
+    cplx s11[N];
+    double balance[N];
+    (void)state;
+
+    square_line(&c, &inner, cell, EC_FDTD_WALL_PMC);
+    c.pulse = EC_FDTD_MODULATED;
+    c.pulse_centre = 3e9;
+    c.pulse_width = 2e9;
+    c.decay_db = 30;
+    c.ports = &port;
+    c.n_ports = 1;
+    values(&c, 2, (ec_fdtd_what[]){{.output = EC_FDTD_S}, {.output = EC_FDTD_BALANCE}},
+           (double *[]){(double *)s11, balance});
+    for (int f = 0; f < N; f++)
+        if (isnan(creal(s11[f])) != (f > 2) || isnan(cimag(s11[f])) != (f > 2) ||
+            isnan(balance[f]) != (f > 2))
+            fail_msg("%g GHz: S11 %g %+gj, balance %g", 1e-9 * frequency[f], creal(s11[f]),
+                     cimag(s11[f]), balance[f]);
 }
 
 /* ---- what is wrong ------------------------------------------------------------------------------ */
@@ -338,10 +411,9 @@ static void bad_ports_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_end_a_line),
-        cmocka_unit_test(a_line_measures_itself),
-        cmocka_unit_test(unequal_ports_close_a_line),
-        cmocka_unit_test(bad_ports_say_so),
+        cmocka_unit_test(elements_end_a_line),        cmocka_unit_test(a_line_measures_itself),
+        cmocka_unit_test(unequal_ports_close_a_line), cmocka_unit_test(a_filling_loses_nothing),
+        cmocka_unit_test(silent_bins_are_nan),        cmocka_unit_test(bad_ports_say_so),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
