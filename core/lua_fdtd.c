@@ -16,7 +16,7 @@ typedef struct fdtd_keys {
     ec_lua_list cell;
     double cells_per_wavelength, growth, largest, smallest, air;
     int64_t least_cells, averaging, layers, max_steps, steps;
-    bool snap;
+    bool snap, conformal;
     double pml_order, pml_kappa, pml_alpha, pml_sigma;
     int pulse, precision;
     double pulse_centre, pulse_width, courant, decay_db;
@@ -48,6 +48,9 @@ static const ec_key fdtd_table[] = {
         "of graded lines, across the thickness of each object"),
     ROW(snap, EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
         "uniform lines: edges of objects go to the nearest line; else they have to be on one"),
+    ROW(conformal, EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
+        "conductors cut edges and faces of cells at their true surface, not at the nearest edge; "
+        "halves the time step"),
     ROW(averaging, EC_KEY_INTEGER, 0, 1, 1, 8, NULL, NULL,
         "samples a quarter of a cell's face and axis for the permittivity of an edge"),
     ROW(air, EC_KEY_NUMBER, 0, NAN, 0, INFINITY, "m", NULL,
@@ -236,6 +239,7 @@ static void read_grid(lua_State *L, const fdtd_keys *k, ec_fdtd_grid *g)
     g->smallest = k->smallest;
     g->least_cells = (int32_t)k->least_cells;
     g->snap = k->snap;
+    g->conformal = k->conformal;
     g->averaging = (int)k->averaging;
     g->air = k->air;
     if (k->cell.v && k->cell.n != 1 && k->cell.n != 3)

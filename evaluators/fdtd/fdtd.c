@@ -79,9 +79,12 @@ static int check(const ec_fdtd_config *c)
                        "of the grid's smallest cells)",
                        c->courant);
     for (int axis = 0; axis < 3; axis++)
-        for (int side = 0; side < 2; side++)
-            if (c->wall[axis][side] == EC_FDTD_WALL_PERIODIC)
-                return ec_fail(EC_ERR_UNSUPPORTED, "fdtd: periodic walls are not there yet");
+        if ((c->wall[axis][0] == EC_FDTD_WALL_PERIODIC) !=
+            (c->wall[axis][1] == EC_FDTD_WALL_PERIODIC))
+            return ec_fail(EC_ERR_ARGUMENT,
+                           "fdtd: only the %s wall of axis %c is periodic: both sides of an axis "
+                           "are, or none",
+                           c->wall[axis][0] == EC_FDTD_WALL_PERIODIC ? "low" : "high", "xyz"[axis]);
     for (int32_t i = 0; i < c->n_ports; i++) {
         const ec_fdtd_port *p = c->ports + i;
         if (ec_fdtd_is_line(p->kind) &&
@@ -92,10 +95,6 @@ static int check(const ec_fdtd_config *c)
                            "grid, towards +1 or -1",
                            p->name ? p->name : "");
     }
-    for (int32_t i = 0; i < c->n_materials; i++)
-        if (c->materials[i].n_poles > 0)
-            return ec_fail(EC_ERR_UNSUPPORTED, "fdtd: material '%s': poles are not there yet",
-                           c->materials[i].name);
     return EC_OK;
 }
 

@@ -133,7 +133,8 @@ typedef struct ec_fdtd_grid {
     int32_t least_cells;      /* across each object's thickness */
     double cell[3];           /* > 0: uniform lines of this size along the axis from its low end */
     bool snap;                /* uniform lines: objects' edges go to the nearest line */
-    int averaging;            /* samples a quadrant and axis of an edge's permittivity, 1 to 8 */
+    bool conformal; /* conductors cut edges and faces at their true surface; halves the time step */
+    int averaging;  /* samples a quadrant and axis of an edge's permittivity, 1 to 8 */
     /* Air between objects and absorbing walls, m; NAN: a quarter wavelength at the middle of the
      * band, between the lowest frequency above 0 and the highest. */
     double air;

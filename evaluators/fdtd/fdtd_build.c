@@ -41,6 +41,7 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
         s->n[i] = ec_fdtd_line_cells(lines, i);
         for (int side = 0; side < 2; side++)
             s->layers[i][side] = ec_fdtd_line_layers(lines, i, side);
+        s->periodic[i] = c->wall[i][0] == EC_FDTD_WALL_PERIODIC;
         s->slab[i] = s->layers[i][0] + s->layers[i][1] + (s->layers[i][1] > 0);
     }
     s->pitch = (s->n[0] + 1 + 3) / 4 * 4; /* rows begin at 16 bytes */
@@ -56,6 +57,7 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
             m->magnetic_conductivity.value != 0)
             setup->magnetic = true;
     }
+    setup->magnetic = setup->magnetic || c->grid.conformal;
     const double low = c->frequency[0], high = c->frequency[c->n_frequencies - 1];
     setup->pulse = c->pulse != EC_FDTD_PULSE_AUTO ? c->pulse
                    : low < 0.2 * high ? (charges(c) ? EC_FDTD_DIFFERENTIATED : EC_FDTD_GAUSSIAN)
@@ -111,6 +113,11 @@ static void absorb(const ec_fdtd_config *c, double x, double d, double dt, doubl
     *pc = sigma > 0 ? sigma * (*pb - 1) / (sigma + *kappa * alpha) : 0;
 }
 
+double ec_fdtd_step_part(const ec_fdtd_config *c)
+{
+    return c->courant * (c->grid.conformal ? 0.5 : 1);
+}
+
 static void spacings(const ec_fdtd_setup *s, ec_fdtd_build *b)
 {
     const ec_fdtd_config *c = &s->model->config;
@@ -125,7 +132,7 @@ static void spacings(const ec_fdtd_setup *s, ec_fdtd_build *b)
         b->end[axis][0] = x[s->shape.layers[axis][0]];
         b->end[axis][1] = x[s->shape.n[axis] - s->shape.layers[axis][1]];
     }
-    b->dt = c->courant / (EC_LIGHT_SPEED * sqrt(sum));
+    b->dt = ec_fdtd_step_part(c) / (EC_LIGHT_SPEED * sqrt(sum));
     for (int axis = 0; axis < 3; axis++) {
         const double *x = b->line[axis];
         const int n = s->shape.n[axis];
@@ -135,8 +142,8 @@ static void spacings(const ec_fdtd_setup *s, ec_fdtd_build *b)
                 double *pb = (half ? b->bh : b->be)[axis] + i,
                        *pc = (half ? b->ch : b->ce)[axis] + i;
                 const double at = i + 0.5 * half;
-                const double d = half ? (i < n ? x[i + 1] - x[i] : 0)
-                                      : 0.5 * (x[i < n ? i + 1 : n] - x[i > 0 ? i - 1 : 0]);
+                const double d =
+                    half ? (i < n ? x[i + 1] - x[i] : 0) : ec_fdtd_dual(&s->shape, x, axis, i);
                 for (int side = 0; side < 2; side++) {
                     const int layers = s->shape.layers[axis][side];
                     const double depth = side ? at - (n - layers) : layers - at;
@@ -219,6 +226,18 @@ static void solid(const ec_fdtd_config *c, const ec_fdtd_object *o, const double
         }
         break;
     }
+    /* What touches an end of the domain goes on beyond it: its surface is not there. */
+    for (int i = 0; i < 3; i++) {
+        const double all = b->end[i][1] - b->end[i][0];
+        const bool flat =
+            to->kind == EC_FDTD_SOLID_BOX || (to->kind != EC_FDTD_SOLID_SPHERE && i == o->axis);
+        if (!flat || to->lo[i] == to->hi[i])
+            continue;
+        if (fabs(to->lo[i] - b->end[i][0]) < 1e-9 * all)
+            to->lo[i] -= all;
+        if (fabs(to->hi[i] - b->end[i][1]) < 1e-9 * all)
+            to->hi[i] += all;
+    }
     if (o->material == EC_FDTD_FREE_SPACE && o->kind == EC_FDTD_PLATE) {
         const double ohms = value_of(o->ohms, values);
         to->sheet = ohms > 0 ? 1 / ohms : 0;
@@ -252,6 +271,7 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
     for (int32_t i = 0; i < c->n_materials; i++) {
         const ec_fdtd_material *m = c->materials + i;
         ec_fdtd_medium *to = b->medium + i;
+        to->index = i;
         to->eps_r = value_of(m->eps_r, values);
         to->mu_r = value_of(m->mu_r, values);
         to->sigma = value_of(m->conductivity, values);
@@ -265,6 +285,13 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
                            "conductivity %g ohm/m: the first two must be above 0, the others not "
                            "below 0",
                            m->name ? m->name : "", to->eps_r, to->mu_r, to->sigma, to->sigma_m);
+        const double slow = fmin(to->eps_r, 1) * fmin(to->mu_r, 1);
+        if (slow < ec_fdtd_step_part(c) * ec_fdtd_step_part(c))
+            return ec_fail(EC_ERR_RANGE,
+                           "material '%s': eps_r %g, mu_r %g: waves faster than light need a "
+                           "courant of at most %g (it is %g)",
+                           m->name ? m->name : "", to->eps_r, to->mu_r,
+                           c->courant * sqrt(slow) / ec_fdtd_step_part(c), c->courant);
     }
     return EC_OK;
 }
@@ -306,6 +333,32 @@ double ec_fdtd_pulse_level(const ec_fdtd_setup *s, double frequency)
     return fabs(bell(x - centre) - bell(x + centre));
 }
 
+void ec_fdtd_raster_of(const ec_fdtd_setup *setup, const ec_fdtd_build *b,
+                       ec_fdtd_structure *structure, ec_fdtd_raster_args *args)
+{
+    const ec_fdtd_config *c = &setup->model->config;
+
+    *structure = (ec_fdtd_structure){.solid = b->solid,
+                                     .n_solids = b->n_solids,
+                                     .point = b->point,
+                                     .medium = b->medium,
+                                     .n_media = b->n_media,
+                                     .load = b->load,
+                                     .n_loads = b->n_loads,
+                                     .dt = b->dt};
+    *args = (ec_fdtd_raster_args){.shape = setup->shape,
+                                  .structure = structure,
+                                  .averaging = c->grid.averaging,
+                                  .conformal = c->grid.conformal,
+                                  .double_precision = c->double_precision};
+    for (int i = 0; i < 3; i++) {
+        structure->line[i] = b->line[i];
+        memcpy(structure->end[i], b->end[i], sizeof b->end[i]);
+        for (int side = 0; side < 2; side++)
+            args->magnetic_wall[i][side] = c->wall[i][side] == EC_FDTD_WALL_PMC;
+    }
+}
+
 /* ---- build -------------------------------------------------------------------------------------- */
 
 int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
@@ -322,6 +375,8 @@ int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fd
     spacings(setup, b);
     if ((status = objects(setup, values, b)) != EC_OK || (status = pulse(setup, b)) != EC_OK ||
         (status = ec_fdtd_ports_build(setup, values, b)) != EC_OK)
+        goto fail;
+    if ((status = ec_fdtd_poles_lay(setup, values, b)) != EC_OK)
         goto fail;
     *build = b;
     return EC_OK;
@@ -344,6 +399,9 @@ void ec_fdtd_build_destroy(const ec_fdtd_setup *setup, ec_fdtd_build **build)
     }
     for (int32_t p = 0; b->source && p < setup->model->config.n_ports; p++)
         free(b->source[p]);
+    free(b->dispersive);
+    free(b->part);
+    free(b->pole);
     free(b->solid);
     free(b->medium);
     free(b->point);

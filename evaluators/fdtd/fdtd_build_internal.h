@@ -4,6 +4,7 @@
 #define EC_FDTD_BUILD_INTERNAL_H
 
 #include "fdtd_lines_internal.h"
+#include "fdtd_poles_internal.h"
 #include "fdtd_raster_internal.h"
 
 EC_C_BEGIN
@@ -74,7 +75,20 @@ typedef struct ec_fdtd_build {
     ec_fdtd_source **source;
     int64_t n_wave;
     double *wave;
+    int32_t n_dispersive, n_parts, n_poles;
+    ec_fdtd_dispersive *dispersive; /* [n_dispersive + 1] */
+    ec_fdtd_pole_part *part;
+    double *pole; /* [n_poles][EC_FDTD_POLE_NUMBERS] */
 } ec_fdtd_build;
+
+/* The time step over the largest stable one of the finest cells: conformal conductors halve it. */
+double ec_fdtd_step_part(const ec_fdtd_config *config);
+/* The arguments of the raster with the build's own lists; args point to structure. */
+void ec_fdtd_raster_of(const ec_fdtd_setup *setup, const ec_fdtd_build *build,
+                       ec_fdtd_structure *structure, ec_fdtd_raster_args *args);
+/* Poles of all media and the edges that have them; adds what they need to the media's conductivity. After
+ * lines and objects. EC_ERR_RANGE names material and pole. */
+int ec_fdtd_poles_lay(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build *build);
 
 /* Fills setup from a model and its line plan, which it borrows. */
 void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,

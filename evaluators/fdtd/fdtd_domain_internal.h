@@ -6,7 +6,9 @@
  * n[0], Hx at j = n[1]) is an element that stays 0: edges there have coefficients 0, and the inverse
  * spacing behind the last node is 0. There is a plane of zeros before the first and one behind the
  * last plane. So one rule holds for all elements and no wall needs a branch: an electric wall has coefficients 0
- * on its edges, a magnetic one reads H = 0 beyond it over half a cell.
+ * on its edges, a magnetic one reads H = 0 beyond it over half a cell. Along a periodic axis the last node
+ * is the one that is updated: H of the cell behind it is a copy of that of the first cell, and E of
+ * the first node, once the last one has it, a copy of that. Sources and probes are at the last node.
  *
  * Update of step s (times in units of dt): H(s - 1/2) -> H(s + 1/2) from E(s), then E(s) -> E(s + 1);
  * with c1, c2 the axes after c in cyclic order, ' the differences to the neighbour
@@ -36,6 +38,7 @@ typedef struct ec_fdtd_shape {
     int32_t layers[3][2]; /* absorbing cells at the low and the high end of each axis */
     int32_t slab[3];      /* nodes along an axis that have absorbing terms, 0 for none */
     int64_t memory[3];    /* elements of one absorbing term of an axis */
+    int32_t periodic[3];  /* the last node of the axis is its first */
 } ec_fdtd_shape;
 
 /* One value of E that is driven by a current density: E += b[edge] * (scale * wave[step]). Sorted by
@@ -54,6 +57,33 @@ typedef struct ec_fdtd_term {
     int32_t k, probe;
     double weight;
 } ec_fdtd_term;
+
+/* An edge whose dual face lies in dispersive media, and its poles: see fdtd_poles_internal.h. Sorted by
+ * plane. */
+typedef struct ec_fdtd_dispersive {
+    int64_t edge;  /* of its coefficients */
+    int64_t index; /* of E, from the field's first element */
+    int32_t k;     /* its plane */
+    int32_t first; /* of its parts, which end where those of the next edge begin */
+} ec_fdtd_dispersive;
+
+typedef struct ec_fdtd_pole_part {
+    double weight; /* share of the dual face over that of the edge, eps_0 / dt */
+    int32_t pole;  /* of the table of all media's poles */
+} ec_fdtd_pole_part;
+
+/* Where the numbers of a pole are: those of the recurrence, then the weights of p^2 and q^2 in twice
+ * the energy. */
+enum {
+    EC_FDTD_POLE_CP,
+    EC_FDTD_POLE_CQ,
+    EC_FDTD_POLE_CE,
+    EC_FDTD_POLE_KP,
+    EC_FDTD_POLE_KQ,
+    EC_FDTD_POLE_UP,
+    EC_FDTD_POLE_UQ,
+    EC_FDTD_POLE_NUMBERS
+};
 
 /* A domain. Reals are float or double, as the call has it. */
 typedef struct ec_fdtd_domain {
@@ -81,6 +111,11 @@ typedef struct ec_fdtd_domain {
     int32_t n_branches;
     const ec_fdtd_term *e_term, *h_term;
     int32_t n_e_terms, n_h_terms;
+    const ec_fdtd_dispersive *dispersive; /* [n_dispersive + 1] */
+    const ec_fdtd_pole_part *part;
+    const void *pole;  /* [pole][EC_FDTD_POLE_NUMBERS] reals */
+    void *pole_memory; /* reals: [n_dispersive] of E, then [part][2] of currents */
+    int32_t n_dispersive;
     double *series; /* [probe][window], set to 0 before; from `step` on */
     int64_t step;   /* that comes next */
     int32_t steps;  /* to do now; 0: none */
@@ -93,6 +128,7 @@ typedef struct ec_fdtd_steps_args {
     int32_t window; /* of series, at least the steps of each */
     int32_t n_probes;
     int32_t threads; /* of the CPU */
+    bool dispersive; /* domains may have dispersive media: CUDA has a launch for them */
     bool double_precision;
 } ec_fdtd_steps_args;
 
@@ -127,6 +163,17 @@ typedef struct ec_fdtd_pairs_args {
 EC_FN int64_t ec_fdtd_at(const ec_fdtd_shape *s, int i, int j, int k)
 {
     return k * s->plane + (int64_t)j * s->pitch + i;
+}
+
+/* Length of the dual edge through a node of an axis with these lines: at the ends of a periodic axis the
+ * halves of both. */
+EC_FN double ec_fdtd_dual(const ec_fdtd_shape *s, const double *line, int axis, int node)
+{
+    const int n = s->n[axis];
+
+    if (s->periodic[axis] && (node == 0 || node == n))
+        return 0.5 * (line[1] - line[0] + line[n] - line[n - 1]);
+    return 0.5 * (line[node < n ? node + 1 : n] - line[node > 0 ? node - 1 : 0]);
 }
 
 /* Position of a node in an axis' absorbing terms, -1 outside of the layers. */

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "../../core/kernel.h"
 
@@ -14,7 +15,7 @@ enum { EC_FDTD_TOGETHER = 8 };
 
 /* Where a step is in its domain's sorted lists. */
 typedef struct ec_fdtd_cursor {
-    int32_t h_term, e_term, source, branch;
+    int32_t h_term, e_term, source, branch, dispersive;
 } ec_fdtd_cursor;
 
 /* A cache line each, so that one thread's count does not slow another's. */
@@ -26,7 +27,7 @@ typedef struct ec_fdtd_progress {
 static int ec_fdtd_together(const ec_fdtd_shape *s, size_t real)
 {
     const int64_t cache = 768 * 1024, plane = 12 * s->plane * (int64_t)real;
-    const int64_t n = cache / plane - 1;
+    const int64_t n = s->periodic[2] ? 1 : cache / plane - 1;
     return n < 1 ? 1 : n > EC_FDTD_TOGETHER ? EC_FDTD_TOGETHER : (int)n;
 }
 

@@ -1,9 +1,21 @@
 /* fdtd_kernels.cu: steps, energy and coefficients of domains on CUDA. A step is a launch for H, one for E
- * and one for sources, branches and probes, each for all domains; an element's arithmetic is that of
- * fdtd_step_internal.h, in the same order, without contraction. */
+ * and one for sources, branches and probes, each for all domains; dispersive media and periodic axes have
+ * launches of their own between these. An element's arithmetic is that of fdtd_step_internal.h, in
+ * the same order, without contraction. */
 #include "../../core/kernel_cuda.cuh"
 
 #include "fdtd_kernels.h"
+
+#define REAL    float
+#define NAME(x) ec_fdtd_f32_##x
+#include "fdtd_pole_step_internal.h"
+#undef REAL
+#undef NAME
+#define REAL    double
+#define NAME(x) ec_fdtd_f64_##x
+#include "fdtd_pole_step_internal.h"
+#undef REAL
+#undef NAME
 
 EC_KERNEL_CUDA(fdtd_raster, ec_fdtd_raster_args, ec_fdtd_raster)
 EC_KERNEL_CUDA(fdtd_loads, ec_fdtd_raster_args, ec_fdtd_load_edges)
@@ -183,11 +195,53 @@ template <typename real> static __device__ real edge_b(const ec_fdtd_domain *d, 
     return d->index ? ((const real *)d->pair)[2 * d->index[edge] + 1] : ((const real *)d->b)[edge];
 }
 
-/* Sources, branches, then probes: a block a domain, a warp a probe; the lanes' sums are added as a
- * fixed tree. */
+/* Edges in dispersive media, by all threads of a domain in turn: how many there are is the domain's, and
+ * the launch has to be good for those to come. */
 template <typename real>
 static __global__ void __launch_bounds__(BLOCK)
-    port_pass(const __grid_constant__ ec_fdtd_steps_args args, int32_t step)
+    pole_pass(const __grid_constant__ ec_fdtd_steps_args args, int32_t step)
+{
+    const ec_fdtd_domain *d = args.domain + blockIdx.y;
+
+    if (step >= d->steps)
+        return;
+    for (int32_t i = (int32_t)(blockIdx.x * BLOCK + threadIdx.x); i < d->n_dispersive;
+         i += (int32_t)gridDim.x * BLOCK)
+        if (sizeof(real) == sizeof(float))
+            ec_fdtd_f32_pole_edge(d, i);
+        else
+            ec_fdtd_f64_pole_edge(d, i);
+}
+
+/* Copies the ends of a periodic axis, a thread an element of the face: see fdtd_domain_internal.h. */
+template <typename real>
+static __global__ void __launch_bounds__(BLOCK)
+    wrap_pass(const __grid_constant__ ec_fdtd_steps_args args, int32_t step, int side, int axis)
+{
+    const ec_fdtd_shape &s = args.shape;
+    const ec_fdtd_domain *d = args.domain + blockIdx.y;
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    const uint32_t q = blockIdx.x * BLOCK + threadIdx.x, width = (uint32_t)s.n[u] + 1;
+
+    if (step >= d->steps || q >= width * ((uint32_t)s.n[v] + 1))
+        return;
+    int to[3], from[3];
+    to[u] = from[u] = (int)(q % width);
+    to[v] = from[v] = (int)(q / width);
+    to[axis] = side ? s.n[axis] : 0;
+    from[axis] = side ? 0 : s.n[axis];
+    for (int t = 1; t < 3; t++) {
+        real *f = (real *)d->field + (3 * side + (axis + t) % 3) * s.field + s.plane;
+        f[ec_fdtd_at(&s, to[0], to[1], to[2])] = f[ec_fdtd_at(&s, from[0], from[1], from[2])];
+    }
+}
+
+enum { SOURCES = 1, PROBES = 2 };
+
+/* Sources and branches, then probes: a block a domain, a warp a probe; the lanes' sums are added as a fixed tree. */
+template <typename real>
+static __global__ void __launch_bounds__(BLOCK)
+    port_pass(const __grid_constant__ ec_fdtd_steps_args args, int32_t step, int parts)
 {
     const ec_fdtd_domain *d = args.domain + blockIdx.x;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
@@ -196,21 +250,21 @@ static __global__ void __launch_bounds__(BLOCK)
         return;
     const int64_t now = d->step + step;
     real *field = (real *)d->field;
-    if (now < d->n_wave)
+    if ((parts & SOURCES) && now < d->n_wave)
         for (int i = (int)threadIdx.x; i < d->n_sources; i += BLOCK) {
             const ec_fdtd_source *q = d->source + i;
             field[q->index] =
                 field[q->index] + edge_b<real>(d, q->edge) * (real)(q->scale * d->wave[now]);
         }
     __syncthreads();
-    for (int i = (int)threadIdx.x; i < d->n_branches; i += BLOCK) {
+    for (int i = (int)threadIdx.x; (parts & SOURCES) && i < d->n_branches; i += BLOCK) {
         const ec_fdtd_branch *q = d->branch + i;
         field[q->index] =
             (real)ec_fdtd_branch_step(q, d->branch_state + (int64_t)i * EC_FDTD_BRANCH_STATE,
                                       (double)field[q->index], (double)edge_b<real>(d, q->edge));
     }
     __syncthreads();
-    for (int probe = warp; probe < args.n_probes; probe += BLOCK / 32) {
+    for (int probe = warp; (parts & PROBES) && probe < args.n_probes; probe += BLOCK / 32) {
         double sum = 0;
         for (int side = 0; side < 2; side++) {
             const ec_fdtd_term *term = side ? d->e_term : d->h_term;
@@ -477,6 +531,37 @@ static int32_t column_height(const ec_fdtd_steps_args *a, int64_t blocks)
     return height;
 }
 
+template <typename real>
+static void wrap(cudaStream_t stream, const ec_fdtd_steps_args *a, int32_t step, int side)
+{
+    const int32_t *n = a->shape.n;
+
+    for (int axis = 0; axis < 3; axis++) {
+        const int64_t face = (int64_t)(n[(axis + 1) % 3] + 1) * (n[(axis + 2) % 3] + 1);
+        if (a->shape.periodic[axis])
+            wrap_pass<real><<<dim3((unsigned)((face + BLOCK - 1) / BLOCK), (unsigned)a->n), BLOCK,
+                              0, stream>>>(*a, step, side, axis);
+    }
+}
+
+/* Sources, dispersive media, the ends of periodic axes, probes: as few launches as there is to do. */
+template <typename real>
+static void after_e(cudaStream_t stream, const ec_fdtd_steps_args *a, int32_t step)
+{
+    const unsigned domains = (unsigned)a->n, poles = domains < 132 ? 1056 / domains : 8;
+    const int32_t *periodic = a->shape.periodic;
+
+    if (!a->dispersive && !periodic[0] && !periodic[1] && !periodic[2]) {
+        port_pass<real><<<domains, BLOCK, 0, stream>>>(*a, step, SOURCES | PROBES);
+        return;
+    }
+    port_pass<real><<<domains, BLOCK, 0, stream>>>(*a, step, SOURCES);
+    if (a->dispersive)
+        pole_pass<real><<<dim3(poles, domains), BLOCK, 0, stream>>>(*a, step);
+    wrap<real>(stream, a, step, 0);
+    port_pass<real><<<domains, BLOCK, 0, stream>>>(*a, step, PROBES);
+}
+
 static dim3 grid_of(const ec_fdtd_steps_args *a, int64_t blocks, int32_t height)
 {
     return dim3((unsigned)blocks, (unsigned)((a->shape.n[2] + height) / height), (unsigned)a->n);
@@ -490,8 +575,9 @@ static int run_steps_double(cudaStream_t stream, const ec_fdtd_steps_args *a)
 
     for (int32_t step = 0; step < a->window; step++) {
         h_pass<double><<<grid, BLOCK, 0, stream>>>(*a, step, height);
+        wrap<double>(stream, a, step, 1);
         e_pass<double><<<grid, BLOCK, 0, stream>>>(*a, step, height);
-        port_pass<double><<<(unsigned)a->n, BLOCK, 0, stream>>>(*a, step);
+        after_e<double>(stream, a, step);
     }
     return (int)cudaPeekAtLastError();
 }
@@ -504,8 +590,9 @@ template <bool pml> static int run_steps_float(cudaStream_t stream, const ec_fdt
 
     for (int32_t step = 0; step < a->window; step++) {
         h_quads<pml><<<grid, QUADS, 0, stream>>>(*a, step, height);
+        wrap<float>(stream, a, step, 1);
         e_quads<pml><<<grid, QUADS, 0, stream>>>(*a, step, height);
-        port_pass<float><<<(unsigned)a->n, BLOCK, 0, stream>>>(*a, step);
+        after_e<float>(stream, a, step);
     }
     return (int)cudaPeekAtLastError();
 }
@@ -551,6 +638,9 @@ static __device__ double cell_energy(const ec_fdtd_shape &s, const ec_fdtd_domai
     bool inside[3];
     double sum = 0;
 
+    for (int c = 0; c < 3; c++)
+        if (s.periodic[c] && place[c] == s.n[c])
+            return 0; /* counted at the first node */
     for (int c = 0; c < 3; c++)
         inside[c] = place[c] < s.n[c] - s.layers[c][1];
     for (int c = 0; c < 3; c++) {
@@ -603,6 +693,10 @@ static __global__ void __launch_bounds__(ENERGY_THREADS)
         sum += a.double_precision ? cell_energy<double>(s, d, i, j, k)
                                   : cell_energy<float>(s, d, i, j, k);
     }
+    for (int32_t i = (int32_t)(blockIdx.x * ENERGY_THREADS + threadIdx.x); i < d->n_dispersive;
+         i += ENERGY_BLOCKS * ENERGY_THREADS)
+        sum += a.double_precision ? ec_fdtd_f64_pole_energy(&s, d, i)
+                                  : ec_fdtd_f32_pole_energy(&s, d, i);
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         a.part[blockIdx.y * ENERGY_BLOCKS + blockIdx.x] = sum;

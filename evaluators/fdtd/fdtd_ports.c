@@ -71,12 +71,9 @@ static int node_of(const work *w, int axis, double x, int *node)
     return EC_OK;
 }
 
-/* Length of the dual edge through a node. */
 static double dual(const work *w, int axis, int node)
 {
-    const double *x = w->b->line[axis];
-    const int n = w->setup->shape.n[axis];
-    return 0.5 * (x[node < n ? node + 1 : n] - x[node > 0 ? node - 1 : 0]);
+    return ec_fdtd_dual(&w->setup->shape, w->b->line[axis], axis, node);
 }
 
 static double cell_of(const work *w, int axis, int cell)
@@ -92,7 +89,7 @@ static bool conducts(const work *w, int c, const int *place)
 
     if (place[c] < 0 || place[c] >= w->setup->shape.n[c])
         return false;
-    return !ec_fdtd_edge(&w->raster, &w->structure, c, place, &eps, &sigma, &area) ||
+    return !ec_fdtd_edge(&w->raster, &w->structure, c, place, &eps, &sigma, &area, NULL) ||
            sigma > top * eps;
 }
 
@@ -133,6 +130,11 @@ static void strip_between(const work *w, int axis, const int *from, const int *t
     for (int c = 0; c < 3; c++) {
         s->lo[c] = from[c] < to[c] ? from[c] : to[c];
         s->hi[c] = from[c] < to[c] ? to[c] : from[c];
+        if (c == axis || !w->setup->shape.periodic[c] || s->lo[c] > 0)
+            continue;
+        /* The last node stands for the first one: alone, or all around. */
+        s->lo[c] = s->hi[c] == 0 ? w->setup->shape.n[c] : 1;
+        s->hi[c] = s->hi[c] == 0 ? w->setup->shape.n[c] : s->hi[c];
     }
     s->length = w->b->line[axis][s->hi[axis]] - w->b->line[axis][s->lo[axis]];
 }
@@ -331,7 +333,7 @@ static int check_column(const work *w, int32_t p, const strip *s, const int *foo
             return ec_fail(EC_ERR_RANGE, "%s '%s' lies in an absorbing wall", kind, name_of(port));
     for (at[axis] = s->lo[axis]; at[axis] < s->hi[axis]; at[axis]++) {
         double eps, sigma, area;
-        if (!ec_fdtd_edge(&w->raster, &w->structure, axis, at, &eps, &sigma, &area))
+        if (!ec_fdtd_edge(&w->raster, &w->structure, axis, at, &eps, &sigma, &area, NULL))
             return ec_fail(EC_ERR_RANGE, "%s '%s' lies in metal at (%.6g, %.6g, %.6g) m", kind,
                            name_of(port), w->b->line[0][at[0]], w->b->line[1][at[1]],
                            w->b->line[2][at[2]]);
@@ -563,7 +565,7 @@ static int find_mode(work *w, int32_t p, const layout *l)
                 const int c = t ? v : u;
                 double eps, sigma, area;
                 if (place[c] < n[c] && !conducts(w, c, place) &&
-                    ec_fdtd_edge(&w->raster, &w->structure, c, place, &eps, &sigma, &area))
+                    ec_fdtd_edge(&w->raster, &w->structure, c, place, &eps, &sigma, &area, NULL))
                     m->weight[t][at] =
                         eps * dual(w, t ? u : v, place[t ? u : v]) / cell_of(w, c, place[c]);
             }
@@ -720,18 +722,7 @@ int ec_fdtd_ports_build(const ec_fdtd_setup *setup, const double *values, ec_fdt
     work w = {.setup = setup, .config = c, .values = values, .b = b};
     int status;
 
-    w.structure = (ec_fdtd_structure){.solid = b->solid,
-                                      .n_solids = b->n_solids,
-                                      .point = b->point,
-                                      .medium = b->medium,
-                                      .dt = b->dt};
-    w.raster = (ec_fdtd_raster_args){.shape = setup->shape, .averaging = 1};
-    for (int i = 0; i < 3; i++) {
-        w.structure.line[i] = b->line[i];
-        memcpy(w.structure.end[i], b->end[i], sizeof b->end[i]);
-        for (int side = 0; side < 2; side++)
-            w.raster.magnetic_wall[i][side] = c->wall[i][side] == EC_FDTD_WALL_PMC;
-    }
+    ec_fdtd_raster_of(setup, b, &w.structure, &w.raster);
     w.mode = calloc((size_t)c->n_ports + 1, sizeof *w.mode);
     if (!w.mode)
         return ec_fail(EC_ERR_MEMORY, "no memory for ports");

@@ -6,6 +6,16 @@
  * Wireless Compon. Lett. 11, 2001). A face's permeability is the harmonic mean along its normal, where B
  * is continuous. Of objects that overlap the last one of the list counts.
  *
+ * Conformal conductors (S. Dey and R. Mittra, IEEE Microw. Guided Wave Lett. 7, 1997): an edge that is
+ * partly in a conductor has the rest as its length, a face the rest as its area, in the flux law's
+ * line integral. The field of an edge is then the voltage along the rest over the edge's whole
+ * length, so only coefficients change: with q the part outside, permittivity and conductivity become
+ * eps / q and sigma / q, permeability and magnetic conductivity of a face mu q and sigma_m q; voltages
+ * and the energy stay sums over whole edges. Very small areas are enlarged until the step is stable
+ * (ec_fdtd_least_area).
+ *
+ * A periodic axis: its last node stands for the first one too.
+ *
  * What touches an end of the domain goes on into the absorbing cells beyond it: places there are
  * those of the domain's end. */
 #ifndef EC_FDTD_RASTER_INTERNAL_H
@@ -33,7 +43,8 @@ typedef struct ec_fdtd_solid {
 } ec_fdtd_solid;
 
 typedef struct ec_fdtd_medium {
-    double eps_r, mu_r, sigma, sigma_m; /* S/m, ohm/m */
+    double eps_r, mu_r, sigma, sigma_m; /* S/m, ohm/m; sigma with what poles add to it */
+    int32_t index;                      /* of the structure's table, -1 for none */
 } ec_fdtd_medium;
 
 /* A conductance and a capacitance in an edge, S m and F m: current over field. */
@@ -50,6 +61,7 @@ typedef struct ec_fdtd_structure {
     int32_t n_solids;
     const double *point; /* of polygons: pairs */
     const ec_fdtd_medium *medium;
+    int32_t n_media;
     const ec_fdtd_load *load;
     int32_t n_loads;
     double dt;
@@ -61,6 +73,7 @@ typedef struct ec_fdtd_raster_args {
     const ec_fdtd_structure *structure; /* [n] */
     int32_t magnetic_wall[3][2];
     int32_t averaging;
+    bool conformal;
     bool double_precision;
 } ec_fdtd_raster_args;
 
@@ -133,6 +146,7 @@ EC_FN bool ec_fdtd_medium_at(const ec_fdtd_structure *s, const double *p, double
     const int top = ec_fdtd_top(s, q, tolerance);
     medium->eps_r = medium->mu_r = 1;
     medium->sigma = medium->sigma_m = 0;
+    medium->index = -1;
     if (top >= 0 && s->solid[top].material == -2)
         return false;
     if (top >= 0 && s->solid[top].material >= 0)
@@ -140,11 +154,151 @@ EC_FN bool ec_fdtd_medium_at(const ec_fdtd_structure *s, const double *p, double
     return true;
 }
 
-/* Permittivity (F/m) and conductivity (S/m) of edge (i, j, k) along c; false: a conductor, or it does
- * not exist. area: of its dual face, m^2. */
-EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
-                        const int *place, double *eps, double *sigma, double *area)
+/* ---- conformal conductors ----------------------------------------------------------------------- */
+
+EC_FN bool ec_fdtd_is_conductor(const ec_fdtd_structure *s, const double *p, double tolerance)
 {
+    double q[3];
+    for (int c = 0; c < 3; c++)
+        q[c] = ec_fdtd_clamped(s, c, p[c]);
+    const int top = ec_fdtd_top(s, q, tolerance);
+    return top >= 0 && s->solid[top].material == -2;
+}
+
+enum { EC_FDTD_CUTS = 8 }; /* samples of an edge and lines of a face */
+
+/* The part of the line from p along `axis` by `length` that no conductor has: its parts between samples
+ * halved until the surface is known to 1e-6 of it. */
+EC_FN double ec_fdtd_open_line(const ec_fdtd_structure *s, const double *p, int axis, double length,
+                               double tolerance)
+{
+    double q[3] = {p[0], p[1], p[2]}, open = 0;
+    bool before = ec_fdtd_is_conductor(s, q, tolerance);
+
+    for (int i = 1; i <= EC_FDTD_CUTS; i++) {
+        q[axis] = p[axis] + length * i / EC_FDTD_CUTS;
+        const bool now = ec_fdtd_is_conductor(s, q, tolerance);
+        double lo = i - 1, hi = i;
+        for (int turn = 0; turn < 17 && now != before; turn++) {
+            const double middle = 0.5 * (lo + hi);
+            q[axis] = p[axis] + length * middle / EC_FDTD_CUTS;
+            if (ec_fdtd_is_conductor(s, q, tolerance) == before)
+                lo = middle;
+            else
+                hi = middle;
+        }
+        open += now && before ? 0 : !now && !before ? 1 : before ? i - hi : lo - (i - 1);
+        before = now;
+    }
+    open /= EC_FDTD_CUTS;
+    return open < 1e-4 ? 0 : open > 1 - 1e-4 ? 1 : open;
+}
+
+/* Of a face across c: the part of its area that no conductor has. Lines along the next axis. */
+EC_FN double ec_fdtd_open_face(const ec_fdtd_structure *s, const int *place, int c,
+                               double tolerance)
+{
+    const int u = (c + 1) % 3, v = (c + 2) % 3;
+    const double *x = s->line[u], *y = s->line[v];
+    double p[3], open = 0;
+
+    p[c] = s->line[c][place[c]];
+    p[u] = x[place[u]];
+    for (int i = 0; i < EC_FDTD_CUTS; i++) {
+        p[v] = y[place[v]] + (y[place[v] + 1] - y[place[v]]) * (i + 0.5) / EC_FDTD_CUTS;
+        open += ec_fdtd_open_line(s, p, u, x[place[u] + 1] - x[place[u]], tolerance);
+    }
+    return open / EC_FDTD_CUTS;
+}
+
+/* The least part of its area that a face across c may have, with parts open[u, v][low, high] of
+ * its edges: the row of curl curl that belongs to the face (S. Gershgorin's bound on its largest
+ * eigenvalue, all materials at least free space) stays within what dt allows. */
+EC_FN double ec_fdtd_least_area(const ec_fdtd_shape *shape, const ec_fdtd_structure *s, int c,
+                                const int *place, double open[2][2])
+{
+    const double speed = 0.5 * EC_LIGHT_SPEED * s->dt;
+    double sum = 0;
+
+    for (int t = 0; t < 2; t++) { /* edges along axis c + 1 + t lie at both ends of the other */
+        const int other = (c + 2 - t) % 3, i = place[other];
+        const double d = s->line[other][i + 1] - s->line[other][i];
+        const double across = 2 / ec_fdtd_dual(shape, s->line[c], c, place[c]);
+        for (int side = 0; side < 2; side++)
+            sum += open[t][side] / d *
+                   (across + 2 / ec_fdtd_dual(shape, s->line[other], other, i + side));
+    }
+    return speed * speed * sum;
+}
+
+/* Part of the area of a face across c that counts, 0 for one in a conductor. */
+EC_FN double ec_fdtd_face_part(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
+                               const int *place, double tolerance)
+{
+    double open[2][2], least = 1, most = 0, p[3];
+
+    for (int t = 0; t < 2; t++) {
+        const int along = (c + 1 + t) % 3, other = (c + 2 - t) % 3;
+        for (int side = 0; side < 2; side++) {
+            for (int i = 0; i < 3; i++)
+                p[i] = s->line[i][place[i]];
+            p[other] = s->line[other][place[other] + side];
+            open[t][side] = ec_fdtd_open_line(
+                s, p, along, s->line[along][place[along] + 1] - s->line[along][place[along]],
+                tolerance);
+            least = open[t][side] < least ? open[t][side] : least;
+            most = open[t][side] > most ? open[t][side] : most;
+        }
+    }
+    if (least == 1 || most == 0)
+        return least;
+    const double part = ec_fdtd_open_face(s, place, c, tolerance);
+    const double enough = ec_fdtd_least_area(&a->shape, s, c, place, open);
+    return part < enough ? (enough < 1 ? enough : 1) : part;
+}
+
+/* ---- edges and faces ---------------------------------------------------------------------------- */
+
+/* The part of an edge that no conductor has: without conformal conductors all or nothing, as its
+ * middle has it. At a node that stands for both ends of a periodic axis both places count. */
+EC_FN double ec_fdtd_open_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
+                               const int *place, double tolerance)
+{
+    const int u = (c + 1) % 3, v = (c + 2) % 3;
+    const double length = s->line[c][place[c] + 1] - s->line[c][place[c]];
+    double least = 1;
+
+    for (int image = 0; image < 4; image++) {
+        double p[3];
+        bool there = true;
+        for (int t = 0; t < 2; t++) {
+            const int axis = t ? v : u, first = image >> t & 1;
+            there =
+                there && (!first || (a->shape.periodic[axis] && place[axis] == a->shape.n[axis]));
+            p[axis] = s->line[axis][first ? 0 : place[axis]];
+        }
+        if (!there)
+            continue;
+        p[c] = s->line[c][place[c]];
+        if (a->conformal) {
+            const double open = ec_fdtd_open_line(s, p, c, length, tolerance);
+            least = open < least ? open : least;
+        } else {
+            p[c] += 0.5 * length;
+            if (ec_fdtd_is_conductor(s, p, tolerance))
+                least = 0;
+        }
+    }
+    return least;
+}
+
+/* Permittivity (F/m) and conductivity (S/m) of edge (i, j, k) along c; false: a conductor, or it does
+ * not exist. area: of its dual face, m^2. share: NULL, or [n_media], 0 before: the parts of the dual
+ * face that each medium has, over the part of the edge that is no conductor. */
+EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
+                        const int *given, double *eps, double *sigma, double *area, double *share)
+{
+    int place[3] = {given[0], given[1], given[2]};
     const int u = (c + 1) % 3, v = (c + 2) % 3;
     double p[3], half[2][2], least, sheets = 0;
 
@@ -152,20 +306,24 @@ EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s
         return false;
     least = s->line[c][place[c] + 1] - s->line[c][place[c]];
     for (int t = 0; t < 2; t++) {
-        const int axis = t ? v : u, at = place[axis], n = a->shape.n[axis];
-        if ((at == 0 && !a->magnetic_wall[axis][0]) || (at == n && !a->magnetic_wall[axis][1]))
+        const int axis = t ? v : u, n = a->shape.n[axis];
+        const bool periodic = a->shape.periodic[axis];
+        const int at = place[axis] = periodic && place[axis] == 0 ? n : place[axis];
+        const double *x = s->line[axis];
+        if (!periodic &&
+            ((at == 0 && !a->magnetic_wall[axis][0]) || (at == n && !a->magnetic_wall[axis][1])))
             return false;
-        half[t][0] = at > 0 ? 0.5 * (s->line[axis][at] - s->line[axis][at - 1]) : 0;
-        half[t][1] = at < n ? 0.5 * (s->line[axis][at + 1] - s->line[axis][at]) : 0;
+        half[t][0] = at > 0 ? 0.5 * (x[at] - x[at - 1]) : 0;
+        half[t][1] = at < n ? 0.5 * (x[at + 1] - x[at]) : periodic ? 0.5 * (x[1] - x[0]) : 0;
         for (int side = 0; side < 2; side++)
             if (half[t][side] > 0 && half[t][side] < least)
                 least = half[t][side];
-        p[axis] = ec_fdtd_clamped(s, axis, s->line[axis][at]);
+        p[axis] = ec_fdtd_clamped(s, axis, x[at]);
     }
     p[c] = ec_fdtd_clamped(s, c, 0.5 * (s->line[c][place[c]] + s->line[c][place[c] + 1]));
     const double tolerance = 1e-6 * least;
-    const int top = ec_fdtd_top(s, p, tolerance);
-    if (top >= 0 && s->solid[top].material == -2)
+    const double open = ec_fdtd_open_edge(a, s, c, place, tolerance);
+    if (open <= 0)
         return false;
     for (int i = 0; i < s->n_solids; i++) { /* sheets that the edge lies in */
         const ec_fdtd_solid *solid = s->solid + i;
@@ -189,17 +347,25 @@ EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s
                         double q[3];
                         const double x0 = s->line[c][place[c]], x1 = s->line[c][place[c] + 1];
                         q[c] = x0 + (x1 - x0) * (ic + 0.5) / along;
-                        q[u] = s->line[u][place[u]] + (su ? 1 : -1) * half[0][su] * (iu + 0.5) / n;
-                        q[v] = s->line[v][place[v]] + (sv ? 1 : -1) * half[1][sv] * (iv + 0.5) / n;
+                        const bool wrap_u = su && place[u] == a->shape.n[u];
+                        const bool wrap_v = sv && place[v] == a->shape.n[v];
+                        q[u] = s->line[u][wrap_u ? 0 : place[u]] +
+                               (su ? 1 : -1) * half[0][su] * (iu + 0.5) / n;
+                        q[v] = s->line[v][wrap_v ? 0 : place[v]] +
+                               (sv ? 1 : -1) * half[1][sv] * (iv + 0.5) / n;
                         if (!ec_fdtd_medium_at(s, q, tolerance, &m))
                             continue;
                         total += w;
                         sum_eps += w * m.eps_r;
                         sum_sigma += w * m.sigma;
+                        if (share && m.index >= 0)
+                            share[m.index] += w / open;
                     }
         }
-    *eps = EC_FDTD_EPS0 * (total > 0 ? sum_eps / total : 1);
-    *sigma = (total > 0 ? sum_sigma / total : 0) + sheets;
+    for (int i = 0; share && i < s->n_media; i++)
+        share[i] /= total > 0 ? total : 1;
+    *eps = EC_FDTD_EPS0 * (total > 0 ? sum_eps / total : 1) / open;
+    *sigma = ((total > 0 ? sum_sigma / total : 0) + sheets) / open;
     *area = (half[0][0] + half[0][1]) * (half[1][0] + half[1][1]);
     return true;
 }
@@ -221,20 +387,23 @@ EC_FN bool ec_fdtd_face(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s
     const int at = place[c];
     for (int side = 0; side < 2; side++) {
         ec_fdtd_medium m;
-        const int cell = side ? at : at - 1;
+        int cell = side ? at : at - 1;
+        if (a->shape.periodic[c])
+            cell = cell < 0 ? a->shape.n[c] - 1 : cell == a->shape.n[c] ? 0 : cell;
         if (cell < 0 || cell >= a->shape.n[c])
             continue;
         const double w = 0.5 * (s->line[c][cell + 1] - s->line[c][cell]);
-        q[c] = s->line[c][at] + (side ? 0.5 : -0.5) * w;
+        q[c] = s->line[c][side ? cell : cell + 1] + (side ? 0.5 : -0.5) * w;
         if (!ec_fdtd_medium_at(s, q, 1e-6 * (w < least ? w : least), &m))
             continue;
         length += w;
         inverse += w / m.mu_r;
         loss += w * m.sigma_m;
     }
-    *mu = EC_FDTD_MU0 * (inverse > 0 ? length / inverse : 1);
-    *sigma = length > 0 ? loss / length : 0;
-    return true;
+    const double part = a->conformal ? ec_fdtd_face_part(a, s, c, place, 1e-6 * least) : 1;
+    *mu = EC_FDTD_MU0 * part * (inverse > 0 ? length / inverse : 1);
+    *sigma = length > 0 ? part * loss / length : 0;
+    return part > 0;
 }
 
 EC_FN void ec_fdtd_store(void *to, bool wide, int64_t at, double value)
@@ -256,7 +425,7 @@ EC_FN void ec_fdtd_raster_element(const ec_fdtd_raster_args *a, const ec_fdtd_st
     double eps = 1, sigma = 0, area = 0, fa = 0, fb = 0;
     const bool exists = place[0] <= shape->n[0];
 
-    if (exists && ec_fdtd_edge(a, s, c, place, &eps, &sigma, &area)) {
+    if (exists && ec_fdtd_edge(a, s, c, place, &eps, &sigma, &area, NULL)) {
         const double loss = sigma * s->dt / (2 * eps);
         fa = (1 - loss) / (1 + loss);
         fb = s->dt / eps / (1 + loss);
@@ -296,7 +465,7 @@ EC_FN void ec_fdtd_load_edges(const ec_fdtd_raster_args *a, size_t lane0, size_t
         const ec_fdtd_load *load = s->load + lane0 + l;
         const int place[3] = {load->i, load->j, load->k};
         double eps, sigma, area;
-        if (!ec_fdtd_edge(a, s, load->c, place, &eps, &sigma, &area))
+        if (!ec_fdtd_edge(a, s, load->c, place, &eps, &sigma, &area, NULL))
             continue;
         const double length =
             s->line[load->c][place[load->c] + 1] - s->line[load->c][place[load->c]];

@@ -35,9 +35,10 @@ typedef struct holding {
     ec_fdtd_build *build;
     room coefficient; /* a, b; or the edges' indices and the pairs */
     bool indexed;
-    void *magnetic; /* ha, hb */
-    room blob;      /* everything else of the build */
-    size_t wave, e_term, h_term, branch, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3]; /* in blob */
+    void *magnetic;                /* ha, hb */
+    room blob;                     /* everything else of the build */
+    size_t dispersive, part, pole; /* in blob, as what follows */
+    size_t wave, e_term, h_term, branch, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3];
 } holding;
 
 typedef struct slot {
@@ -46,7 +47,7 @@ typedef struct slot {
     int32_t driven; /* of wants */
     holding *of;
     void *field, *psi;
-    room source, branch_state;
+    room source, branch_state, poles;
     double peak;   /* J */
     double energy; /* J, at the last look */
     ec_c128 *last; /* [port][frequency]: waves at an earlier look */
@@ -103,6 +104,21 @@ static size_t coefficient_bytes(const ec_fdtd_setup *s)
     return 6 * component_of(s) * real_of(s);
 }
 
+/* At most: with all edges in the medium that has most poles. */
+static size_t pole_bytes(const ec_fdtd_setup *s)
+{
+    const ec_fdtd_config *c = &s->model->config;
+    size_t most = 0;
+
+    for (int32_t i = 0; i < c->n_materials; i++)
+        if ((size_t)c->materials[i].n_poles > most)
+            most = (size_t)c->materials[i].n_poles;
+    return most == 0 ? 0
+                     : 3 * component_of(s) *
+                           (sizeof(ec_fdtd_dispersive) + real_of(s) +
+                            most * (sizeof(ec_fdtd_pole_part) + 2 * real_of(s)));
+}
+
 static size_t sum_bytes(const ec_fdtd_setup *s)
 {
     return (size_t)s->n_probes * (size_t)s->model->config.n_frequencies * sizeof(ec_c128);
@@ -117,7 +133,7 @@ size_t ec_fdtd_slot_bytes(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
 {
     (void)wants;
     return field_bytes(s) + psi_bytes(s) + (s->magnetic ? 2 : 1) * coefficient_bytes(s) +
-           sum_bytes(s) + series_bytes(s);
+           pole_bytes(s) + sum_bytes(s) + series_bytes(s);
 }
 
 static int reserve(ec_backend *backend, room *r, size_t bytes)
@@ -147,6 +163,7 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
             backend->ops->release(backend, s->slot[i].psi);
             backend->ops->release(backend, s->slot[i].source.memory);
             backend->ops->release(backend, s->slot[i].branch_state.memory);
+            backend->ops->release(backend, s->slot[i].poles.memory);
             free(s->slot[i].last);
             free(s->slot[i].kept);
         }
@@ -369,7 +386,6 @@ static int index_pairs(ec_fdtd_stack *s, holding *h)
 static int place(ec_fdtd_stack *s, holding *h)
 {
     const ec_fdtd_setup *setup = s->setup;
-    const ec_fdtd_config *c = &setup->model->config;
     const ec_fdtd_build *b = h->build;
     ec_backend *backend = s->backend;
     const size_t real = s->real, component = component_of(setup);
@@ -386,6 +402,11 @@ static int place(ec_fdtd_stack *s, holding *h)
         h->ch[i] = put_reals(&p, b->ch[i], n, real);
         line[i] = put(&q, b->line[i], n * sizeof(double));
     }
+    h->dispersive =
+        put(&p, b->dispersive,
+            (b->n_dispersive ? (size_t)b->n_dispersive + 1 : 0) * sizeof *b->dispersive);
+    h->part = put(&p, b->part, (size_t)b->n_parts * sizeof *b->part);
+    h->pole = put_reals(&p, b->pole, (size_t)b->n_poles * EC_FDTD_POLE_NUMBERS, real);
     h->wave = put(&p, b->wave, (size_t)b->n_wave * sizeof *b->wave);
     h->e_term = put(&p, b->e_term, (size_t)b->n_e_terms * sizeof *b->e_term);
     h->h_term = put(&p, b->h_term, (size_t)b->n_h_terms * sizeof *b->h_term);
@@ -403,30 +424,22 @@ static int place(ec_fdtd_stack *s, holding *h)
         return status;
     char *there = s->raster.memory;
     char *coefficient = is_indexed(s) ? s->scratch : h->coefficient.memory;
-    ec_fdtd_structure structure = {.solid = (void *)(there + solid),
-                                   .n_solids = b->n_solids,
-                                   .point = (void *)(there + point),
-                                   .medium = (void *)(there + medium),
-                                   .load = (void *)(there + load),
-                                   .n_loads = b->n_loads,
-                                   .dt = b->dt,
-                                   .a = coefficient,
-                                   .b = coefficient + 3 * component * real};
+    ec_fdtd_structure structure;
+    ec_fdtd_raster_args args;
+    ec_fdtd_raster_of(setup, b, &structure, &args);
+    structure.solid = (void *)(there + solid);
+    structure.point = (void *)(there + point);
+    structure.medium = (void *)(there + medium);
+    structure.load = (void *)(there + load);
+    structure.a = coefficient;
+    structure.b = coefficient + 3 * component * real;
     if (setup->magnetic) {
         structure.ha = h->magnetic;
         structure.hb = (char *)h->magnetic + 3 * component * real;
     }
-    for (int i = 0; i < 3; i++) {
-        structure.line[i] = (void *)(there + line[i]);
-        memcpy(structure.end[i], b->end[i], sizeof b->end[i]);
-    }
-    ec_fdtd_raster_args args = {.shape = setup->shape,
-                                .structure = s->structure_there,
-                                .averaging = c->grid.averaging,
-                                .double_precision = c->double_precision};
     for (int i = 0; i < 3; i++)
-        for (int side = 0; side < 2; side++)
-            args.magnetic_wall[i][side] = c->wall[i][side] == EC_FDTD_WALL_PMC;
+        structure.line[i] = (void *)(there + line[i]);
+    args.structure = s->structure_there;
     status = backend->ops->upload(backend, s->structure_there, &structure, sizeof structure);
     if (status >= 0)
         status = backend->ops->launch(backend, &ec_kernel_fdtd_raster, &args, component, 3);
@@ -482,10 +495,13 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
     parcel p = {0};
 
     put(&p, b->source[port], (size_t)b->n_sources[port] * sizeof *b->source[port]);
+    const size_t memory = ((size_t)b->n_dispersive + 2 * (size_t)b->n_parts) * s->real;
     if ((status = send(backend, &p, &q->source)) < 0 ||
         (status = reserve(backend, &q->branch_state, states)) < 0 ||
         (states > 0 &&
          (status = backend->ops->fill(backend, q->branch_state.memory, 0, states)) < 0) ||
+        (status = reserve(backend, &q->poles, memory)) < 0 ||
+        (memory > 0 && (status = backend->ops->fill(backend, q->poles.memory, 0, memory)) < 0) ||
         (status = backend->ops->fill(backend, q->field, 0, field_bytes(setup))) < 0 ||
         (psi_bytes(setup) > 0 &&
          (status = backend->ops->fill(backend, q->psi, 0, psi_bytes(setup))) < 0) ||
@@ -511,6 +527,11 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
                           .h_term = (void *)(blob + h->h_term),
                           .n_e_terms = b->n_e_terms,
                           .n_h_terms = b->n_h_terms,
+                          .dispersive = (void *)(blob + h->dispersive),
+                          .part = (void *)(blob + h->part),
+                          .pole = blob + h->pole,
+                          .pole_memory = q->poles.memory,
+                          .n_dispersive = b->n_dispersive,
                           .series =
                               (double *)s->series + (size_t)i * (size_t)setup->n_probes * LOOK};
     if (h->indexed) {
@@ -557,6 +578,7 @@ static int launch_chunk(ec_fdtd_stack *s)
                                       .n = s->n_slots,
                                       .window = LOOK,
                                       .n_probes = setup->n_probes,
+                                      .dispersive = pole_bytes(setup) > 0,
                                       .threads = backend->threads,
                                       .double_precision = c->double_precision};
     const ec_fdtd_energy_args energy = {.shape = setup->shape,

@@ -5,6 +5,8 @@
  * k - 1 of H and leaves the plane k + 1 of E, that H wants next, as it was. So the next step may follow
  * one plane behind, and several steps are done while a few planes stay in the cache. */
 
+#include "fdtd_pole_step_internal.h"
+
 typedef struct NAME(fields) {
     REAL *f[2][3];                 /* E, H */
     const REAL *a[2][3], *b[2][3]; /* NULL: 1, and */
@@ -131,6 +133,25 @@ static void NAME(row)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, 
     }
 }
 
+/* Along periodic axes: H behind the last node of plane k from the first cell (side 1), or E of the first
+ * node from the last one; see fdtd_domain_internal.h. */
+static void NAME(wrap)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, int k)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int t = 1; t < 3 && s->periodic[axis]; t++) {
+            REAL *f = p->f[side][(axis + t) % 3];
+            const int n = s->n[axis], to = side ? n : 0, from = side ? 0 : n;
+            if (axis == 0)
+                for (int j = 0; j < s->rows; j++)
+                    f[ec_fdtd_at(s, to, j, k)] = f[ec_fdtd_at(s, from, j, k)];
+            else if (axis == 1)
+                memcpy(f + ec_fdtd_at(s, 0, to, k), f + ec_fdtd_at(s, 0, from, k),
+                       (size_t)s->pitch * sizeof *f);
+            else if (k == n)
+                memcpy(f + to * s->plane, f + from * s->plane, (size_t)s->plane * sizeof *f);
+        }
+}
+
 /* Plane k of step `step`; *h_term, *e_term and *source go on through the domain's sorted lists. */
 static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
                         const NAME(fields) * p, int k, int64_t step, ec_fdtd_cursor *at)
@@ -160,6 +181,11 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
                 q, d->branch_state + (int64_t)at->branch * EC_FDTD_BRANCH_STATE, (double)*e,
                 (double)((const REAL *)d->b)[q->edge]);
         }
+        for (;
+             side == 0 && at->dispersive < d->n_dispersive && d->dispersive[at->dispersive].k == k;
+             at->dispersive++)
+            NAME(pole_edge)(d, at->dispersive);
+        NAME(wrap)(s, p, side, k);
         for (; *next < n_terms && term[*next].k == k; ++*next)
             d->series[(int64_t)term[*next].probe * args->window + slot] +=
                 term[*next].weight * (double)field[term[*next].index];
@@ -192,6 +218,8 @@ static void NAME(domain_pipe)(const ec_fdtd_steps_args *args, const ec_fdtd_doma
                               ec_fdtd_progress *done, int thread, int threads)
 {
     const int planes = args->shape.n[2] + 1;
+    /* Around a periodic axis the first plane waits for the last one. */
+    const int ahead = args->shape.periodic[2] ? planes : 2;
     NAME(fields) p;
 
     NAME(open)(&args->shape, d, &p);
@@ -200,7 +228,7 @@ static void NAME(domain_pipe)(const ec_fdtd_steps_args *args, const ec_fdtd_doma
         for (int k = 0; k < planes; k++) {
             if (t > 0)
                 ec_fdtd_wait(done + (t - 1) % threads,
-                             (int64_t)(t - 1) * planes + (k + 2 < planes ? k + 2 : planes));
+                             (int64_t)(t - 1) * planes + (k + ahead < planes ? k + ahead : planes));
             NAME(plane)(args, d, &p, k, d->step + t, &at);
             atomic_store_explicit(&done[thread].planes, (int64_t)t * planes + k + 1,
                                   memory_order_release);
@@ -217,6 +245,9 @@ static double NAME(cell_energy)(const ec_fdtd_shape *s, const ec_fdtd_domain *d,
     bool inside[3]; /* the cell behind the node along each axis is no absorbing one */
     double sum = 0;
 
+    for (int c = 0; c < 3; c++)
+        if (s->periodic[c] && place[c] == s->n[c])
+            return 0; /* counted at the first node */
     for (int c = 0; c < 3; c++)
         inside[c] = place[c] < s->n[c] - s->layers[c][1];
     for (int c = 0; c < 3; c++) {
@@ -257,5 +288,7 @@ static double NAME(energy)(const ec_fdtd_shape *s, const ec_fdtd_domain *d)
                 row += NAME(cell_energy)(s, d, &p, i, j, k);
             sum += row;
         }
+    for (int32_t i = 0; i < d->n_dispersive; i++)
+        sum += NAME(pole_energy)(s, d, i);
     return 0.5 * sum;
 }

@@ -14,7 +14,7 @@ enum { FREQUENCIES = 3, DESIGNS = 3, OUTPUTS = 6, VALUES = 4 * 2 * FREQUENCIES +
 static const double mm = 1e-3;
 
 typedef struct scene {
-    bool magnetic, double_precision, many, closed, parts;
+    bool magnetic, double_precision, many, closed, parts, dispersive, periodic, conformal;
 } scene;
 
 static ec_fdtd_number number(double value)
@@ -75,6 +75,16 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
         if (!what->magnetic)
             material[i].mu_r = number(1);
     }
+    const double w = 4 * EC_PI * 1e9;
+    const ec_fdtd_pole poles[3] = {{EC_FDTD_DEBYE, {2, -1}, {2e-11, -1}, {0, -1}, {0, -1}},
+                                   {EC_FDTD_LORENTZ, {1, -1}, {0, -1}, {2 * w, -1}, {0.1 * w, -1}},
+                                   {EC_FDTD_DRUDE, {w, -1}, {0, -1}, {0, -1}, {0.2 * w, -1}}};
+    if (what->dispersive) {
+        material[0].poles = poles;
+        material[0].n_poles = 2;
+        material[1].poles = poles + 2;
+        material[1].n_poles = 1;
+    }
     ec_fdtd_object objects[8] = {
         object(EC_FDTD_BOX, "board", 7.5 * mm, 0, 1 * mm, 19 * mm, 10 * mm, 2 * mm),
         object(EC_FDTD_PLATE, "ground", 7.5 * mm, 0, 0, 19 * mm, 10 * mm, 0),
@@ -92,6 +102,12 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
         ball.material = 1;
         objects[c.n_objects++] = ball;
         c.grid.averaging = 4;
+    }
+    if (what->conformal) {
+        ec_fdtd_object ball = object(EC_FDTD_SPHERE, "metal", 8 * mm, -3 * mm, 5 * mm, 0, 0, 0);
+        ball.radius = number(2.3 * mm);
+        objects[c.n_objects++] = ball;
+        c.grid.conformal = true;
     }
     ec_fdtd_port ports[4] = {port("in", 50), port("out", 75), port("side", 200), port("chain", 20)};
     ports[1].from[0] = ports[1].to[0] = (ec_fdtd_number){0, length};
@@ -124,6 +140,9 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
     if (what->closed)
         for (int i = 0; i < 6; i++)
             c.wall[i / 2][i % 2] = i == 3 ? EC_FDTD_WALL_PMC : EC_FDTD_WALL_PEC;
+    if (what->periodic)
+        for (int i = 0; i < 6; i++)
+            c.wall[i / 2][i % 2] = EC_FDTD_WALL_PERIODIC;
     EC_CHECK_CALL(ec_fdtd_call(g, &c, &call));
     const ec_fdtd_what wanted[OUTPUTS] = {
         {EC_FDTD_S, 0, 0, 0, 0, 0},     {EC_FDTD_S, 1, 0, 0, 0, 0},
@@ -220,7 +239,28 @@ static int test_parts(ec_backend *backend)
     return compare(backend, &(scene){.parts = true});
 }
 
-const ec_case ec_cases_fdtd[] = {
-    {"fdtd/open", test_open},         {"fdtd/closed_double", test_closed},
-    {"fdtd/magnetic", test_magnetic}, {"fdtd/many_pairs", test_many_pairs},
-    {"fdtd/parts", test_parts},       {NULL, NULL}};
+static int test_dispersive(ec_backend *backend)
+{
+    return compare(backend, &(scene){.dispersive = true});
+}
+
+static int test_periodic(ec_backend *backend)
+{
+    return compare(backend,
+                   &(scene){.periodic = true, .dispersive = true, .double_precision = true});
+}
+
+static int test_conformal(ec_backend *backend)
+{
+    return compare(backend, &(scene){.conformal = true, .many = true});
+}
+
+const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
+                                 {"fdtd/closed_double", test_closed},
+                                 {"fdtd/magnetic", test_magnetic},
+                                 {"fdtd/many_pairs", test_many_pairs},
+                                 {"fdtd/parts", test_parts},
+                                 {"fdtd/dispersive", test_dispersive},
+                                 {"fdtd/periodic", test_periodic},
+                                 {"fdtd/conformal", test_conformal},
+                                 {NULL, NULL}};
