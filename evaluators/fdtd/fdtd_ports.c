@@ -338,7 +338,10 @@ static int check_column(const work *w, int32_t p, const strip *s, const int *foo
                            name_of(port), w->b->line[0][at[0]], w->b->line[1][at[1]],
                            w->b->line[2][at[2]]);
     }
-    if (port->kind == EC_FDTD_CURRENT)
+    /* All along a periodic axis its ends are one. */
+    const bool closed = w->setup->shape.periodic[axis] && s->lo[axis] == 0 &&
+                        s->hi[axis] == w->setup->shape.n[axis];
+    if (port->kind == EC_FDTD_CURRENT || closed)
         return EC_OK;
     for (int end = 0; end < 2; end++) {
         at[axis] = end ? s->hi[axis] : s->lo[axis];

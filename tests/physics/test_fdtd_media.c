@@ -265,8 +265,8 @@ static void media_that_cannot_be(void **state)
         ec_fdtd_material m = fdtd_material("bad", 2, 0);
         const ec_fdtd_object box =
             fdtd_box("box", 0, (double[]){0, 0, 0}, (double[]){10 * mm, 10 * mm, 10 * mm});
-        ec_fdtd_port port = fdtd_port(EC_FDTD_LUMPED, "in", (double[]){5 * mm, 5 * mm, 5 * mm},
-                                      (double[]){5 * mm, 5 * mm, 6 * mm}, 50);
+        ec_fdtd_port port = fdtd_port(EC_FDTD_LUMPED, "in", (double[]){5 * mm, 5 * mm, 0},
+                                      (double[]){5 * mm, 5 * mm, 10 * mm}, 50);
         ec_fdtd_model *model = NULL;
         ec_fdtd_line_plan *plan = NULL;
         ec_fdtd_build *build = NULL;
@@ -421,7 +421,7 @@ static void mixture(ec_fdtd_config *c, ec_fdtd_object *objects, ec_fdtd_material
     objects[5].ohms = fdtd_number(50);
     objects[5].at[2] = fdtd_number(1 * mm);
     objects[5].size[0] = objects[5].size[1] = fdtd_number(4 * mm);
-    *port = fdtd_port(EC_FDTD_LUMPED, "in", (double[]){3 * mm, 2 * mm, 1 * mm},
+    *port = fdtd_port(EC_FDTD_CURRENT, "in", (double[]){3 * mm, 2 * mm, 1 * mm},
                       (double[]){3 * mm, 2 * mm, 3 * mm}, 200);
     ec_fdtd_config_default(c);
     for (int i = 0; i < 3; i++)

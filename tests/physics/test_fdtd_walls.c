@@ -137,7 +137,7 @@ static void symmetric_box(bool half, double *s)
                                           (double[]){half ? 0 : -9 * mm, 4 * mm, 6 * mm},
                                           (double[]){9 * mm, 14 * mm, 20 * mm})};
     ec_fdtd_port port = fdtd_port(EC_FDTD_LUMPED, "in", (double[]){0, 0, 12 * mm},
-                                  (double[]){0, 4 * mm, 12 * mm}, half ? 100 : 50);
+                                  (double[]){0, 20 * mm, 12 * mm}, half ? 100 : 50);
     ec_fdtd_config c;
 
     ec_fdtd_config_default(&c);
@@ -252,7 +252,7 @@ static double coax(bool conformal)
         fdtd_box("block", EC_FDTD_PEC, (double[]){-edge, -edge, 0}, (double[]){edge, edge, length}),
         fdtd_object(EC_FDTD_CYLINDER, "hole"), fdtd_object(EC_FDTD_CYLINDER, "inner")};
     ec_fdtd_port port = fdtd_port(EC_FDTD_LUMPED, "in", (double[]){3 * mm, 0, 5 * mm},
-                                  (double[]){8 * mm, 0, 5 * mm}, 50);
+                                  (double[]){(conformal ? 8 : 7) * mm, 0, 5 * mm}, 50);
     double z[2];
 
     objects[1].material = EC_FDTD_FREE_SPACE;
