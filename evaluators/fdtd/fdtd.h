@@ -109,6 +109,9 @@ typedef struct ec_fdtd_port {
     ec_fdtd_number plane, shift;
 } ec_fdtd_port;
 
+/* A port in a magnetic wall has half the current of the whole structure at the same voltage: its ohms
+ * are to be twice those of the whole. Periodic walls are both walls of an axis, without a phase between
+ * them; what is at one is at the other too. */
 typedef enum ec_fdtd_wall {
     EC_FDTD_WALL_PEC,
     EC_FDTD_WALL_PMC,

@@ -37,7 +37,8 @@ void ec_fdtd_pole_numbers(ec_fdtd_pole_kind kind, double strength, double time, 
 static int check_pole(const ec_fdtd_material *m, int32_t i, const double v[4])
 {
     static const char *const kinds[] = {"Debye", "Drude", "Lorentz"};
-    static const char *const names[] = {"strength", "time", "resonance", "damping"};
+    static const char *const names[][4] = {
+        {"delta", "tau"}, {"omega_p", NULL, NULL, "gamma"}, {"delta", NULL, "omega_0", "gamma"}};
     const ec_fdtd_pole_kind kind = m->poles[i].kind;
     const bool wanted[] = {true, kind == EC_FDTD_DEBYE, kind == EC_FDTD_LORENTZ,
                            kind != EC_FDTD_DEBYE};
@@ -48,7 +49,7 @@ static int check_pole(const ec_fdtd_material *m, int32_t i, const double v[4])
             return ec_fail(EC_ERR_RANGE,
                            "material '%s', pole %d (%s): its %s is %g: it must be %s, or the "
                            "medium gains",
-                           m->name ? m->name : "", i + 1, kinds[kind], names[k], v[k],
+                           m->name ? m->name : "", i + 1, kinds[kind], names[kind][k], v[k],
                            positive ? "above 0" : "at least 0");
     }
     return EC_OK;

@@ -256,8 +256,8 @@ static void media_that_cannot_be(void **state)
     const ec_fdtd_pole poles[] = {
         pole_of(EC_FDTD_DEBYE, -1, 1e-12, 0, 0), pole_of(EC_FDTD_DEBYE, 1, 0, 0, 0),
         pole_of(EC_FDTD_LORENTZ, 1, 0, turn * 5e9, -1), pole_of(EC_FDTD_DRUDE, NAN, 0, 0, 0)};
-    static const char *const words[] = {"pole 1 (Debye): its strength is -1", "its time is 0",
-                                        "pole 1 (Lorentz): its damping", "(Drude): its strength"};
+    static const char *const words[] = {"pole 1 (Debye): its delta is -1", "its tau is 0",
+                                        "pole 1 (Lorentz): its gamma", "(Drude): its omega_p"};
     (void)state;
 
     for (int k = 0; k < 4; k++) {
