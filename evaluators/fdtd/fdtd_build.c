@@ -46,9 +46,14 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
     }
     s->pitch = (s->n[0] + 1 + 3) / 4 * 4; /* rows begin at 16 bytes */
     s->rows = s->n[1] + 1;
+    s->along[0] = (s->layers[0][0] + 3) / 4 * 4;
+    s->along[1] = s->layers[0][1] > 0 ? (s->n[0] - s->layers[0][1]) / 4 * 4 : s->pitch;
+    if (s->along[1] < s->along[0])
+        s->along[1] = s->along[0];
+    s->slab[0] = s->along[0] + s->pitch - s->along[1];
     s->plane = (int64_t)s->pitch * s->rows;
     s->field = (s->plane * (s->n[2] + 3) + 63) / 64 * 64;
-    s->memory[0] = ((int64_t)s->slab[0] * s->rows * (s->n[2] + 1) + 3) / 4 * 4;
+    s->memory[0] = (int64_t)s->slab[0] * s->rows * (s->n[2] + 1);
     s->memory[1] = (int64_t)s->slab[1] * s->pitch * (s->n[2] + 1);
     s->memory[2] = (int64_t)s->slab[2] * s->plane;
     for (int32_t i = 0; i < c->n_materials; i++) {

@@ -37,8 +37,11 @@ typedef struct ec_fdtd_shape {
     int64_t field;        /* elements from one component to the next */
     int32_t layers[3][2]; /* absorbing cells at the low and the high end of each axis */
     int32_t slab[3];      /* nodes along an axis that have absorbing terms, 0 for none */
-    int64_t memory[3];    /* elements of one absorbing term of an axis */
-    int32_t periodic[3];  /* the last node of the axis is its first */
+    /* Along x these are [0, along[0]) and [along[1], pitch): whole fours, which lie as rows do; the
+     * terms of nodes outside of the layers have the coefficients 0. */
+    int32_t along[2];
+    int64_t memory[3];   /* elements of one absorbing term of an axis */
+    int32_t periodic[3]; /* the last node of the axis is its first */
 } ec_fdtd_shape;
 
 /* One value of E that is driven by a current density: E += b[edge] * (scale * wave[step]). Sorted by
@@ -179,6 +182,8 @@ EC_FN double ec_fdtd_dual(const ec_fdtd_shape *s, const double *line, int axis, 
 /* Position of a node in an axis' absorbing terms, -1 outside of the layers. */
 EC_FN int ec_fdtd_slab(const ec_fdtd_shape *s, int axis, int i)
 {
+    if (axis == 0)
+        return i < s->along[0] ? i : i >= s->along[1] ? i - s->along[1] + s->along[0] : -1;
     if (i < s->layers[axis][0])
         return i;
     if (s->layers[axis][1] > 0 && i >= s->n[axis] - s->layers[axis][1])

@@ -347,74 +347,55 @@ static __device__ bool open_quad(const ec_fdtd_steps_args &a, int32_t step, int3
     return true;
 }
 
-/* The absorbing term of four elements across the layers, or along them. */
+/* The absorbing term of four elements along an axis. */
 static __device__ void absorb4(const ec_fdtd_shape &s, const quad &q, int side, int axis, int t,
-                               int k, int slab_z, const four &signed_b, const four &w, four *f)
+                               int k, int slab, float sign, const four &b, const four &w, four *f)
 {
     const float *pb = (const float *)(side ? q.d->bh : q.d->be)[axis];
     const float *pc = (const float *)(side ? q.d->ch : q.d->ce)[axis];
     float *psi = (float *)q.d->psi + 2 * side * (s.memory[0] + s.memory[1] + s.memory[2]) +
-                 t * s.memory[axis];
-
-    if (axis == 0) {
-        psi += ((int64_t)k * s.rows + q.j) * s.slab[0];
-        for (int l = 0; l < 4; l++) {
-            const int slab = q.i + l <= s.n[0] ? ec_fdtd_slab(&s, 0, q.i + l) : -1;
-            if (slab < 0)
-                continue;
-            const float p = pb[q.i + l] * psi[slab] + pc[q.i + l] * w.v[l];
-            psi[slab] = p;
-            f->v[l] = f->v[l] + signed_b.v[l] * p;
-        }
-        return;
-    }
-    psi += 2 * s.memory[0];
+                 t * s.memory[axis] + (axis > 0 ? 2 * s.memory[0] : 0) +
+                 (axis > 1 ? 2 * s.memory[1] : 0);
     const int n = axis == 1 ? q.j : k;
-    if (axis == 1)
-        psi += ((int64_t)k * s.slab[1] + q.slab_y) * s.pitch + q.i;
-    else
-        psi += 2 * s.memory[1] + ((int64_t)slab_z * s.rows + q.j) * s.pitch + q.i;
-    const float b = pb[n], c = pc[n];
+
+    psi += axis == 0   ? ((int64_t)k * s.rows + q.j) * s.slab[0] + slab
+           : axis == 1 ? ((int64_t)k * s.slab[1] + slab) * s.pitch + q.i
+                       : ((int64_t)slab * s.rows + q.j) * s.pitch + q.i;
+    const four vb = axis == 0 ? load4(pb + q.i) : all4(pb[n]);
+    const four vc = axis == 0 ? load4(pc + q.i) : all4(pc[n]);
     four p = load4(psi);
 #pragma unroll
     for (int l = 0; l < 4; l++) {
-        p.v[l] = b * p.v[l] + c * w.v[l];
-        f->v[l] = f->v[l] + signed_b.v[l] * p.v[l];
+        p.v[l] = vb.v[l] * p.v[l] + vc.v[l] * w.v[l];
+        f->v[l] = f->v[l] + (sign * b.v[l]) * p.v[l];
     }
     store4(psi, p);
 }
 
 template <bool pml>
 static __device__ void update4(const ec_fdtd_shape &s, const quad &q, int side, int component,
-                               int k, int slab_z, bool in_x, const four &a, const four &b,
+                               int k, int slab_x, int slab_z, const four &a, const four &b,
                                const four &u, const four &v, float *field)
 {
     const int c1 = (component + 1) % 3, c2 = (component + 2) % 3;
-    four f = load4(field), minus;
+    four f = load4(field);
 
 #pragma unroll
     for (int l = 0; l < 4; l++) {
         f.v[l] = a.v[l] * f.v[l] + b.v[l] * (u.v[l] - v.v[l]);
-        minus.v[l] = -b.v[l];
     }
     if (pml) {
-        const bool inside[3] = {in_x, q.slab_y >= 0, slab_z >= 0};
-        if (inside[c1])
-            absorb4(s, q, side, c1, 1, k, slab_z, b, u, &f);
-        if (inside[c2])
-            absorb4(s, q, side, c2, 0, k, slab_z, minus, v, &f);
+        const int slab[3] = {slab_x, q.slab_y, slab_z};
+        if (slab[c1] >= 0)
+            absorb4(s, q, side, c1, 1, k, slab[c1], 1, b, u, &f);
+        if (slab[c2] >= 0)
+            absorb4(s, q, side, c2, 0, k, slab[c2], -1, b, v, &f);
     }
     store4(field, f);
 }
 
-static __device__ bool touches_x(const ec_fdtd_shape &s, int i)
-{
-    return s.slab[0] > 0 &&
-           (i < s.layers[0][0] || (s.layers[0][1] > 0 && i + 3 >= s.n[0] - s.layers[0][1]));
-}
-
 template <bool pml>
-static __global__ void __launch_bounds__(QUADS)
+static __global__ void __launch_bounds__(QUADS, 6)
     h_quads(const __grid_constant__ ec_fdtd_steps_args args, int32_t step, int32_t height)
 {
     const ec_fdtd_shape &s = args.shape;
@@ -429,7 +410,7 @@ static __global__ void __launch_bounds__(QUADS)
     const float *iz = (const float *)d->id_h[2];
     const four ix = load4((const float *)d->id_h[0] + q.i);
     const four iy = all4(((const float *)d->id_h[1])[q.j]);
-    const bool in_x = pml && touches_x(s, q.i);
+    const int slab_x = pml && s.slab[0] ? ec_fdtd_slab(&s, 0, q.i) : -1;
     int64_t up = q.k0 * s.plane;
     four x0 = load4(field + up), y0 = load4(field + s.field + up);
 
@@ -450,19 +431,19 @@ static __global__ void __launch_bounds__(QUADS)
             }
         }
         float *h = field + 3 * s.field + up;
-        update4<pml>(s, q, 1, 0, k, slab_z, in_x, a[0], b[0], slope(zj, z0, iy), slope(y1, y0, dz),
-                     h);
-        update4<pml>(s, q, 1, 1, k, slab_z, in_x, a[1], b[1], slope(x1, x0, dz), slope(zi, z0, ix),
-                     h + s.field);
-        update4<pml>(s, q, 1, 2, k, slab_z, in_x, a[2], b[2], slope(yi, y0, ix), slope(xj, x0, iy),
-                     h + 2 * s.field);
+        update4<pml>(s, q, 1, 0, k, slab_x, slab_z, a[0], b[0], slope(zj, z0, iy),
+                     slope(y1, y0, dz), h);
+        update4<pml>(s, q, 1, 1, k, slab_x, slab_z, a[1], b[1], slope(x1, x0, dz),
+                     slope(zi, z0, ix), h + s.field);
+        update4<pml>(s, q, 1, 2, k, slab_x, slab_z, a[2], b[2], slope(yi, y0, ix),
+                     slope(xj, x0, iy), h + 2 * s.field);
         x0 = x1;
         y0 = y1;
     }
 }
 
 template <bool pml>
-static __global__ void __launch_bounds__(QUADS)
+static __global__ void __launch_bounds__(QUADS, 6)
     e_quads(const __grid_constant__ ec_fdtd_steps_args args, int32_t step, int32_t height)
 {
     const ec_fdtd_shape &s = args.shape;
@@ -479,7 +460,7 @@ static __global__ void __launch_bounds__(QUADS)
     const float2 *pair = (const float2 *)d->pair;
     const four ix = load4((const float *)d->id_e[0] + q.i);
     const four iy = all4(((const float *)d->id_e[1])[q.j]);
-    const bool in_x = pml && touches_x(s, q.i);
+    const int slab_x = pml && s.slab[0] ? ec_fdtd_slab(&s, 0, q.i) : -1;
     int64_t up = q.k0 * s.plane;
     const float *below = field + 3 * s.field + up - s.plane;
     four x0 = load4(below), y0 = load4(below + s.field);
@@ -509,12 +490,12 @@ static __global__ void __launch_bounds__(QUADS)
             }
         }
         float *e = field + up;
-        update4<pml>(s, q, 0, 0, k, slab_z, in_x, a[0], b[0], slope(z1, zj, iy), slope(y1, y0, dz),
-                     e);
-        update4<pml>(s, q, 0, 1, k, slab_z, in_x, a[1], b[1], slope(x1, x0, dz), slope(z1, zi, ix),
-                     e + s.field);
-        update4<pml>(s, q, 0, 2, k, slab_z, in_x, a[2], b[2], slope(y1, yi, ix), slope(x1, xj, iy),
-                     e + 2 * s.field);
+        update4<pml>(s, q, 0, 0, k, slab_x, slab_z, a[0], b[0], slope(z1, zj, iy),
+                     slope(y1, y0, dz), e);
+        update4<pml>(s, q, 0, 1, k, slab_x, slab_z, a[1], b[1], slope(x1, x0, dz),
+                     slope(z1, zi, ix), e + s.field);
+        update4<pml>(s, q, 0, 2, k, slab_x, slab_z, a[2], b[2], slope(y1, yi, ix),
+                     slope(x1, xj, iy), e + 2 * s.field);
         x0 = x1;
         y0 = y1;
     }

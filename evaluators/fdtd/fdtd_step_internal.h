@@ -115,7 +115,8 @@ static void NAME(row)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, 
         if (s->slab[axis] == 0)
             continue;
         if (axis == 0) {
-            const int low = s->layers[0][0], high = s->layers[0][1] ? n - 1 - s->layers[0][1] : n;
+            const int low = s->along[0] < n ? s->along[0] : n;
+            const int high = s->along[1] < n ? s->along[1] : n;
             psi += ((int64_t)k * s->rows + j) * s->slab[0];
             NAME(absorb)(f, b, p->h, sign, psi, pb, pc, id, 1, w1, w0, low);
             NAME(absorb)
