@@ -52,6 +52,7 @@ void ec_fdtd_config_default(ec_fdtd_config *config)
         .courant = 0.99,
         .max_steps = 200000,
         .decay_db = 40,
+        .wave = {.theta = {0, -1}, .phi = {0, -1}, .polarization = {0, -1}},
     };
     for (int axis = 0; axis < 3; axis++)
         for (int side = 0; side < 2; side++) {
@@ -85,6 +86,12 @@ static int check(const ec_fdtd_config *c)
                            "fdtd: only the %s wall of axis %c is periodic: both sides of an axis "
                            "are, or none",
                            c->wall[axis][0] == EC_FDTD_WALL_PERIODIC ? "low" : "high", "xyz"[axis]);
+    for (int i = 0; i < 6 && c->wave.on; i++)
+        if (c->wall[i / 2][i % 2] != EC_FDTD_WALL_PML)
+            return ec_fail(EC_ERR_UNSUPPORTED,
+                           "fdtd: a plane wave wants absorbing walls on all sides: that at the %s "
+                           "end of %c is none",
+                           i % 2 ? "high" : "low", "xyz"[i / 2]);
     for (int32_t i = 0; i < c->n_ports; i++) {
         const ec_fdtd_port *p = c->ports + i;
         if (ec_fdtd_is_line(p->kind) &&
@@ -193,8 +200,26 @@ int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call)
     return ec_graph_call(graph, &ec_evaluator_fdtd, s, s->n_in, s->in, call);
 }
 
+/* Specs of far fields begin with this; their directions are behind it. */
+typedef struct far_spec {
+    ec_fdtd_what what; /* j: what is driven */
+    ec_fdtd_far far;
+    double direction[][2];
+} far_spec;
+
+static bool same_far(const ec_fdtd_far *a, const ec_fdtd_far *b)
+{
+    return a->quantity == b->quantity && a->frequency == b->frequency && a->n == b->n &&
+           memcmp(a->symmetry, b->symmetry, sizeof a->symmetry) == 0 &&
+           (a->n == 0 ||
+            memcmp(a->direction, b->direction, (size_t)a->n * sizeof *a->direction) == 0);
+}
+
 static bool same_what(const ec_fdtd_what *a, const ec_fdtd_what *b)
 {
+    if (a->output == EC_FDTD_FAR && b->output == EC_FDTD_FAR &&
+        !same_far(&((const far_spec *)a)->far, &((const far_spec *)b)->far))
+        return false;
     return a->output == b->output && a->i == b->i && a->j == b->j && a->count == b->count &&
            a->from == b->from && a->to == b->to;
 }
@@ -222,6 +247,10 @@ static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
 {
     if (w->output == EC_FDTD_CELLS)
         return EC_OK;
+    if (w->j == EC_FDTD_WAVE && !c->wave.on)
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: the model has no plane wave");
+    if (w->j == EC_FDTD_WAVE && (w->output == EC_FDTD_FAR || w->output == EC_FDTD_STEPS))
+        return EC_OK;
     if (w->i < 0 || w->i >= c->n_ports || w->j < 0 || w->j >= c->n_ports)
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: there is no port %d: there are %d",
                        w->i < 0 || w->i >= c->n_ports ? w->i + 1 : w->j + 1, c->n_ports);
@@ -245,25 +274,112 @@ static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
     return EC_OK;
 }
 
-ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
+/* The node of an output that is there already, -1 for none. */
+static ec_expr find_output(const ec_graph *graph, const ec_call *call, const ec_fdtd_what *what)
 {
-    static const char *const names[] = {"s",     "impedance", "steps",          "balance",
-                                        "cells", "modes",     "line_impedance", "gamma"};
-    const setup *s = call->config;
-    const ec_fdtd_config *c = &s->model->config;
-    int status = check_what(c, what);
-    ec_call_output o = {.name = names[what->output],
-                        .dtype = is_complex(what->output) ? EC_C128 : EC_F64,
-                        .range = {0, INFINITY}};
-
-    if (status < 0)
-        return status;
     for (ec_expr e = 0; e < ec_graph_count(graph); e++) {
         const ec_node *n = ec_graph_node(graph, e);
         if (n->op == EC_OP_CALL_OUTPUT && n->call == call &&
             same_what(call->out[n->output].spec, what))
             return e;
     }
+    return -1;
+}
+
+static int check_far(const ec_fdtd_config *c, const ec_fdtd_far *far)
+{
+    int status = check_what(c, &(ec_fdtd_what){.output = EC_FDTD_FAR, .j = far->j});
+    const bool wave = far->j == EC_FDTD_WAVE;
+
+    if (status < 0)
+        return status;
+    if (far->frequency < 0 || far->frequency >= c->n_frequencies)
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: there is no frequency %d: there are %d",
+                       far->frequency + 1, c->n_frequencies);
+    if (far->quantity == EC_FDTD_FAR_EFFICIENCY ? far->n != 0
+        : far->n == 0                           ? !wave
+                                                : far->n < 0 || !far->direction)
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "fdtd: a far field of a port wants directions, an efficiency none");
+    for (int32_t i = 0; i < far->n; i++)
+        if (!isfinite(far->direction[i][0]) || !isfinite(far->direction[i][1]))
+            return ec_fail(EC_ERR_RANGE, "fdtd: direction %d of a far field is not finite", i + 1);
+    if (far->quantity == EC_FDTD_FAR_RCS && !wave)
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: a radar cross section is that of the plane wave");
+    if (wave && (far->quantity == EC_FDTD_FAR_GAIN || far->quantity == EC_FDTD_FAR_REALIZED_GAIN ||
+                 far->quantity == EC_FDTD_FAR_EFFICIENCY))
+        return ec_fail(EC_ERR_ARGUMENT, "fdtd: gain and efficiency are those of a driven port, not "
+                                        "of the plane wave");
+    if (!wave && far->quantity == EC_FDTD_FAR_REALIZED_GAIN && !has_waves(c->ports + far->j))
+        return ec_fail(EC_ERR_ARGUMENT,
+                       "fdtd: '%s' is no port with a resistance: it has no realized gain",
+                       c->ports[far->j].name ? c->ports[far->j].name : "");
+    for (int axis = 0; axis < 3; axis++) {
+        const bool open[2] = {c->wall[axis][0] == EC_FDTD_WALL_PML,
+                              c->wall[axis][1] == EC_FDTD_WALL_PML};
+        if (!open[0] && !open[1])
+            return ec_fail(EC_ERR_UNSUPPORTED,
+                           "fdtd: a far field wants an absorbing wall at one end of %c at least",
+                           "xyz"[axis]);
+        if (far->symmetry[axis] && open[0] && open[1])
+            return ec_fail(EC_ERR_ARGUMENT,
+                           "fdtd: symmetry across %c wants an electric or a magnetic wall there",
+                           "xyz"[axis]);
+    }
+    return EC_OK;
+}
+
+ec_expr ec_fdtd_far_value(ec_graph *graph, ec_call *call, const ec_fdtd_far *far)
+{
+    static const char *const names[] = {"e_theta",       "e_phi", "directivity", "gain",
+                                        "realized_gain", "rcs",   "efficiency"};
+    const setup *s = call->config;
+    const bool complex = far->quantity <= EC_FDTD_FAR_E_PHI;
+    int status = check_far(&s->model->config, far);
+
+    if (status < 0)
+        return status;
+    const size_t bytes = (size_t)far->n * sizeof *far->direction;
+    far_spec *own = malloc(sizeof *own + bytes);
+    if (!own)
+        return ec_fail(EC_ERR_MEMORY, "no memory for an output of fdtd");
+    own->what = (ec_fdtd_what){.output = EC_FDTD_FAR, .j = far->j};
+    own->far = *far;
+    if (bytes)
+        memcpy(own->direction, far->direction, bytes);
+    own->far.direction = (const double(*)[2])own->direction;
+    const ec_expr old = find_output(graph, call, &own->what);
+    if (old >= 0) {
+        free(own);
+        return old;
+    }
+    const ec_call_output o = {.name = names[far->quantity],
+                              .spec = own,
+                              .dtype = complex ? EC_C128 : EC_F64,
+                              .rank = far->n > 0,
+                              .shape = {far->n},
+                              .range = {complex ? -INFINITY : 0, INFINITY}};
+    return ec_graph_call_output(graph, call, &o);
+}
+
+ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
+{
+    static const char *const names[] = {"s",     "impedance", "steps",          "balance",
+                                        "cells", "modes",     "line_impedance", "gamma"};
+    const setup *s = call->config;
+    const ec_fdtd_config *c = &s->model->config;
+    int status = what->output == EC_FDTD_FAR
+                     ? ec_fail(EC_ERR_ARGUMENT, "fdtd: far fields are asked for by their own call")
+                     : check_what(c, what);
+    ec_call_output o = {.name = names[what->output],
+                        .dtype = is_complex(what->output) ? EC_C128 : EC_F64,
+                        .range = {0, INFINITY}};
+
+    if (status < 0)
+        return status;
+    const ec_expr old = find_output(graph, call, what);
+    if (old >= 0)
+        return old;
     if (is_complex(what->output) || what->output == EC_FDTD_BALANCE) {
         o.rank = 1;
         o.shape[0] = c->n_frequencies;
@@ -305,7 +421,6 @@ typedef struct evaluator {
     ec_log *log;
     bool *wanted;
     ec_fdtd_wants wants;
-    int32_t *driven, *kept;
     ec_fdtd_stack *stack;
 } evaluator;
 
@@ -322,11 +437,24 @@ static int32_t position(const int32_t *list, int32_t n, int32_t value)
     return i;
 }
 
-/* Ports to drive and probes to keep; both lists are as long as there are ports. */
-static void wants_of(const ec_call *call, const bool *wanted, int32_t *driven, int32_t *kept,
-                     ec_fdtd_wants *wants)
+static void wants_free(ec_fdtd_wants *wants)
 {
-    *wants = (ec_fdtd_wants){0, driven, 0, kept};
+    free((void *)wants->driven);
+    free((void *)wants->kept);
+    free((void *)wants->far);
+}
+
+/* What to drive, probes to keep and frequencies of far fields. */
+static int wants_of(const ec_call *call, const bool *wanted, ec_fdtd_wants *wants)
+{
+    const setup *s = call->config;
+    const size_t ports = (size_t)s->model->config.n_ports + 1;
+    int32_t *driven = calloc(ports, sizeof *driven), *kept = calloc(ports, sizeof *kept);
+    int32_t *far = calloc((size_t)s->model->config.n_frequencies, sizeof *far);
+
+    *wants = (ec_fdtd_wants){.driven = driven, .kept = kept, .far = far};
+    if (!driven || !kept || !far)
+        return ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a plan");
     for (int32_t i = 0; i < call->n_out; i++) {
         const ec_fdtd_what *w = what_of(call, i);
         if (!wanted[i] || w->output == EC_FDTD_CELLS)
@@ -336,7 +464,13 @@ static void wants_of(const ec_call *call, const bool *wanted, int32_t *driven, i
         const int32_t probe = w->i * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE;
         if (w->output == EC_FDTD_MODES && position(kept, wants->n_kept, probe) == wants->n_kept)
             kept[wants->n_kept++] = probe;
+        if (w->output == EC_FDTD_FAR) {
+            const int32_t f = ((const far_spec *)w)->far.frequency;
+            if (position(far, wants->n_far, f) == wants->n_far)
+                far[wants->n_far++] = f;
+        }
     }
+    return EC_OK;
 }
 
 static void destroy(ec_evaluator **handle)
@@ -346,8 +480,7 @@ static void destroy(ec_evaluator **handle)
     if (!ev)
         return;
     ec_fdtd_stack_destroy(&ev->stack);
-    free(ev->driven);
-    free(ev->kept);
+    wants_free(&ev->wants);
     free(ev->wanted);
     free(ev);
     *handle = NULL;
@@ -385,7 +518,6 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
 {
     const ec_call *call = info->call;
     const setup *s = call->config;
-    const size_t ports = (size_t)s->model->config.n_ports + 1;
     evaluator *ev = calloc(1, sizeof *ev);
     size_t samples = 1;
     int status = EC_OK;
@@ -396,14 +528,12 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
     ev->setup = s;
     ev->call = call;
     ev->log = info->log;
-    ev->driven = calloc(ports, sizeof *ev->driven);
-    ev->kept = calloc(ports, sizeof *ev->kept);
     ev->wanted = calloc((size_t)call->n_out + 1, sizeof *ev->wanted);
-    if (!ev->driven || !ev->kept || !ev->wanted) {
+    if (!ev->wanted) {
         status = ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a plan");
     } else {
         memcpy(ev->wanted, info->wanted, (size_t)call->n_out * sizeof *ev->wanted);
-        wants_of(call, info->wanted, ev->driven, ev->kept, &ev->wants);
+        status = wants_of(call, info->wanted, &ev->wants);
         for (int32_t i = 0; i < s->n_in; i++)
             samples = info->in[i].samples > samples ? info->in[i].samples : samples;
     }
@@ -425,11 +555,14 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
 static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t *fixed)
 {
     const setup *s = info->call->config;
-    const ec_fdtd_wants none = {0};
+    ec_fdtd_wants wants;
 
     /* One slot is enough; a plan takes more where there is room. */
     *per_candidate = 0;
-    *fixed = ec_fdtd_slot_bytes(&s->fdtd, &none);
+    if (wants_of(info->call, info->wanted, &wants) < 0)
+        wants.n_driven = wants.n_far = 0;
+    *fixed = ec_fdtd_slot_bytes(&s->fdtd, &wants);
+    wants_free(&wants);
 }
 
 static void describe(const ec_evaluator *handle, char *text, size_t size)
@@ -493,7 +626,96 @@ static void fill_curve(const take *t, const ec_fdtd_what *w, double *to)
     }
 }
 
-static int fill_output(const take *t, const ec_fdtd_what *w, const ec_fdtd_result *r, double *to)
+/* Whether there is nothing in a direction: a ground is between. */
+static bool is_behind(const ec_fdtd_config *c, const ec_fdtd_far *far, const double *direction)
+{
+    const double r[3] = {sin(direction[0]) * cos(direction[1]),
+                         sin(direction[0]) * sin(direction[1]), cos(direction[0])};
+
+    for (int axis = 0; axis < 3; axis++)
+        for (int side = 0; side < 2; side++)
+            if (c->wall[axis][side] != EC_FDTD_WALL_PML && !far->symmetry[axis] &&
+                (side ? r[axis] : -r[axis]) > 1e-9)
+                return true;
+    return false;
+}
+
+static double square(ec_c128 x)
+{
+    return x.re * x.re + x.im * x.im;
+}
+
+/* Of a source of 1 A times the pulse, A s. What a port's probe finds has the current in the cells' own
+ * capacitance too. */
+static ec_c128 source_spectrum(const ec_fdtd_build *b, double frequency)
+{
+    ec_c128 sum = {0, 0};
+
+    for (int64_t t = 0; t < b->n_wave; t++) {
+        const double angle = 2 * EC_PI * frequency * ((double)t + 0.5) * b->dt;
+        sum.re += b->dt * b->wave[t] * cos(angle);
+        sum.im -= b->dt * b->wave[t] * sin(angle);
+    }
+    return sum;
+}
+
+static int fill_far(const take *t, const ec_fdtd_far *far, const double *values,
+                    const ec_fdtd_result *r, double *to)
+{
+    const evaluator *ev = t->ev;
+    const ec_fdtd_setup *s = &ev->setup->fdtd;
+    const ec_fdtd_config *c = &s->model->config;
+    const int32_t f = far->frequency, slot = position(ev->wants.far, ev->wants.n_far, f);
+    const bool phasor = far->quantity <= EC_FDTD_FAR_E_PHI;
+    double twice = 1, accepted = 0;
+    const double known = is_silent(s, f) ? NAN : 1; /* nothing is where the pulse has nothing */
+    ec_c128 unit = {1, 0};                          /* what the fields are for */
+
+    for (int axis = 0; axis < 3; axis++)
+        twice *= far->symmetry[axis] ? 2 : 1;
+    if (far->j == EC_FDTD_WAVE) {
+        unit = ec_fdtd_plane_wave_spectrum(s, r->build, r->wave, c->frequency[f]);
+    } else {
+        const ec_fdtd_wave *w = t->wave + (size_t)far->j * (size_t)c->n_frequencies + f;
+        accepted = 0.5 * twice * (w->v.re * w->i.re + w->v.im * w->i.im);
+        unit = has_waves(c->ports + far->j) ? w->a : source_spectrum(r->build, c->frequency[f]);
+    }
+    const double radiated = twice * ec_fdtd_far_power(r->build, &r->faces, slot);
+    if (far->quantity == EC_FDTD_FAR_EFFICIENCY) {
+        *to = known * radiated / accepted;
+        return EC_OK;
+    }
+    const double back[1][2] = {
+        {ec_fdtd_number_of(c->wave.theta, values), ec_fdtd_number_of(c->wave.phi, values)}};
+    const int32_t n = far->n > 0 ? far->n : 1;
+    const double(*direction)[2] = far->n > 0 ? far->direction : back;
+    ec_c128(*e)[2] = malloc((size_t)n * sizeof *e);
+    int status =
+        e ? ec_fdtd_far_fields(s, r->build, &r->faces, slot, c->frequency[f], n, direction, e)
+          : ec_fail(EC_ERR_MEMORY, "no memory for a far field");
+    for (int32_t i = 0; i < n && status >= 0; i++) {
+        if (is_behind(c, far, direction[i]))
+            e[i][0] = e[i][1] = (ec_c128){0, 0};
+        const double all = square(e[i][0]) + square(e[i][1]);
+        const double density = 4 * EC_PI * all / (2 * EC_FDTD_ETA0);
+        if (phasor) {
+            const ec_c128 q = quotient(e[i][far->quantity == EC_FDTD_FAR_E_PHI], unit);
+            to[2 * i] = known * q.re;
+            to[2 * i + 1] = known * q.im;
+        } else {
+            to[i] = known * (far->quantity == EC_FDTD_FAR_RCS ? 4 * EC_PI * all / square(unit)
+                             : far->quantity == EC_FDTD_FAR_DIRECTIVITY ? density / radiated
+                             : far->quantity == EC_FDTD_FAR_GAIN
+                                 ? density / accepted
+                                 : density / (0.5 * twice * square(unit)));
+        }
+    }
+    free(e);
+    return status;
+}
+
+static int fill_output(const take *t, const ec_fdtd_what *w, const double *values,
+                       const ec_fdtd_result *r, double *to)
 {
     const ec_fdtd_config *c = &t->ev->setup->model->config;
 
@@ -505,11 +727,13 @@ static int fill_output(const take *t, const ec_fdtd_what *w, const ec_fdtd_resul
     case EC_FDTD_GAMMA:
         fill_curve(t, w, to);
         return EC_OK;
+    case EC_FDTD_FAR:
+        return fill_far(t, &((const far_spec *)w)->far, values, r, to);
     case EC_FDTD_STEPS:
         *to = (double)r->steps;
         return EC_OK;
     case EC_FDTD_MODES: {
-        const int32_t at = position(t->ev->kept, t->ev->wants.n_kept,
+        const int32_t at = position(t->ev->wants.kept, t->ev->wants.n_kept,
                                     w->i * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE);
         int found = ec_fdtd_modes(r->series + (size_t)at * (size_t)c->max_steps, r->steps, r->dt,
                                   w->from, w->to, w->count, to);
@@ -531,11 +755,11 @@ static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result
         status = ec_fdtd_waves(&ev->setup->fdtd, values, r, t->wave);
     for (int32_t o = 0; o < ev->call->n_out && status >= 0; o++) {
         const ec_fdtd_what *w = what_of(ev->call, o);
-        if (ev->wanted[o] && w->output != EC_FDTD_CELLS && w->j == ev->driven[driven]) {
+        if (ev->wanted[o] && w->output != EC_FDTD_CELLS && w->j == ev->wants.driven[driven]) {
             const ec_call_output *out = ev->call->out + o;
             const size_t words =
                 (size_t)(out->rank ? out->shape[0] : 1) * (out->dtype == EC_C128 ? 2 : 1);
-            status = fill_output(t, w, r, t->out[o] + design * words);
+            status = fill_output(t, w, values, r, t->out[o] + design * words);
         }
     }
     if (status >= 0 && !r->settled && isfinite(ev->setup->model->config.decay_db))

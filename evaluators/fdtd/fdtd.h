@@ -119,6 +119,14 @@ typedef enum ec_fdtd_wall {
     EC_FDTD_WALL_PERIODIC
 } ec_fdtd_wall;
 
+/* A plane wave that comes in, inside of a box around all objects only: what is outside is
+ * scattered. Along an axis of the grid it is the grid's own. */
+typedef struct ec_fdtd_incident_wave {
+    bool on; /* its domains are asked for by EC_FDTD_WAVE in the place of a driven port */
+    ec_fdtd_number theta, phi;   /* rad, from where it comes */
+    ec_fdtd_number polarization; /* rad: E is along theta at 0, along phi at pi / 2 */
+} ec_fdtd_incident_wave;
+
 typedef enum ec_fdtd_pulse_kind {
     /* Modulated; where the band begins below a fifth of its end Gaussian, or differentiated where a
      * source without a resistance would leave a charge. */
@@ -163,6 +171,7 @@ typedef struct ec_fdtd_config {
     double
         decay_db; /* a domain ends when its energy is this far below its peak; INFINITY: at max_steps */
     bool double_precision;
+    ec_fdtd_incident_wave wave;
 } ec_fdtd_config;
 
 /* No objects; PML walls, 8 layers; 20 cells a wavelength, growth 1.4; 40 dB; float32. */
@@ -178,8 +187,11 @@ typedef enum ec_fdtd_output {
     EC_FDTD_MODES,     /* frequencies of the highest `count` peaks of port i's voltage, ascending,
                           with port j driven: [count]; NaN behind the last */
     EC_FDTD_LINE_IMPEDANCE, /* of the line of port i with port j driven, ohm, [frequency], c128 */
-    EC_FDTD_GAMMA           /* its propagation constant, 1/m, [frequency], c128 */
+    EC_FDTD_GAMMA,          /* its propagation constant, 1/m, [frequency], c128 */
+    EC_FDTD_FAR             /* ec_fdtd_far_value */
 } ec_fdtd_output;
+
+enum { EC_FDTD_WAVE = -1 }; /* j of what the plane wave drives */
 
 typedef struct ec_fdtd_what {
     ec_fdtd_output output;
@@ -191,6 +203,37 @@ typedef struct ec_fdtd_what {
 /* Records a call; all that config points to is copied. Errors name what is wrong with a sentence. */
 EC_API int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call);
 EC_API ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what);
+
+/* Far fields at one of the frequencies, by the fields on a box between the objects and the absorbing walls.
+ * Electric and magnetic walls give images. Power is that of j. */
+typedef enum ec_fdtd_far_quantity {
+    /* r e^(jkr) E along theta and phi, [direction], c128, r from the origin: for a wave of 1 sqrt(W)
+     * into port j (of 1/2 |a|^2), for 1 A of a current source, for 1 V/m of the plane wave */
+    EC_FDTD_FAR_E_THETA,
+    EC_FDTD_FAR_E_PHI,
+    /* 4 pi U over the power that is radiated, that port j takes, that it is offered: [direction] */
+    EC_FDTD_FAR_DIRECTIVITY,
+    EC_FDTD_FAR_GAIN,
+    EC_FDTD_FAR_REALIZED_GAIN,
+    EC_FDTD_FAR_RCS, /* 4 pi |r E|^2 of what the plane wave of 1 V/m leaves, m^2, [direction] */
+    EC_FDTD_FAR_EFFICIENCY /* radiated power over what port j takes */
+} ec_fdtd_far_quantity;
+
+typedef struct ec_fdtd_far {
+    ec_fdtd_far_quantity quantity;
+    int32_t j;         /* driven port or EC_FDTD_WAVE */
+    int32_t frequency; /* of the config's, from 0 */
+    /* Directions; 0 for the efficiency, and for what the plane wave leaves: back to where it comes
+     * from, one value. */
+    int32_t n;
+    const double (*direction)[2]; /* theta, phi, rad; copied */
+    /* An electric or magnetic wall across this axis is a plane of symmetry: power counts on both of its
+     * sides. Otherwise it is a ground without end: there is nothing behind it, directions there give
+     * 0. */
+    bool symmetry[3];
+} ec_fdtd_far;
+
+EC_API ec_expr ec_fdtd_far_value(ec_graph *graph, ec_call *call, const ec_fdtd_far *far);
 /* Cells, spacing, time step and steps in a few lines, for the middle of all ranges. */
 EC_API void ec_fdtd_describe(const ec_call *call, char *text, size_t size);
 

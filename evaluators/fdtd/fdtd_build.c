@@ -303,21 +303,36 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
 
 /* ---- pulse -------------------------------------------------------------------------------------- */
 
+static double pulse_middle(const ec_fdtd_setup *s)
+{
+    return 4.5 * pulse_time(s->pulse_width); /* -88 dB at its ends */
+}
+
+double ec_fdtd_pulse_at(const ec_fdtd_setup *s, double time)
+{
+    const double T = pulse_time(s->pulse_width), t = time - pulse_middle(s);
+    const double g = exp(-t * t / (T * T));
+
+    return s->pulse == EC_FDTD_GAUSSIAN         ? g
+           : s->pulse == EC_FDTD_DIFFERENTIATED ? -sqrt(2) * exp(0.5) * t / T * g
+                                                : g * sin(2 * EC_PI * s->pulse_centre * t);
+}
+
+double ec_fdtd_pulse_end(const ec_fdtd_setup *s)
+{
+    return 2 * s->pulse_width + (s->pulse == EC_FDTD_MODULATED ? s->pulse_centre : 0);
+}
+
 static int pulse(const ec_fdtd_setup *s, ec_fdtd_build *b)
 {
-    const double T = pulse_time(s->pulse_width), t0 = 4.5 * T; /* -88 dB at its ends */
+    const double t0 = pulse_middle(s);
 
     b->n_wave = (int64_t)ceil(2 * t0 / b->dt);
     b->wave = reals((size_t)b->n_wave + 1);
     if (!b->wave)
         return ec_fail(EC_ERR_MEMORY, "no memory for a pulse of %lld steps", (long long)b->n_wave);
-    for (int64_t i = 0; i < b->n_wave; i++) {
-        const double t = ((double)i + 0.5) * b->dt - t0, g = exp(-t * t / (T * T));
-        b->wave[i] = s->pulse == EC_FDTD_GAUSSIAN ? g
-                     : s->pulse == EC_FDTD_DIFFERENTIATED
-                         ? -sqrt(2) * exp(0.5) * t / T * g
-                         : g * sin(2 * EC_PI * s->pulse_centre * t);
-    }
+    for (int64_t i = 0; i < b->n_wave; i++)
+        b->wave[i] = ec_fdtd_pulse_at(s, ((double)i + 0.5) * b->dt);
     return EC_OK;
 }
 

@@ -81,6 +81,10 @@ typedef struct ec_fdtd_build {
     double *pole; /* [n_poles][EC_FDTD_POLE_NUMBERS] */
 } ec_fdtd_build;
 
+/* The pulse at a time from its beginning, s; the sources' wave is that at half steps. */
+double ec_fdtd_pulse_at(const ec_fdtd_setup *setup, double t);
+/* The highest frequency of the pulse, Hz: beyond it the spectrum is 80 dB down. */
+double ec_fdtd_pulse_end(const ec_fdtd_setup *setup);
 /* The time step over the largest stable one of the finest cells: conformal conductors halve it. */
 double ec_fdtd_step_part(const ec_fdtd_config *config);
 /* The arguments of the raster with the build's own lists; args point to structure. */

@@ -20,6 +20,7 @@
 #define EC_FDTD_DOMAIN_INTERNAL_H
 
 #include "fdtd_branch_internal.h"
+#include "fdtd_incidence_internal.h"
 
 EC_C_BEGIN
 
@@ -112,6 +113,7 @@ typedef struct ec_fdtd_domain {
     const ec_fdtd_branch *branch; /* after the sources */
     double *branch_state;         /* [n_branches][EC_FDTD_BRANCH_STATE], 0 at first */
     int32_t n_branches;
+    ec_fdtd_incidence incidence;
     const ec_fdtd_term *e_term, *h_term;
     int32_t n_e_terms, n_h_terms;
     const ec_fdtd_dispersive *dispersive; /* [n_dispersive + 1] */
@@ -128,8 +130,10 @@ typedef struct ec_fdtd_steps_args {
     ec_fdtd_shape shape;
     const ec_fdtd_domain *domain; /* [n], on the backend */
     int32_t n;
-    int32_t window; /* of series, at least the steps of each */
+    int32_t first, count; /* of the steps to do now: these */
+    int32_t window;       /* of series, at least the steps of each */
     int32_t n_probes;
+    int32_t n_entries; /* of an incident wave, of a side of any domain at most */
     int32_t threads; /* of the CPU */
     bool dispersive; /* domains may have dispersive media: CUDA has a launch for them */
     bool double_precision;

@@ -15,7 +15,7 @@ enum { EC_FDTD_TOGETHER = 8 };
 
 /* Where a step is in its domain's sorted lists. */
 typedef struct ec_fdtd_cursor {
-    int32_t h_term, e_term, source, branch, dispersive;
+    int32_t h_term, e_term, source, branch, dispersive, incidence[2];
 } ec_fdtd_cursor;
 
 /* A cache line each, so that one thread's count does not slow another's. */
@@ -29,6 +29,12 @@ static int ec_fdtd_together(const ec_fdtd_shape *s, size_t real)
     const int64_t cache = 768 * 1024, plane = 12 * s->plane * (int64_t)real;
     const int64_t n = s->periodic[2] ? 1 : cache / plane - 1;
     return n < 1 ? 1 : n > EC_FDTD_TOGETHER ? EC_FDTD_TOGETHER : (int)n;
+}
+
+/* Of a domain's steps the one behind the last that is done now. */
+static int ec_fdtd_end(const ec_fdtd_steps_args *a, const ec_fdtd_domain *d)
+{
+    return d->steps < a->first + a->count ? d->steps : a->first + a->count;
 }
 
 static void ec_fdtd_wait(ec_fdtd_progress *other, int64_t planes)
@@ -86,16 +92,16 @@ static void steps(const ec_fdtd_steps_args *a, size_t lane0, size_t y)
 
     (void)lane0, (void)y;
     for (int i = 0; i < a->n; i++)
-        active += a->domain[i].steps > 0;
+        active += a->domain[i].steps > a->first;
     if (active < threads && threads > 1) {
         for (int i = 0; i < a->n; i++)
-            if (a->domain[i].steps > 0)
+            if (a->domain[i].steps > a->first)
                 steps_shared(a, a->domain + i, threads);
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int i = 0; i < a->n; i++)
-        if (a->domain[i].steps > 0)
+        if (a->domain[i].steps > a->first)
             steps_alone(a, a->domain + i);
 }
 EC_KERNEL_CPU(fdtd_steps, ec_fdtd_steps_args, steps)

@@ -280,6 +280,38 @@ static __global__ void __launch_bounds__(BLOCK)
     }
 }
 
+/* What an incident wave adds to a side: a thread an entry. Of entries of one element the first one's adds
+ * them all, in their order. Sources, which the CPU adds before, lie elsewhere. */
+template <typename real>
+static __global__ void __launch_bounds__(BLOCK)
+    wave_pass(const __grid_constant__ ec_fdtd_steps_args args, int32_t step, int side)
+{
+    const ec_fdtd_domain *d = args.domain + blockIdx.y;
+    const ec_fdtd_incidence *w = &d->incidence;
+    const int64_t now = d->step + step;
+    int32_t i = (int32_t)(blockIdx.x * BLOCK + threadIdx.x);
+
+    if (step >= d->steps || now >= w->steps || i >= w->n[side])
+        return;
+    const ec_fdtd_entry *entry = w->entry[side];
+    const int64_t index = entry[i].index;
+    if (i > 0 && entry[i - 1].index == index)
+        return;
+    real *x = (real *)d->field + index, sum = *x;
+    for (; i < w->n[side] && entry[i].index == index; i++)
+        sum = sum + (real)ec_fdtd_incident(w, side, i, now, args.double_precision);
+    *x = sum;
+}
+
+template <typename real>
+static void wave_pass_of(cudaStream_t stream, const ec_fdtd_steps_args *a, int32_t step, int side)
+{
+    const dim3 grid((unsigned)((a->n_entries + BLOCK - 1) / BLOCK), (unsigned)a->n);
+
+    if (a->n_entries > 0)
+        wave_pass<real><<<grid, BLOCK, 0, stream>>>(*a, step, side);
+}
+
 /* ---- float32: four neighbours along x a thread, in one load each -------------------------------- */
 
 typedef struct four {
@@ -554,10 +586,12 @@ static int run_steps_double(cudaStream_t stream, const ec_fdtd_steps_args *a)
     const int32_t height = column_height(a, blocks);
     const dim3 grid = grid_of(a, blocks, height);
 
-    for (int32_t step = 0; step < a->window; step++) {
+    for (int32_t step = a->first; step < a->first + a->count; step++) {
         h_pass<double><<<grid, BLOCK, 0, stream>>>(*a, step, height);
+        wave_pass_of<double>(stream, a, step, 1);
         wrap<double>(stream, a, step, 1);
         e_pass<double><<<grid, BLOCK, 0, stream>>>(*a, step, height);
+        wave_pass_of<double>(stream, a, step, 0);
         after_e<double>(stream, a, step);
     }
     return (int)cudaPeekAtLastError();
@@ -569,10 +603,12 @@ template <bool pml> static int run_steps_float(cudaStream_t stream, const ec_fdt
     const int32_t height = column_height(a, blocks);
     const dim3 grid = grid_of(a, blocks, height);
 
-    for (int32_t step = 0; step < a->window; step++) {
+    for (int32_t step = a->first; step < a->first + a->count; step++) {
         h_quads<pml><<<grid, QUADS, 0, stream>>>(*a, step, height);
+        wave_pass_of<float>(stream, a, step, 1);
         wrap<float>(stream, a, step, 1);
         e_quads<pml><<<grid, QUADS, 0, stream>>>(*a, step, height);
+        wave_pass_of<float>(stream, a, step, 0);
         after_e<float>(stream, a, step);
     }
     return (int)cudaPeekAtLastError();

@@ -153,6 +153,9 @@ int ec_fdtd_model_numbers(ec_fdtd_model *model, ec_fdtd_visit *visit, void *user
         number(&w, &o->plane, o->name, "plane");
         number(&w, &o->shift, o->name, "shift");
     }
+    number(&w, &c->wave.theta, NULL, "theta of the plane wave");
+    number(&w, &c->wave.phi, NULL, "phi of the plane wave");
+    number(&w, &c->wave.polarization, NULL, "polarization of the plane wave");
     numbers(&w, c->grid.domain[0], 3, NULL, "domain");
     numbers(&w, c->grid.domain[1], 3, NULL, "domain");
     return w.status;

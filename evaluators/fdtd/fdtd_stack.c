@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "fdtd_kernels.h"
+#include "fdtd_surface_kernels.h"
 
 EC_KERNEL_DECLARE_FLAGS(fdtd_steps, ec_fdtd_steps_args, EC_KERNEL_SERIAL)
 EC_KERNEL_DECLARE_FLAGS(fdtd_energy, ec_fdtd_energy_args, EC_KERNEL_SERIAL)
 EC_KERNEL_DECLARE(fdtd_raster, ec_fdtd_raster_args)
 EC_KERNEL_DECLARE(fdtd_loads, ec_fdtd_raster_args)
 EC_KERNEL_DECLARE(fdtd_spectrum, ec_fdtd_spectrum_args)
+EC_KERNEL_DECLARE(fdtd_surface, ec_fdtd_surface_args)
 /* The CPU reads coefficients themselves: they lie in its caches, and gathers are slow. */
 EC_KERNEL_CUDA_PROTOTYPE(fdtd_pairs)
 static const ec_kernel ec_kernel_fdtd_pairs = {.name = "fdtd_pairs",
@@ -19,7 +21,8 @@ static const ec_kernel ec_kernel_fdtd_pairs = {.name = "fdtd_pairs",
                                                .cuda = EC_KERNEL_CUDA_POINTER(fdtd_pairs)};
 
 enum {
-    LOOK = 256 /* steps between two looks */
+    LOOK = 256, /* steps between two looks */
+    RARELY = 64 /* most steps between two samples of surfaces; both are powers of two */
 };
 
 /* Memory on the backend that grows. */
@@ -39,6 +42,9 @@ typedef struct holding {
     room blob;                     /* everything else of the build */
     size_t dispersive, part, pole; /* in blob, as what follows */
     size_t wave, e_term, h_term, branch, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3];
+    ec_fdtd_plane_wave *incident;
+    size_t entry[2], weight[2], line[2]; /* of the incident wave, in blob */
+    int32_t every;                       /* steps between samples of its surface */
 } holding;
 
 typedef struct slot {
@@ -54,6 +60,7 @@ typedef struct slot {
     double last_time;
     bool has_last;
     double *kept;
+    void *surface; /* sums */
 } slot;
 
 struct ec_fdtd_stack {
@@ -73,7 +80,16 @@ struct ec_fdtd_stack {
     /* CUDA: a, b before they are indexed, the table of pairs; the launches of a chunk. */
     void *scratch, *key, *number, *count, *part;
     ec_capture *capture;
-    room raster; /* lines and objects of the design that is built */
+    room raster;       /* lines and objects of the design that is built */
+    int32_t n_entries; /* of an incident wave, at most; 0: none */
+    /* Surfaces of far fields: */
+    int32_t n_pairs;
+    int32_t every; /* steps between the samples of whoever has the most */
+    ec_fdtd_pair *pair;
+    void *spot, *surface_there, *phasor_there;
+    ec_fdtd_surface *surface; /* [n_slots] */
+    ec_c128 *phasor;          /* [sample][slot][E, H][far frequency] */
+    void *surface_here;       /* sums of one slot */
 };
 
 /* ---- memory ------------------------------------------------------------------------------------- */
@@ -129,11 +145,52 @@ static size_t series_bytes(const ec_fdtd_setup *s)
     return (size_t)s->n_probes * LOOK * sizeof(double);
 }
 
+static size_t surface_pairs(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
+{
+    const ec_fdtd_box box = ec_fdtd_box_of(s, EC_FDTD_FAR_INSET);
+    return wants->n_far > 0 ? (size_t)ec_fdtd_box_count(&box) : 0;
+}
+
+static size_t surface_bytes(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
+{
+    return 4 * surface_pairs(s, wants) * (size_t)wants->n_far * real_of(s);
+}
+
+static bool has_wave(const ec_fdtd_wants *wants)
+{
+    for (int32_t i = 0; i < wants->n_driven; i++)
+        if (wants->driven[i] == EC_FDTD_WAVE)
+            return true;
+    return false;
+}
+
+/* Entries of a side of the incident wave, at most. */
+static int32_t most_entries(const ec_fdtd_setup *s)
+{
+    const ec_fdtd_box box = ec_fdtd_box_of(s, EC_FDTD_WAVE_INSET);
+    return (int32_t)ec_fdtd_box_count(&box);
+}
+
+/* Of the first design: others take about as much. */
+static size_t wave_bytes(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
+{
+    ec_fdtd_build *build = NULL;
+    ec_fdtd_plane_wave *wave = NULL;
+    size_t bytes = 0;
+
+    if (has_wave(wants) && ec_fdtd_build_create(s, s->model->designs, &build) >= 0 &&
+        ec_fdtd_plane_wave_create(s, build, s->model->designs, &wave) >= 0)
+        bytes = ec_fdtd_plane_wave_bytes(wave, real_of(s));
+    ec_fdtd_plane_wave_destroy(&wave);
+    ec_fdtd_build_destroy(s, &build);
+    return bytes;
+}
+
 size_t ec_fdtd_slot_bytes(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
 {
-    (void)wants;
     return field_bytes(s) + psi_bytes(s) + (s->magnetic ? 2 : 1) * coefficient_bytes(s) +
-           pole_bytes(s) + sum_bytes(s) + series_bytes(s);
+           pole_bytes(s) + sum_bytes(s) + series_bytes(s) + surface_bytes(s, wants) +
+           wave_bytes(s, wants);
 }
 
 static int reserve(ec_backend *backend, room *r, size_t bytes)
@@ -164,6 +221,7 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
             backend->ops->release(backend, s->slot[i].source.memory);
             backend->ops->release(backend, s->slot[i].branch_state.memory);
             backend->ops->release(backend, s->slot[i].poles.memory);
+            backend->ops->release(backend, s->slot[i].surface);
             free(s->slot[i].last);
             free(s->slot[i].kept);
         }
@@ -172,13 +230,15 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
             backend->ops->release(backend, s->holding[i].magnetic);
             backend->ops->release(backend, s->holding[i].blob.memory);
             ec_fdtd_build_destroy(s->setup, &s->holding[i].build);
+            ec_fdtd_plane_wave_destroy(&s->holding[i].incident);
         }
     }
     if (s->capture)
         backend->ops->capture_destroy(backend, &s->capture);
-    void *there[] = {
-        s->scratch, s->key, s->number, s->count,     s->part,   s->domain_there, s->structure_there,
-        s->series,  s->sum, s->energy, s->frequency, s->offset, s->raster.memory};
+    void *there[] = {s->scratch,       s->key,          s->number,          s->count,
+                     s->part,          s->domain_there, s->structure_there, s->series,
+                     s->sum,           s->energy,       s->frequency,       s->offset,
+                     s->raster.memory, s->spot,         s->surface_there,   s->phasor_there};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++)
         backend->ops->release(backend, there[i]);
     free(s->slot);
@@ -187,6 +247,10 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
     free(s->sum_here);
     free(s->energy_here);
     free(s->series_here);
+    free(s->pair);
+    free(s->surface);
+    free(s->phasor);
+    free(s->surface_here);
     free(s);
     *stack = NULL;
 }
@@ -195,6 +259,41 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
 static bool is_indexed(const ec_fdtd_stack *s)
 {
     return s->backend->is_cuda && s->real == sizeof(float);
+}
+
+/* The surfaces' spots, which all domains share, and room for their sums. */
+static int create_surfaces(ec_fdtd_stack *s)
+{
+    const ec_fdtd_box box = ec_fdtd_box_of(s->setup, EC_FDTD_FAR_INSET);
+    const size_t n = surface_pairs(s->setup, s->wants), slots = (size_t)s->n_slots;
+    const size_t phasors = LOOK * 2 * slots * (size_t)s->wants->n_far;
+    const size_t bytes = surface_bytes(s->setup, s->wants);
+    ec_backend *backend = s->backend;
+    ec_fdtd_spot *spot = calloc(n + 1, sizeof *spot);
+    int status = EC_OK;
+
+    s->n_pairs = (int32_t)n;
+    s->pair = calloc(n + 1, sizeof *s->pair);
+    s->surface = calloc(slots, sizeof *s->surface);
+    s->phasor = calloc(phasors + 1, sizeof *s->phasor);
+    s->surface_here = malloc(bytes + 1);
+    if (!spot || !s->pair || !s->surface || !s->phasor || !s->surface_here)
+        status = ec_fail(EC_ERR_MEMORY, "no memory for the surfaces of far fields");
+    if (n > 0 && status >= 0) {
+        ec_fdtd_box_pairs(s->setup, &box, s->pair);
+        for (size_t i = 0; i < n; i++)
+            spot[i] = (ec_fdtd_spot){{s->pair[i].e, s->pair[i].h}};
+        if ((status = backend->ops->alloc(backend, n * sizeof *spot, &s->spot)) >= 0 &&
+            (status = backend->ops->alloc(backend, slots * sizeof *s->surface,
+                                          &s->surface_there)) >= 0 &&
+            (status =
+                 backend->ops->alloc(backend, phasors * sizeof *s->phasor, &s->phasor_there)) >= 0)
+            status = backend->ops->upload(backend, s->spot, spot, n * sizeof *spot);
+        for (size_t i = 0; i < slots && status >= 0; i++)
+            status = backend->ops->alloc(backend, bytes, &s->slot[i].surface);
+    }
+    free(spot);
+    return status;
 }
 
 static int create_slots(ec_fdtd_stack *s)
@@ -257,7 +356,7 @@ static int create_slots(ec_fdtd_stack *s)
         status = backend->ops->upload(backend, s->offset, offset,
                                       (size_t)setup->n_probes * sizeof(double));
     free(offset);
-    return status;
+    return status < 0 || s->wants->n_far == 0 ? status : create_surfaces(s);
 }
 
 int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
@@ -280,6 +379,7 @@ int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
     s->setup = setup;
     s->wants = wants;
     s->real = real_of(setup);
+    s->n_entries = has_wave(wants) ? most_entries(setup) : 0;
     s->n_slots = n < 1 ? 1 : (int32_t)n;
     int status = create_slots(s);
     if (status < 0) {
@@ -411,6 +511,13 @@ static int place(ec_fdtd_stack *s, holding *h)
     h->e_term = put(&p, b->e_term, (size_t)b->n_e_terms * sizeof *b->e_term);
     h->h_term = put(&p, b->h_term, (size_t)b->n_h_terms * sizeof *b->h_term);
     h->branch = put(&p, b->branch, (size_t)b->n_branches * sizeof *b->branch);
+    for (int side = 0; side < 2 && h->incident; side++) {
+        const ec_fdtd_plane_wave *w = h->incident;
+        const size_t entries = (size_t)w->n[side];
+        h->entry[side] = put(&p, w->entry[side], entries * sizeof *w->entry[side]);
+        h->weight[side] = put(&p, w->weight[side], entries * (size_t)w->taps * sizeof(double));
+        h->line[side] = put_reals(&p, w->line[side], (size_t)w->steps * (size_t)w->width, real);
+    }
     const size_t solid = put(&q, b->solid, (size_t)b->n_solids * sizeof *b->solid);
     const size_t medium = put(&q, b->medium, (size_t)b->n_media * sizeof *b->medium);
     const size_t point = put(&q, b->point, 2 * (size_t)b->n_points * sizeof *b->point);
@@ -451,6 +558,18 @@ static int place(ec_fdtd_stack *s, holding *h)
     return status < 0 ? status : backend->ops->sync(backend);
 }
 
+/* Steps between samples of a surface: so often that nothing of the pulse folds onto the frequencies. */
+static int32_t sampling(const ec_fdtd_stack *s, const ec_fdtd_build *b)
+{
+    const ec_fdtd_config *c = &s->setup->model->config;
+    const double rate = ec_fdtd_pulse_end(s->setup) + c->frequency[c->n_frequencies - 1];
+    int32_t every = RARELY;
+
+    while (every > 1 && every * b->dt * rate > 1)
+        every /= 2;
+    return every;
+}
+
 /* The design's coefficients: those that are there, or new ones. */
 static int hold(ec_fdtd_stack *s, size_t design, const double *values, holding **held)
 {
@@ -466,8 +585,17 @@ static int hold(ec_fdtd_stack *s, size_t design, const double *values, holding *
             free_one = s->holding + i;
         }
     ec_fdtd_build_destroy(s->setup, &free_one->build);
-    if ((status = ec_fdtd_build_create(s->setup, values, &free_one->build)) < 0 ||
-        (status = place(s, free_one)) < 0)
+    ec_fdtd_plane_wave_destroy(&free_one->incident);
+    if ((status = ec_fdtd_build_create(s->setup, values, &free_one->build)) < 0)
+        return status;
+    if (s->wants->n_far > 0) {
+        const ec_fdtd_box box = ec_fdtd_box_of(s->setup, EC_FDTD_FAR_INSET);
+        status = ec_fdtd_box_check(s->setup, free_one->build, &box, values, "far field");
+        free_one->every = sampling(s, free_one->build);
+    }
+    if (status >= 0 && has_wave(s->wants))
+        status = ec_fdtd_plane_wave_create(s->setup, free_one->build, values, &free_one->incident);
+    if (status < 0 || (status = place(s, free_one)) < 0)
         return status;
     free_one->design = design;
     free_one->users = 1;
@@ -489,12 +617,13 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
     const holding *h = q->of;
     const ec_fdtd_build *b = h->build;
     const int32_t port = s->wants->driven[driven];
+    const int32_t n_sources = port == EC_FDTD_WAVE ? 0 : b->n_sources[port];
     const size_t component = component_of(setup);
     char *blob = h->blob.memory, *coefficient = h->coefficient.memory;
     const size_t states = (size_t)b->n_branches * EC_FDTD_BRANCH_STATE * sizeof(double);
     parcel p = {0};
 
-    put(&p, b->source[port], (size_t)b->n_sources[port] * sizeof *b->source[port]);
+    put(&p, n_sources ? b->source[port] : NULL, (size_t)n_sources * sizeof **b->source);
     const size_t memory = ((size_t)b->n_dispersive + 2 * (size_t)b->n_parts) * s->real;
     if ((status = send(backend, &p, &q->source)) < 0 ||
         (status = reserve(backend, &q->branch_state, states)) < 0 ||
@@ -505,6 +634,8 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
         (status = backend->ops->fill(backend, q->field, 0, field_bytes(setup))) < 0 ||
         (psi_bytes(setup) > 0 &&
          (status = backend->ops->fill(backend, q->psi, 0, psi_bytes(setup))) < 0) ||
+        (q->surface && (status = backend->ops->fill(backend, q->surface, 0,
+                                                    surface_bytes(setup, s->wants))) < 0) ||
         (status = backend->ops->fill(backend, (char *)s->sum + (size_t)i * sum_bytes(setup), 0,
                                      sum_bytes(setup))) < 0) {
         q->of->users--;
@@ -517,7 +648,7 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
                           .dt = b->dt,
                           .psi = q->psi,
                           .source = q->source.memory,
-                          .n_sources = b->n_sources[port],
+                          .n_sources = n_sources,
                           .wave = (void *)(blob + h->wave),
                           .n_wave = b->n_wave,
                           .branch = (void *)(blob + h->branch),
@@ -549,6 +680,18 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
         d->bh[c] = blob + h->bh[c];
         d->ch[c] = blob + h->ch[c];
     }
+    if (port == EC_FDTD_WAVE) {
+        const ec_fdtd_plane_wave *w = h->incident;
+        d->incidence.steps = d->n_wave = w->steps;
+        d->incidence.taps = w->taps;
+        d->incidence.width = w->width;
+        for (int side = 0; side < 2; side++) {
+            d->incidence.n[side] = w->n[side];
+            d->incidence.entry[side] = (void *)(blob + h->entry[side]);
+            d->incidence.weight[side] = (void *)(blob + h->weight[side]);
+            d->incidence.line[side] = blob + h->line[side];
+        }
+    }
     q->used = true;
     q->design = design;
     q->driven = driven;
@@ -566,6 +709,84 @@ static void leave(ec_fdtd_stack *s, int32_t i)
 
 /* ---- steps and looks ---------------------------------------------------------------------------- */
 
+/* Times and places of all samples of surfaces in the chunk that comes. */
+static int prepare_surfaces(ec_fdtd_stack *s)
+{
+    const ec_fdtd_config *c = &s->setup->model->config;
+    const int32_t n_far = s->wants->n_far;
+    const size_t n = (size_t)s->n_slots, row = 2 * n * (size_t)n_far;
+    int32_t every = RARELY;
+    int status;
+
+    for (int32_t i = 0; i < s->n_slots; i++)
+        if (s->slot[i].used && s->slot[i].of->every < every)
+            every = s->slot[i].of->every;
+    if (every != s->every && s->capture)
+        s->backend->ops->capture_destroy(s->backend, &s->capture);
+    s->every = every;
+    for (int32_t i = 0; i < s->n_slots; i++) {
+        const slot *q = s->slot + i;
+        const ec_fdtd_domain *d = s->domain + i;
+        s->surface[i] = (ec_fdtd_surface){.spot = s->spot,
+                                          .field = q->field,
+                                          .sum = q->surface,
+                                          .n = q->used ? s->n_pairs : 0,
+                                          .steps = d->steps,
+                                          .every = q->used ? q->of->every : every};
+        for (int32_t gone = s->surface[i].every; gone <= d->steps; gone += s->surface[i].every)
+            for (int32_t k = 0; k < 2 * n_far; k++) {
+                /* E is known at the step's end, H half a step earlier. */
+                const double turns = c->frequency[s->wants->far[k % n_far]] * d->dt *
+                                     ((double)(d->step + gone) - (k < n_far ? 0 : 0.5));
+                const double interval = s->surface[i].every * d->dt;
+                ec_c128 *to = s->phasor + (size_t)(gone / every - 1) * row +
+                              (size_t)i * 2 * (size_t)n_far + k;
+                ec_det_sincospi(-2 * (turns - ec_det_floor(turns)), &to->im, &to->re);
+                to->re *= interval;
+                to->im *= interval;
+            }
+    }
+    if ((status = s->backend->ops->upload(s->backend, s->surface_there, s->surface,
+                                          n * sizeof *s->surface)) < 0)
+        return status;
+    return s->backend->ops->upload(s->backend, s->phasor_there, s->phasor,
+                                   (size_t)(LOOK / every) * row * sizeof *s->phasor);
+}
+
+/* The steps of a chunk, in pieces where surfaces are sampled. */
+static int launch_steps(ec_fdtd_stack *s)
+{
+    const ec_fdtd_setup *setup = s->setup;
+    const ec_fdtd_config *c = &setup->model->config;
+    ec_backend *backend = s->backend;
+    const size_t n = (size_t)s->n_slots;
+    ec_fdtd_steps_args steps = {.shape = setup->shape,
+                                .domain = s->domain_there,
+                                .n = s->n_slots,
+                                .count = s->n_pairs > 0 ? s->every : LOOK,
+                                .window = LOOK,
+                                .n_probes = setup->n_probes,
+                                .n_entries = s->n_entries,
+                                .dispersive = pole_bytes(setup) > 0,
+                                .threads = backend->threads,
+                                .double_precision = c->double_precision};
+    ec_fdtd_surface_args surface = {.surface = s->surface_there,
+                                    .n_frequencies = s->wants->n_far,
+                                    .double_precision = c->double_precision};
+    int status = EC_OK;
+
+    for (; steps.first < LOOK && status >= 0; steps.first += steps.count) {
+        status = backend->ops->launch(backend, &ec_kernel_fdtd_steps, &steps, 1, 1);
+        surface.gone = steps.first + steps.count;
+        surface.phasor = (const ec_c128 *)s->phasor_there +
+                         (size_t)(steps.first / steps.count) * 2 * n * (size_t)s->wants->n_far;
+        if (s->n_pairs > 0 && status >= 0)
+            status = backend->ops->launch(backend, &ec_kernel_fdtd_surface, &surface,
+                                          (size_t)s->n_pairs, 2 * n);
+    }
+    return status;
+}
+
 /* The steps of a chunk and what a look needs: the same launches each time. */
 static int launch_chunk(ec_fdtd_stack *s)
 {
@@ -573,14 +794,6 @@ static int launch_chunk(ec_fdtd_stack *s)
     const ec_fdtd_config *c = &setup->model->config;
     ec_backend *backend = s->backend;
     const size_t n = (size_t)s->n_slots;
-    const ec_fdtd_steps_args steps = {.shape = setup->shape,
-                                      .domain = s->domain_there,
-                                      .n = s->n_slots,
-                                      .window = LOOK,
-                                      .n_probes = setup->n_probes,
-                                      .dispersive = pole_bytes(setup) > 0,
-                                      .threads = backend->threads,
-                                      .double_precision = c->double_precision};
     const ec_fdtd_energy_args energy = {.shape = setup->shape,
                                         .domain = s->domain_there,
                                         .energy = s->energy,
@@ -598,8 +811,8 @@ static int launch_chunk(ec_fdtd_stack *s)
     int status = backend->ops->fill(backend, s->series, 0, n * series_bytes(setup));
 
     if (status >= 0)
-        status = backend->ops->launch(backend, &ec_kernel_fdtd_steps, &steps, 1, 1);
-    if (status >= 0)
+        status = launch_steps(s);
+    if (status >= 0 && setup->n_probes > 0)
         status = backend->ops->launch(backend, &ec_kernel_fdtd_spectrum, &spectrum,
                                       (size_t)c->n_frequencies, n * (size_t)setup->n_probes);
     return status < 0 ? status
@@ -638,7 +851,7 @@ static int advance(ec_fdtd_stack *s)
     }
     if ((status = backend->ops->upload(backend, s->domain_there, s->domain,
                                        n * sizeof *s->domain)) < 0 ||
-        (status = run_chunk(s)) < 0 ||
+        (s->n_pairs > 0 && (status = prepare_surfaces(s)) < 0) || (status = run_chunk(s)) < 0 ||
         (status = backend->ops->download(backend, s->sum_here, s->sum, n * sum_bytes(setup))) < 0 ||
         (status = backend->ops->download(backend, s->energy_here, s->energy,
                                          n * sizeof *s->energy_here)) < 0)
@@ -709,13 +922,15 @@ static bool look(ec_fdtd_stack *s, int32_t i, ec_fdtd_result *result)
     keep(s, i);
     d->step += d->steps;
     q->energy = s->energy_here[i];
-    *result = (ec_fdtd_result){.status = EC_OK,
-                               .steps = d->step,
-                               .dt = d->dt,
-                               .sum = s->sum_here + (size_t)i * (size_t)s->setup->n_probes *
-                                                        (size_t)c->n_frequencies,
-                               .series = q->kept,
-                               .run = q->of->build->run};
+    *result = (ec_fdtd_result){
+        .status = EC_OK,
+        .steps = d->step,
+        .dt = d->dt,
+        .sum = s->sum_here + (size_t)i * (size_t)s->setup->n_probes * (size_t)c->n_frequencies,
+        .series = q->kept,
+        .run = q->of->build->run,
+        .build = q->of->build,
+        .wave = s->wants->driven[q->driven] == EC_FDTD_WAVE ? q->of->incident : NULL};
     if (!isfinite(q->energy)) {
         result->status =
             ec_fail(EC_ERR_RANGE, "the fields grew beyond all bounds within %lld steps",
@@ -737,6 +952,17 @@ static bool look(ec_fdtd_stack *s, int32_t i, ec_fdtd_result *result)
         return true;
     }
     return d->step >= c->max_steps;
+}
+
+static int faces(ec_fdtd_stack *s, int32_t i, ec_fdtd_faces *to)
+{
+    *to = (ec_fdtd_faces){.pair = s->pair,
+                          .n = s->n_pairs,
+                          .n_frequencies = s->wants->n_far,
+                          .sum = s->surface_here,
+                          .double_precision = s->setup->model->config.double_precision};
+    return s->backend->ops->download(s->backend, s->surface_here, s->slot[i].surface,
+                                     surface_bytes(s->setup, s->wants));
 }
 
 int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
@@ -774,6 +1000,10 @@ int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
         for (int32_t i = 0; i < s->n_slots && status == EC_OK; i++) {
             ec_fdtd_result result;
             if (s->slot[i].used && look(s, i, &result)) {
+                if (s->n_pairs > 0 && result.status >= 0)
+                    status = faces(s, i, &result.faces);
+                if (status < 0)
+                    break;
                 done(user, s->slot[i].design, s->slot[i].driven, &result);
                 leave(s, i);
                 busy--;

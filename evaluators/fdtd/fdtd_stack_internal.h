@@ -8,7 +8,8 @@
 #ifndef EC_FDTD_STACK_INTERNAL_H
 #define EC_FDTD_STACK_INTERNAL_H
 
-#include "fdtd_build_internal.h"
+#include "fdtd_far_internal.h"
+#include "fdtd_wave_internal.h"
 
 EC_C_BEGIN
 
@@ -24,14 +25,19 @@ typedef struct ec_fdtd_result {
     ec_c128 *sum;           /* [probe][frequency]: V s and A s */
     double *series;         /* [kept probe][max_steps], or NULL */
     const ec_fdtd_run *run; /* [port] */
+    const ec_fdtd_build *build;
+    const ec_fdtd_plane_wave *wave; /* where the domain is driven by it, or NULL */
+    ec_fdtd_faces faces;            /* n 0: not wanted */
 } ec_fdtd_result;
 
 /* Which domains a call needs, and what of them. */
 typedef struct ec_fdtd_wants {
-    int32_t n_driven;      /* ports that are driven, */
-    const int32_t *driven; /* each a port */
+    int32_t n_driven;      /* what is driven, */
+    const int32_t *driven; /* each a port or EC_FDTD_WAVE */
     int32_t n_kept;        /* probes whose whole series is kept */
     const int32_t *kept;
+    int32_t n_far; /* frequencies of the config whose far fields are wanted */
+    const int32_t *far;
 } ec_fdtd_wants;
 
 /* Bytes of a slot, and slots for so many domains within a budget (0: none) */

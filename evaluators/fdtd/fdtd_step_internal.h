@@ -187,13 +187,20 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
              at->dispersive++)
             NAME(pole_edge)(d, at->dispersive);
         NAME(wrap)(s, p, side, k);
+        const ec_fdtd_incidence *w = &d->incidence;
+        int32_t *entry = at->incidence + side;
+        if (step < w->steps)
+            for (; *entry < w->n[side] && w->entry[side][*entry].k == k; ++*entry) {
+                REAL *x = (REAL *)d->field + w->entry[side][*entry].index;
+                *x = *x + (REAL)ec_fdtd_incident(w, side, *entry, step, args->double_precision);
+            }
         for (; *next < n_terms && term[*next].k == k; ++*next)
             d->series[(int64_t)term[*next].probe * args->window + slot] +=
                 term[*next].weight * (double)field[term[*next].index];
     }
 }
 
-/* `steps` steps of a domain, `together` of them following one another through its planes. */
+/* A domain's steps, `together` of them following one another through its planes. */
 static void NAME(domain_steps)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d)
 {
     const int planes = args->shape.n[2] + 1,
@@ -202,8 +209,9 @@ static void NAME(domain_steps)(const ec_fdtd_steps_args *args, const ec_fdtd_dom
     NAME(fields) p;
 
     NAME(open)(&args->shape, d, &p);
-    for (int first = 0; first < d->steps; first += together) {
-        const int n = d->steps - first < together ? d->steps - first : together;
+    const int end = ec_fdtd_end(args, d);
+    for (int first = args->first; first < end; first += together) {
+        const int n = end - first < together ? end - first : together;
         for (int t = 0; t < n; t++)
             at[t] = (ec_fdtd_cursor){0};
         for (int front = 0; front < planes + n - 1; front++)
@@ -224,13 +232,14 @@ static void NAME(domain_pipe)(const ec_fdtd_steps_args *args, const ec_fdtd_doma
     NAME(fields) p;
 
     NAME(open)(&args->shape, d, &p);
-    for (int t = thread; t < d->steps; t += threads) {
+    const int steps = ec_fdtd_end(args, d) - args->first;
+    for (int t = thread; t < steps; t += threads) {
         ec_fdtd_cursor at = {0};
         for (int k = 0; k < planes; k++) {
             if (t > 0)
                 ec_fdtd_wait(done + (t - 1) % threads,
                              (int64_t)(t - 1) * planes + (k + ahead < planes ? k + ahead : planes));
-            NAME(plane)(args, d, &p, k, d->step + t, &at);
+            NAME(plane)(args, d, &p, k, d->step + args->first + t, &at);
             atomic_store_explicit(&done[thread].planes, (int64_t)t * planes + k + 1,
                                   memory_order_release);
         }

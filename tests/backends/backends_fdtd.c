@@ -9,12 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FREQUENCIES = 3, DESIGNS = 3, OUTPUTS = 6, VALUES = 4 * 2 * FREQUENCIES + 1 + 3 };
+enum {
+    FREQUENCIES = 3,
+    DESIGNS = 3,
+    OUTPUTS = 6,
+    FAR_OUTPUTS = 2,
+    DIRECTIONS = 5,
+    FAR_VALUES = FAR_OUTPUTS * DIRECTIONS,
+    VALUES = 4 * 2 * FREQUENCIES + 1 + 3 + FAR_VALUES
+};
 
 static const double mm = 1e-3;
 
 typedef struct scene {
-    bool magnetic, double_precision, many, closed, parts, dispersive, periodic, conformal;
+    bool magnetic, double_precision, many, closed, parts, dispersive, periodic, conformal, far;
 } scene;
 
 static ec_fdtd_number number(double value)
@@ -137,6 +145,14 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
     c.max_steps = 300;
     c.decay_db = INFINITY;
     c.double_precision = what->double_precision;
+    if (what->far) { /* and a plane wave, along an axis or not */
+        c.grid.air = 12 * mm;
+        c.wave.on = true;
+        c.wave.theta = number(what->double_precision ? 0 : 1);
+        c.wave.phi = number(0.5);
+        c.pulse_width = 10e9; /* a short one */
+        c.max_steps = 500;
+    }
     if (what->closed)
         for (int i = 0; i < 6; i++)
             c.wall[i / 2][i % 2] = i == 3 ? EC_FDTD_WALL_PMC : EC_FDTD_WALL_PEC;
@@ -148,11 +164,23 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
         {EC_FDTD_S, 0, 0, 0, 0, 0},     {EC_FDTD_S, 1, 0, 0, 0, 0},
         {EC_FDTD_S, 0, 1, 0, 0, 0},     {EC_FDTD_IMPEDANCE, 0, 0, 0, 0, 0},
         {EC_FDTD_STEPS, 0, 0, 0, 0, 0}, {EC_FDTD_BALANCE, 0, 0, 0, 0, 0}};
-    ec_expr outputs[OUTPUTS];
-    for (int i = 0; i < OUTPUTS; i++)
-        EC_CHECK_CALL(outputs[i] = ec_fdtd_value(g, call, wanted + i));
+    static const double direction[DIRECTIONS][2] = {{0, 0}, {1, 0}, {1.5, 2}, {2.5, 3}, {3, 4}};
+    const ec_fdtd_far far[FAR_OUTPUTS] = {{.quantity = EC_FDTD_FAR_DIRECTIVITY,
+                                           .frequency = 1,
+                                           .n = DIRECTIONS,
+                                           .direction = direction},
+                                          {.quantity = EC_FDTD_FAR_RCS,
+                                           .j = EC_FDTD_WAVE,
+                                           .frequency = 2,
+                                           .n = DIRECTIONS,
+                                           .direction = direction}};
+    const int n_outputs = OUTPUTS + (what->far ? FAR_OUTPUTS : 0);
+    ec_expr outputs[OUTPUTS + FAR_OUTPUTS];
+    for (int i = 0; i < n_outputs; i++)
+        EC_CHECK_CALL(outputs[i] = i < OUTPUTS ? ec_fdtd_value(g, call, wanted + i)
+                                               : ec_fdtd_far_value(g, call, far + i - OUTPUTS));
     ec_executor_info info = {
-        .outputs = outputs, .n_outputs = OUTPUTS, .max_candidates = (size_t)designs};
+        .outputs = outputs, .n_outputs = n_outputs, .max_candidates = (size_t)designs};
     EC_CHECK_CALL(ec_executor_create(g, backend, &info, &executor));
     EC_CHECK_CALL(ec_array_create(backend, &X, EC_F64, EC_AXIS_CANDIDATE, 1, &(int32_t){2},
                                   (size_t)designs, 1));
@@ -168,7 +196,7 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
     uint8_t bad[EC_LANE_PAD];
     EC_CHECK_CALL(backend->ops->download(backend, bad, status, EC_LANE_PAD));
     int at = 0;
-    for (int i = 0; i < OUTPUTS; i++) {
+    for (int i = 0; i < n_outputs; i++) {
         const ec_array *a = ec_executor_output(executor, i);
         const size_t parts = a->dtype == EC_C128 ? 2 : 1;
         double *got = malloc(ec_array_bytes(a));
@@ -179,7 +207,7 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
                 values[d * VALUES + at] = got[(e / parts * a->ld + (size_t)d) * parts + e % parts];
         free(got);
     }
-    EC_CHECK(at == VALUES, "%d values", at);
+    EC_CHECK(at == VALUES - (what->far ? 0 : FAR_VALUES), "%d values", at);
     for (int d = 0; d < designs; d++)
         EC_CHECK(bad[d] == 0, "design %d has the status %d", d, bad[d]);
     backend->ops->release(backend, status);
@@ -192,7 +220,7 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
 static int compare(ec_backend *backend, const scene *what)
 {
     const double genes[2 * DESIGNS] = {9 * mm, 2, 13.37 * mm, 3.3, 15 * mm, 4};
-    double all[DESIGNS * VALUES], plain[DESIGNS * VALUES], one[VALUES];
+    double all[DESIGNS * VALUES] = {0}, plain[DESIGNS * VALUES] = {0}, one[VALUES] = {0};
     ec_backend *reference = NULL;
 
     if (evaluate(backend, what, DESIGNS, genes, all))
@@ -255,6 +283,16 @@ static int test_conformal(ec_backend *backend)
     return compare(backend, &(scene){.conformal = true, .many = true});
 }
 
+static int test_far(ec_backend *backend)
+{
+    return compare(backend, &(scene){.far = true});
+}
+
+static int test_far_double(ec_backend *backend)
+{
+    return compare(backend, &(scene){.far = true, .double_precision = true});
+}
+
 const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
                                  {"fdtd/closed_double", test_closed},
                                  {"fdtd/magnetic", test_magnetic},
@@ -263,4 +301,6 @@ const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
                                  {"fdtd/dispersive", test_dispersive},
                                  {"fdtd/periodic", test_periodic},
                                  {"fdtd/conformal", test_conformal},
+                                 {"fdtd/far", test_far},
+                                 {"fdtd/far_double", test_far_double},
                                  {NULL, NULL}};

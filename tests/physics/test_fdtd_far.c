@@ -1,0 +1,411 @@
+/* test_fdtd_far.c: far fields and incident waves of FDTD against exact answers. */
+#include "fdtd_harness.h"
+
+#include <complex.h>
+
+static ec_backend *cpu;
+
+static int setup(void **state)
+{
+    (void)state;
+    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    ec_backend_destroy(&cpu);
+    return 0;
+}
+
+static const double mm = 1e-3, degree = EC_PI / 180;
+
+/* Values of far fields of one design without variables. */
+static int far_values(ec_backend *backend, const ec_fdtd_config *config, int32_t n,
+                      const ec_fdtd_far *far, double *const *to)
+{
+    ec_graph *g = NULL;
+    ec_call *call = NULL;
+    ec_expr outputs[16];
+    uint8_t bad = 0;
+    int status = ec_graph_create(&g);
+
+    assert_true(n <= 16);
+    if (status >= 0)
+        status = ec_fdtd_call(g, config, &call);
+    for (int32_t i = 0; i < n && status >= 0; i++)
+        if ((outputs[i] = ec_fdtd_far_value(g, call, far + i)) < 0)
+            status = outputs[i];
+    if (status >= 0)
+        status =
+            ec_evaluate_once(g, backend, EC_SEARCH, n, outputs, NULL, 0, NULL, 0, to, &bad, NULL);
+    if (status >= 0 && bad)
+        status = ec_fail(EC_ERR_RANGE, "the design failed");
+    ec_graph_destroy(&g);
+    return status;
+}
+
+static void far_or_fail(const ec_fdtd_config *config, int32_t n, const ec_fdtd_far *far,
+                        double *const *to)
+{
+    if (far_values(cpu, config, n, far, to) < 0)
+        fail_msg("%s", ec_error_text());
+}
+
+static void near(const char *what, double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance * fabs(expected)))
+        fail_msg("%s: %.9g, expected %.9g within %g", what, value, expected, tolerance);
+}
+
+/* ---- dipoles ------------------------------------------------------------------------------------ */
+
+enum { DIRECTIONS = 4 };
+static const double directions[DIRECTIONS][2] = {
+    {EC_PI / 2, 0}, {EC_PI / 2, 0.7}, {EC_PI / 4, 2}, {3 * EC_PI / 4, 2}};
+
+/* An edge with a current in cells of a twentieth of a wavelength. */
+static void edge(ec_fdtd_config *c, ec_fdtd_port *port, const double from[3], const double to[3],
+                 const double lo[3], const double hi[3])
+{
+    static const double frequency[] = {EC_LIGHT_SPEED / (20 * 1e-3)};
+
+    ec_fdtd_config_default(c);
+    *port = fdtd_port(EC_FDTD_CURRENT, "in", from, to, 1);
+    fdtd_domain(c, lo, hi);
+    for (int i = 0; i < 3; i++)
+        c->grid.cell[i] = 1 * mm;
+    c->n_frequencies = 1;
+    c->frequency = frequency;
+    c->ports = port;
+    c->n_ports = 1;
+    c->pulse_width = 0.4 * frequency[0];
+    c->max_steps = 1500;
+}
+
+static void short_dipole(void **state)
+{
+    ec_fdtd_config c;
+    ec_fdtd_port port;
+    double D[DIRECTIONS], G[DIRECTIONS], efficiency, e[2 * DIRECTIONS];
+    (void)state;
+
+    edge(&c, &port, (double[]){0, 0, 0}, (double[]){0, 0, 1 * mm},
+         (double[]){-7 * mm, -6 * mm, -6 * mm}, (double[]){6 * mm, 7 * mm, 8 * mm});
+    far_or_fail(&c, 4,
+                (ec_fdtd_far[]){
+                    {.quantity = EC_FDTD_FAR_DIRECTIVITY, .n = DIRECTIONS, .direction = directions},
+                    {.quantity = EC_FDTD_FAR_GAIN, .n = DIRECTIONS, .direction = directions},
+                    {.quantity = EC_FDTD_FAR_EFFICIENCY},
+                    {.quantity = EC_FDTD_FAR_E_THETA, .n = DIRECTIONS, .direction = directions}},
+                (double *[]){D, G, &efficiency, e});
+    near("efficiency", efficiency, 1, 1e-3); /* the box's power is the port's */
+    for (int i = 0; i < DIRECTIONS; i++) {
+        const double s = sin(directions[i][0]), k = 2 * EC_PI / (20 * mm);
+        near("directivity", D[i], 1.5 * s * s, 0.02);
+        near("gain", G[i], D[i] * efficiency, 1e-9);
+        near("field", hypot(e[2 * i], e[2 * i + 1]),
+             EC_LIGHT_SPEED * 4e-7 * EC_PI * k * 1 * mm / (4 * EC_PI) * s, 0.02);
+    }
+    /* E_theta = jk eta I l sin(theta) / (4 pi), about the dipole's middle. */
+    assert_true(fabs(atan2(e[1], e[0]) - EC_PI / 2) < 0.03);
+}
+
+/* Half of a dipole on a wall: a ground without end or a plane of symmetry. */
+static void walls_have_images(void **state)
+{
+    ec_fdtd_config c;
+    ec_fdtd_port port;
+    double ground[DIRECTIONS], half[DIRECTIONS], efficiency;
+    const ec_fdtd_far ask[] = {
+        {.quantity = EC_FDTD_FAR_DIRECTIVITY, .n = DIRECTIONS, .direction = directions},
+        {.quantity = EC_FDTD_FAR_DIRECTIVITY,
+         .n = DIRECTIONS,
+         .direction = directions,
+         .symmetry = {false, false, true}},
+        {.quantity = EC_FDTD_FAR_EFFICIENCY}};
+    double *to[] = {ground, half, &efficiency};
+    (void)state;
+
+    edge(&c, &port, (double[]){0, 0, 5 * mm}, (double[]){0, 0, 6 * mm},
+         (double[]){-6 * mm, -6 * mm, 5 * mm}, (double[]){6 * mm, 6 * mm, 13 * mm});
+    c.wall[2][0] = EC_FDTD_WALL_PEC;
+    far_or_fail(&c, 3, ask, to);
+    near("efficiency over a ground", efficiency, 1, 1e-3);
+    for (int i = 0; i < DIRECTIONS; i++) {
+        const double s = sin(directions[i][0]);
+        if (directions[i][0] > EC_PI / 2 + 1e-6)
+            assert_true(ground[i] == 0);
+        else
+            near("over a ground", ground[i], 3 * s * s, 0.03);
+        near("half a dipole", half[i], 1.5 * s * s, 0.03);
+    }
+    /* Beside a magnetic wall at x = 0 a dipole along z has an image in phase, itself here. */
+    edge(&c, &port, (double[]){0, 0, 0}, (double[]){0, 0, 1 * mm}, (double[]){0, -6 * mm, -6 * mm},
+         (double[]){7 * mm, 6 * mm, 7 * mm});
+    c.wall[0][0] = EC_FDTD_WALL_PMC;
+    const ec_fdtd_far one = {.quantity = EC_FDTD_FAR_DIRECTIVITY,
+                             .n = DIRECTIONS,
+                             .direction = directions,
+                             .symmetry = {true, false, false}};
+    far_or_fail(&c, 1, &one, to);
+    for (int i = 0; i < DIRECTIONS; i++)
+        near("beside a magnetic wall", ground[i],
+             1.5 * sin(directions[i][0]) * sin(directions[i][0]), 0.02);
+}
+
+static void half_wave_dipole(void **state)
+{
+    static const double frequency[] = {0.95e9};
+    ec_fdtd_config c;
+    ec_fdtd_object arm[2] = {fdtd_object(EC_FDTD_WIRE, "low"), fdtd_object(EC_FDTD_WIRE, "high")};
+    ec_fdtd_port port =
+        fdtd_port(EC_FDTD_LUMPED, "in", (double[]){0, 0, -5 * mm}, (double[]){0, 0, 5 * mm}, 73);
+    double D, G, R, e[2];
+    ec_c128 s11;
+    (void)state;
+
+    ec_fdtd_config_default(&c);
+    for (int i = 0; i < 2; i++) {
+        arm[i].at[2] = fdtd_number((i ? 5 : -75) * mm);
+        arm[i].to[2] = fdtd_number((i ? 75 : -5) * mm);
+    }
+    fdtd_domain(&c, (double[]){-50 * mm, -50 * mm, -115 * mm},
+                (double[]){50 * mm, 50 * mm, 115 * mm});
+    for (int i = 0; i < 3; i++)
+        c.grid.cell[i] = 10 * mm;
+    c.objects = arm;
+    c.n_objects = 2;
+    c.frequency = frequency;
+    c.n_frequencies = 1;
+    c.ports = &port;
+    c.n_ports = 1;
+    c.pulse_width = 0.5e9;
+    const double(*side)[2] = directions;
+    far_or_fail(&c, 4,
+                (ec_fdtd_far[]){{.quantity = EC_FDTD_FAR_DIRECTIVITY, .n = 1, .direction = side},
+                                {.quantity = EC_FDTD_FAR_GAIN, .n = 1, .direction = side},
+                                {.quantity = EC_FDTD_FAR_REALIZED_GAIN, .n = 1, .direction = side},
+                                {.quantity = EC_FDTD_FAR_E_THETA, .n = 1, .direction = side}},
+                (double *[]){&D, &G, &R, e});
+    if (fdtd_values(cpu, &c, 1, &(ec_fdtd_what){.output = EC_FDTD_S}, (double *[]){&s11.re}) < 0)
+        fail_msg("%s", ec_error_text());
+    if (!(fabs(10 * log10(D) - 2.15) < 0.1))
+        fail_msg("directivity %.3f dBi", 10 * log10(D));
+    near("gain", G, D, 2e-3);
+    near("realized gain", R, G * (1 - s11.re * s11.re - s11.im * s11.im), 2e-3);
+    near("field", 4 * EC_PI * (e[0] * e[0] + e[1] * e[1]) / (4e-7 * EC_PI * EC_LIGHT_SPEED), R,
+         1e-6);
+}
+
+/* ---- incident waves ----------------------------------------------------------------------------- */
+
+enum { ROUND = 19 };
+
+/* Directions in the plane of angle `phi` about the way of a wave that comes from -z. */
+static void plane_of(double phi, double (*to)[2])
+{
+    for (int i = 0; i < ROUND; i++) {
+        to[i][0] = i * 180 / (ROUND - 1) * degree;
+        to[i][1] = phi;
+    }
+}
+
+static void wave_config(ec_fdtd_config *c, double half, double cell)
+{
+    static const double frequency[] = {1e9};
+
+    ec_fdtd_config_default(c);
+    fdtd_domain(c, (double[]){-half, -half, -half}, (double[]){half, half, half});
+    for (int i = 0; i < 3; i++)
+        c->grid.cell[i] = cell;
+    c->n_frequencies = 1;
+    c->frequency = frequency;
+    c->wave.on = true;
+    c->wave.theta.value = EC_PI;
+    c->pulse_width = 0.5e9;
+    c->max_steps = 4000;
+}
+
+/* Scattered by nothing: in parts of what a plate as large as the box would scatter. */
+static double leak(const ec_fdtd_config *c)
+{
+    double forth[ROUND][2], side[ROUND][2], a[ROUND], b[ROUND], most = 0;
+    const int32_t last = c->n_frequencies - 1;
+    const double plate = 0.12 * 0.12, lambda = EC_LIGHT_SPEED / c->frequency[last];
+
+    plane_of(0, forth);
+    plane_of(EC_PI / 3, side);
+    far_or_fail(c, 2,
+                (ec_fdtd_far[]){{.quantity = EC_FDTD_FAR_RCS,
+                                 .j = EC_FDTD_WAVE,
+                                 .frequency = last,
+                                 .n = ROUND,
+                                 .direction = (const double(*)[2])forth},
+                                {.quantity = EC_FDTD_FAR_RCS,
+                                 .j = EC_FDTD_WAVE,
+                                 .frequency = last,
+                                 .n = ROUND,
+                                 .direction = (const double(*)[2])side}},
+                (double *[]){a, b});
+    for (int i = 0; i < ROUND; i++)
+        most = fmax(most, fmax(a[i], b[i]));
+    return sqrt(most / (4 * EC_PI * plate * plate)) * lambda;
+}
+
+static void empty_box(void **state)
+{
+    ec_fdtd_config c;
+    (void)state;
+
+    wave_config(&c, 0.1, 0.01);
+    /* Its edges make the lines along x uneven. */
+    const ec_fdtd_object nothing =
+        fdtd_box("nothing", EC_FDTD_FREE_SPACE, (double[]){-0.011, -0.02, -0.02},
+                 (double[]){0.017, 0.02, 0.02});
+    c.objects = &nothing;
+    c.n_objects = 1;
+    c.grid.cell[0] = 0;
+    c.grid.largest = 0.01;
+    c.layers = 4;
+    c.decay_db = INFINITY;
+    c.max_steps = 640;
+    for (int axis = 0; axis < 3; axis++) {
+        c.wave.theta.value = axis < 2 ? EC_PI / 2 : 0;
+        c.wave.phi.value = axis == 1 ? EC_PI / 2 : EC_PI;
+        c.wave.polarization.value = 0.3;
+        c.double_precision = axis != 1;
+        const double x = leak(&c);
+        if (!(x < (c.double_precision ? 1e-9 : 1e-6)))
+            fail_msg("along %c: %g of the incident field", "xyz"[axis], x);
+    }
+    /* At 24 cells a wavelength, away from the middle of the band. */
+    static const double frequency[] = {0.75e9, 1.25e9};
+    c.frequency = frequency;
+    c.n_frequencies = 2;
+    c.n_objects = 0;
+    c.grid.cell[0] = 0.01;
+    c.wave.theta.value = 50 * degree;
+    c.wave.phi.value = 25 * degree;
+    const double x = leak(&c);
+    if (!(x < 3e-4))
+        fail_msg("across the grid: %g of the incident field", x);
+}
+
+/* Riccati-Bessel functions of order 0 to n and their derivatives: x j, and x h2 = x (j - jy). */
+static void riccati(double x, int n, double *psi, double *dpsi, double complex *xi,
+                    double complex *dxi)
+{
+    double j[64] = {0}, y[32];
+
+    j[62] = 1e-300;
+    for (int k = 62; k > 0; k--)
+        j[k - 1] = (2 * k + 1) / x * j[k] - j[k + 1];
+    const double scale = sin(x) / x / j[0];
+    y[0] = -cos(x) / x;
+    y[1] = -cos(x) / (x * x) - sin(x) / x;
+    for (int k = 1; k < n; k++)
+        y[k + 1] = (2 * k + 1) / x * y[k] - y[k - 1];
+    for (int k = 0; k <= n; k++) {
+        psi[k] = x * scale * j[k];
+        xi[k] = psi[k] - I * x * y[k];
+        dpsi[k] = k ? psi[k - 1] - k * psi[k] / x : cos(x);
+        dxi[k] = k ? xi[k - 1] - k * xi[k] / x : cos(x) - I * sin(x);
+    }
+}
+
+/* Bistatic radar cross section of a sphere, x = ka, index m (INFINITY: a metal), at an angle from
+ * the wave's way: in the plane of E and across it (G. Mie 1908; C. F. Bohren and D. R. Huffman 1983,
+ * section 4.4). */
+static void mie(double k, double radius, double m, double angle, double *in_e, double *in_h)
+{
+    enum { N = 12 };
+    double p[N + 1], dp[N + 1], q[N + 1], dq[N + 1], before = 0, now = 1;
+    double complex z[N + 1], dz[N + 1], unused[2][N + 1], s1 = 0, s2 = 0;
+    const double x = k * radius, mu = cos(angle);
+
+    riccati(x, N, p, dp, z, dz);
+    if (isfinite(m))
+        riccati(m * x, N, q, dq, unused[0], unused[1]);
+    for (int n = 1; n <= N; n++) {
+        const double complex a =
+            isfinite(m) ? (m * q[n] * dp[n] - p[n] * dq[n]) / (m * q[n] * dz[n] - z[n] * dq[n])
+                        : dp[n] / dz[n];
+        const double complex b =
+            isfinite(m) ? (q[n] * dp[n] - m * p[n] * dq[n]) / (q[n] * dz[n] - m * z[n] * dq[n])
+                        : p[n] / z[n];
+        const double pi_n = now, tau = n * mu * now - (n + 1) * before;
+        const double weight = (2.0 * n + 1) / (n * (n + 1.0));
+        s1 += weight * (a * pi_n + b * tau);
+        s2 += weight * (a * tau + b * pi_n);
+        const double next = ((2 * n + 1) * mu * now - (n + 1) * before) / n;
+        before = now;
+        now = next;
+    }
+    const double scale = 4 * EC_PI / (k * k);
+    *in_e = scale * creal(s2 * conj(s2));
+    *in_h = scale * creal(s1 * conj(s1));
+}
+
+static void sphere(const char *name, int32_t material, double m, double cell, double allowed)
+{
+    const double radius = 72 * mm, k = 2 * EC_PI * 1e9 / EC_LIGHT_SPEED;
+    ec_fdtd_config c;
+    ec_fdtd_object ball = fdtd_object(EC_FDTD_SPHERE, "ball");
+    ec_fdtd_material glass = fdtd_material("glass", 4, 0);
+    double forth[ROUND][2], side[ROUND][2], e[ROUND], h[ROUND], most = 0, worst = 0;
+
+    wave_config(&c, ceil(radius / cell) * cell + 5 * cell, cell);
+    ball.radius = fdtd_number(radius);
+    ball.material = material;
+    c.objects = &ball;
+    c.n_objects = 1;
+    c.materials = &glass;
+    c.n_materials = 1;
+    c.grid.snap = true;
+    c.layers = 6;
+    plane_of(0, forth);
+    plane_of(EC_PI / 2, side);
+    /* Comes from theta = pi: along theta is -x. */
+    far_or_fail(&c, 2,
+                (ec_fdtd_far[]){{.quantity = EC_FDTD_FAR_RCS,
+                                 .j = EC_FDTD_WAVE,
+                                 .n = ROUND,
+                                 .direction = (const double(*)[2])forth},
+                                {.quantity = EC_FDTD_FAR_RCS,
+                                 .j = EC_FDTD_WAVE,
+                                 .n = ROUND,
+                                 .direction = (const double(*)[2])side}},
+                (double *[]){e, h});
+    double exact[2][ROUND];
+    for (int i = 0; i < ROUND; i++) {
+        mie(k, radius, m, forth[i][0], exact[0] + i, exact[1] + i);
+        most = fmax(most, fmax(exact[0][i], exact[1][i]));
+    }
+    for (int i = 0; i < ROUND; i++)
+        for (int p = 0; p < 2; p++) {
+            const double off = 10 * log10((p ? h : e)[i] / exact[p][i]);
+            if (exact[p][i] > 0.01 * most) /* above -20 dB of the largest */
+                worst = fmax(worst, fabs(off));
+        }
+    if (!(worst < allowed))
+        fail_msg("%s: %.2f dB", name, worst);
+}
+
+static void spheres(void **state)
+{
+    (void)state;
+    sphere("glass", 0, 2, 7.2 * mm, 0.5);
+    /* Ten cells a radius make a metal sphere about a quarter of a cell too large. */
+    sphere("metal", EC_FDTD_PEC, INFINITY, 7.2 * mm, 1.4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_dipole),     cmocka_unit_test(walls_have_images),
+        cmocka_unit_test(half_wave_dipole), cmocka_unit_test(empty_box),
+        cmocka_unit_test(spheres),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
