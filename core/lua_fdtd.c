@@ -12,7 +12,7 @@
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 typedef struct fdtd_keys {
-    int frequency, boundary, materials, domain;
+    int frequency, boundary, materials, domain, plane_wave;
     ec_lua_list cell;
     double cells_per_wavelength, growth, largest, smallest, air;
     int64_t least_cells, averaging, layers, max_steps, steps;
@@ -59,6 +59,8 @@ static const ec_key fdtd_table[] = {
     ROW(domain, EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
         "{ from = {x, y, z}, to = {x, y, z} }, without absorbing layers (default: objects and "
         "air)"),
+    ROW(plane_wave, EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+        "that comes in (see fdtd.plane_wave), for model:far with excited_by = \"plane_wave\""),
     ROW(layers, EC_KEY_INTEGER, 0, 8, 1, 64, NULL, NULL, "of absorbing walls, in cells"),
     ROW(pml_order, EC_KEY_NUMBER, 0, 3, 1, 6, NULL, NULL, "of their polynomial grading"),
     ROW(pml_kappa, EC_KEY_NUMBER, 0, 8, 1, 100, NULL, NULL, "stretching at their outside"),
@@ -98,7 +100,7 @@ const ec_noun ec_noun_fdtd = {
     "sum of |S_ij|^2 over i, at most 1 for what is passive; model:line_impedance(j) and "
     "model:gamma(j) the impedance and the propagation constant of a port's line: curves (see "
     "ec.curve). model:steps(j) and model:cells() are what a candidate takes; model:modes{ ... } "
-    "are resonances; model:report() "
+    "are resonances, model:far{ ... } far fields; model:report() "
     "says what the grid is.",
     EC_KEYS(fdtd_table)};
 
@@ -141,6 +143,69 @@ const ec_noun ec_noun_fdtd_domain = {
     "The domain of ec.fdtd without absorbing layers. Objects that touch its end go on into them.",
     EC_KEYS(domain_table)};
 
+typedef struct plane_wave_keys {
+    int theta_deg, phi_deg, polarization_deg;
+} plane_wave_keys;
+
+static const ec_key plane_wave_table[] = {
+    {"theta_deg", EC_KEY_QUANTITY, 0, NAN, -360, 360, "deg", NULL,
+     "from where it comes, from z (default 0)", offsetof(plane_wave_keys, theta_deg)},
+    {"phi_deg", EC_KEY_QUANTITY, 0, NAN, -720, 720, "deg", NULL, "the same, from x (default 0)",
+     offsetof(plane_wave_keys, phi_deg)},
+    {"polarization_deg", EC_KEY_QUANTITY, 0, NAN, -360, 360, "deg", NULL,
+     "of E, from theta towards phi (default 0)", offsetof(plane_wave_keys, polarization_deg)}};
+const ec_noun ec_noun_fdtd_plane_wave = {
+    "fdtd.plane_wave", "plane_wave = { theta_deg = 180, polarization_deg = 90 }",
+    "A plane wave in a box around all objects, which has to be at least 4 cells from the absorbing "
+    "walls "
+    "and a cell from objects; outside of it are scattered fields alone. Along an axis of the grid "
+    "an "
+    "empty box scatters nothing; in other directions a few 1e-4 of the wave on a uniform grid.",
+    EC_KEYS(plane_wave_table)};
+
+typedef struct far_keys {
+    int quantity, excited_by, symmetry;
+    double frequency;
+    ec_lua_list theta_deg, phi_deg;
+} far_keys;
+
+static const ec_key far_table[] = {
+    {"quantity", EC_KEY_WORD, EC_KEY_REQUIRED, 0, 0, 0, NULL,
+     "e_theta|e_phi|directivity|gain|realized_gain|rcs|efficiency",
+     "e_theta and e_phi are r E, complex, for 1 sqrt(W) into a port, 1 A of a source or 1 V/m of "
+     "the "
+     "plane wave; directivity, gain and realized_gain are over the power that is radiated, that "
+     "the port takes, that it is offered; rcs in m^2; efficiency, without directions, is radiated "
+     "power over "
+     "what the port takes",
+     offsetof(far_keys, quantity)},
+    {"excited_by", EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+     "a port or source, or \"plane_wave\" (default: the plane wave where there is one, else the "
+     "only "
+     "port or source)",
+     offsetof(far_keys, excited_by)},
+    {"frequency", EC_KEY_NUMBER, 0, NAN, 0, INFINITY, "Hz", NULL,
+     "one of the model's (default: the only one)", offsetof(far_keys, frequency)},
+    {"theta_deg", EC_KEY_LIST, 0, NAN, -360, 360, "deg", NULL,
+     "a number, or a list as long as phi_deg or for one phi_deg (default 0)",
+     offsetof(far_keys, theta_deg)},
+    {"phi_deg", EC_KEY_LIST, 0, NAN, -720, 720, "deg", NULL,
+     "a number, or a list as long as theta_deg or for one theta_deg (default 0)",
+     offsetof(far_keys, phi_deg)},
+    {"symmetry", EC_KEY_WORD, 0, NAN, 0, 0, NULL, "x|y|z|xy|xz|yz",
+     "axes whose pec or pmc wall is a plane of symmetry, so that power counts on both its sides; "
+     "other "
+     "such walls are a ground without end",
+     offsetof(far_keys, symmetry)}};
+const ec_noun ec_noun_fdtd_far = {
+    "model:far",
+    "model:far{ quantity = \"gain\", frequency = 2.45*ec.GHz, theta_deg = ec.range(-90, 90, 181) }",
+    "Far fields, from those on a box around all objects, at least 2 cells from the absorbing walls "
+    "and "
+    "a cell from objects: a list with one element for each direction; of a plane wave without "
+    "directions one value, back to where it comes from. Linear: 10 * ec.log10(...) is in dB.",
+    EC_KEYS(far_table)};
+
 typedef struct mode_keys {
     int port, excited_by;
     int64_t count;
@@ -176,6 +241,7 @@ typedef struct ec_lua_fdtd {
     int32_t n_named;   /* these, and probes behind them; their names are user value 1 */
     int32_t n_frequencies;
     const double *frequency; /* user value 2 */
+    bool has_wave;
 } ec_lua_fdtd;
 
 ec_call *ec_lua_fdtd_test(lua_State *L, int index)
@@ -269,6 +335,39 @@ static void read_grid(lua_State *L, const fdtd_keys *k, ec_fdtd_grid *g)
             ec_lua_fdtd_numbers(L, value, what, 3, g->domain[i]);
         }
     }
+}
+
+/* A number in degrees, or an expression. */
+static void read_angle(lua_State *L, int table, const char *noun, const char *key,
+                       ec_fdtd_number *to)
+{
+    lua_getfield(L, table, key);
+    if (!lua_isnil(L, -1)) {
+        const char *what = lua_pushfstring(L, "%s: key '%s'", noun, key);
+        ec_graph *graph = ec_lua_host_of(L)->graph;
+        ec_lua_fdtd_numbers(L, -2, what, 1, to);
+        to->value *= EC_PI / 180;
+        if (to->expr >= 0)
+            to->expr =
+                ec_graph_binary(graph, EC_OP_MUL, to->expr, ec_graph_number(graph, EC_PI / 180));
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+static void read_plane_wave(lua_State *L, const fdtd_keys *k, ec_fdtd_config *c)
+{
+    ec_noun noun = ec_noun_fdtd_plane_wave;
+    plane_wave_keys w;
+    if (!k->plane_wave)
+        return;
+    noun.name = "ec.fdtd: key 'plane_wave'";
+    int table = lua_istable(L, k->plane_wave) ? ec_lua_table_copy(L, k->plane_wave) : k->plane_wave;
+    ec_lua_keys_parse(L, table, &noun, &w, NULL);
+    read_angle(L, table, noun.name, "theta_deg", &c->wave.theta);
+    read_angle(L, table, noun.name, "phi_deg", &c->wave.phi);
+    read_angle(L, table, noun.name, "polarization_deg", &c->wave.polarization);
+    c->wave.on = true;
 }
 
 static void read_run(lua_State *L, const fdtd_keys *k, uint64_t given, ec_fdtd_config *c)
@@ -438,13 +537,15 @@ static int fdtd_new(lua_State *L)
     read_walls(L, &k, &config);
     read_grid(L, &k, &config.grid);
     read_run(L, &k, given, &config);
+    read_plane_wave(L, &k, &config);
     read_entries(L, &k, 3, n, &config);
     int names = lua_gettop(L);
     ec_lua_fdtd *model = lua_newuserdatauv(L, sizeof *model, 2);
     *model = (ec_lua_fdtd){.n_ports = count_kinds(config.ports, config.n_ports, PORT_SOURCE),
                            .n_sources = count_kinds(config.ports, config.n_ports, PORT_PROBE),
                            .n_named = count_kinds(config.ports, config.n_ports, PORT_ELEMENT),
-                           .n_frequencies = config.n_frequencies};
+                           .n_frequencies = config.n_frequencies,
+                           .has_wave = config.wave.on};
     luaL_setmetatable(L, EC_LUA_FDTD);
     lua_pushvalue(L, names);
     lua_setiuservalue(L, -2, 1);
@@ -640,6 +741,80 @@ static int model_modes(lua_State *L)
     return ec_lua_expr_push(L, output(L, model, what, &wanted));
 }
 
+/* The model's frequency that is meant, from 0. */
+static int32_t frequency_at(lua_State *L, const char *what, const ec_lua_fdtd *model, double wanted)
+{
+    if (isnan(wanted) && model->n_frequencies > 1)
+        ec_lua_fail(L, "%s: which frequency? The model has %d: give frequency", what,
+                    (int)model->n_frequencies);
+    int32_t best = 0;
+    for (int32_t i = 1; i < model->n_frequencies && !isnan(wanted); i++)
+        if (fabs(model->frequency[i] - wanted) < fabs(model->frequency[best] - wanted))
+            best = i;
+    if (fabs(model->frequency[best] - wanted) > 1e-9 * wanted)
+        ec_lua_fail(L,
+                    "%s: key 'frequency': %.10g Hz is none of the model's; the nearest is %.10g Hz",
+                    what, wanted, model->frequency[best]);
+    return best;
+}
+
+/* Directions of model:far: pushes their memory. */
+static int32_t directions_of(lua_State *L, const char *what, const far_keys *k,
+                             const double (**to)[2])
+{
+    static const double none = 0;
+    ec_lua_list angle[2] = {k->theta_deg, k->phi_deg};
+    for (int a = 0; a < 2; a++)
+        if (!angle[a].v)
+            angle[a] = (ec_lua_list){.v = &none, .n = 1};
+    if (angle[0].n != angle[1].n && angle[0].n != 1 && angle[1].n != 1)
+        ec_lua_fail(L, "%s: theta_deg has %d and phi_deg %d elements: as many, or one", what,
+                    (int)angle[0].n, (int)angle[1].n);
+    const int32_t n = angle[0].n > angle[1].n ? angle[0].n : angle[1].n;
+    double(*direction)[2] = lua_newuserdatauv(L, (size_t)n * sizeof *direction + 1, 0);
+    for (int32_t i = 0; i < n; i++)
+        for (int a = 0; a < 2; a++)
+            direction[i][a] = angle[a].v[angle[a].n == 1 ? 0 : i] * EC_PI / 180;
+    *to = (const double(*)[2])direction;
+    return n;
+}
+
+static int model_far(lua_State *L)
+{
+    static const bool symmetry[][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+                                       {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+    const char *what = "model:far";
+    const ec_lua_fdtd *model = model_at(L, what);
+    far_keys k;
+    lua_settop(L, 2);
+    ec_lua_keys_parse(L, 2, &ec_noun_fdtd_far, &k, NULL);
+    ec_fdtd_far far = {.quantity = (ec_fdtd_far_quantity)k.quantity, .j = EC_FDTD_WAVE};
+    const bool is_wave = k.excited_by ? lua_type(L, k.excited_by) == LUA_TSTRING &&
+                                            strcmp(lua_tostring(L, k.excited_by), "plane_wave") == 0
+                                      : model->has_wave;
+    if (!is_wave && !k.excited_by && model->n_sources > 1)
+        ec_lua_fail(L, "%s: excited by which port? The model has %d: give excited_by", what,
+                    (int)model->n_sources);
+    if (!is_wave && !k.excited_by) {
+        lua_pushinteger(L, 1);
+        k.excited_by = lua_gettop(L);
+    }
+    if (!is_wave)
+        far.j = port_at(L, "model:far: key 'excited_by'", k.excited_by, model->n_sources);
+    far.frequency = frequency_at(L, what, model, k.frequency);
+    if (k.symmetry >= 0)
+        memcpy(far.symmetry, symmetry[k.symmetry], sizeof far.symmetry);
+    const bool everywhere = k.theta_deg.v || k.phi_deg.v;
+    if (far.quantity != EC_FDTD_FAR_EFFICIENCY && (everywhere || !is_wave))
+        far.n = directions_of(L, what, &k, &far.direction);
+    else if (everywhere && far.quantity == EC_FDTD_FAR_EFFICIENCY)
+        ec_lua_fail(L, "%s: an efficiency has no directions", what);
+    ec_expr e = ec_fdtd_far_value(ec_lua_host_of(L)->graph, model->call, &far);
+    if (e < 0)
+        ec_lua_fail_core(L, what);
+    return ec_lua_expr_push(L, e);
+}
+
 static int model_report(lua_State *L)
 {
     char text[2048];
@@ -656,6 +831,7 @@ static const luaL_Reg methods[] = {{"s", model_s},
                                    {"modes", model_modes},
                                    {"line_impedance", model_line_impedance},
                                    {"gamma", model_gamma},
+                                   {"far", model_far},
                                    {"report", model_report},
                                    {"save", ec_lua_fdtd_save_fixed},
                                    {NULL, NULL}};

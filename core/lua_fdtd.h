@@ -11,6 +11,7 @@
 /* The call of the model at a stack index, or NULL when there is another value. */
 ec_call *ec_lua_fdtd_test(lua_State *L, int index);
 
-extern const ec_noun ec_noun_fdtd, ec_noun_fdtd_boundary, ec_noun_fdtd_domain, ec_noun_fdtd_modes;
+extern const ec_noun ec_noun_fdtd, ec_noun_fdtd_boundary, ec_noun_fdtd_domain, ec_noun_fdtd_modes,
+    ec_noun_fdtd_far, ec_noun_fdtd_plane_wave;
 
 #endif
