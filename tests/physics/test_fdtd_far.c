@@ -1,4 +1,5 @@
 /* test_fdtd_far.c: far fields and incident waves of FDTD against exact answers. */
+#include "evaluators/fdtd/fdtd_stack_internal.h"
 #include "fdtd_harness.h"
 
 #include <complex.h>
@@ -292,6 +293,72 @@ static void empty_box(void **state)
         fail_msg("across the grid: %g of the incident field", x);
 }
 
+enum { EARS = 7 };
+
+/* The highest voltage that each probe found: the first one is inside of the wave's box. */
+static void peaks_of(void *user, size_t design, int32_t driven, const ec_fdtd_result *r)
+{
+    double *peak = user;
+    (void)design, (void)driven;
+
+    assert_int_equal(r->status, EC_OK);
+    for (int i = 0; i < EARS; i++)
+        for (int64_t t = 0; t < r->steps; t++)
+            peak[i] = fmax(peak[i], fabs(r->series[(int64_t)i * r->steps + t]));
+}
+
+/* At every step what is outside of the box is nothing beside the wave. */
+static void nothing_is_scattered(void **state)
+{
+    static const int32_t driven[] = {EC_FDTD_WAVE};
+    ec_fdtd_port ear[EARS];
+    int32_t kept[EARS];
+    ec_fdtd_config c;
+    (void)state;
+
+    wave_config(&c, 0.1, 0.01);
+    for (int i = 0; i < EARS; i++) { /* in the middle, and a cell inside of the domain's faces */
+        double from[3] = {0, 0.01, 0}, to[3];
+        if (i > 0)
+            from[(i - 1) / 2] = i % 2 ? -0.09 : 0.09;
+        memcpy(to, from, sizeof to);
+        to[0] += 0.01;
+        ear[i] = fdtd_port(EC_FDTD_PROBE, "ear", from, to, 1);
+        kept[i] = i * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE;
+    }
+    c.ports = ear;
+    c.n_ports = EARS;
+    c.layers = 6;
+    c.decay_db = INFINITY;
+    c.max_steps = 1500;
+    for (int wide = 0; wide < 2; wide++) {
+        double peak[EARS] = {0};
+        ec_graph *g = NULL;
+        ec_fdtd_model *model = NULL;
+        ec_fdtd_line_plan *lines = NULL;
+        ec_fdtd_stack *stack = NULL;
+        ec_fdtd_setup own;
+        const ec_fdtd_wants wants = {.n_driven = 1, .driven = driven, .n_kept = EARS, .kept = kept};
+        c.double_precision = wide;
+        assert_int_equal(ec_graph_create(&g), EC_OK);
+        assert_int_equal(ec_fdtd_model_create(&c, &model), EC_OK);
+        assert_int_equal(ec_fdtd_model_designs(model, g, NULL), EC_OK);
+        assert_int_equal(ec_fdtd_line_plan_create(model, NULL, &lines), EC_OK);
+        ec_fdtd_setup_init(model, lines, &own);
+        if (ec_fdtd_stack_create(cpu, &own, &wants, 1, 0, &stack) < 0 ||
+            ec_fdtd_stack_run(stack, 1, NULL, peaks_of, peak, NULL) < 0)
+            fail_msg("%s", ec_error_text());
+        for (int i = 1; i < EARS; i++)
+            if (!(peak[i] < (wide ? 1e-9 : 2e-6) * peak[0]) || !(peak[0] > 0.005))
+                fail_msg("%s, probe %d: %g of %g V", wide ? "float64" : "float32", i, peak[i],
+                         peak[0]);
+        ec_fdtd_stack_destroy(&stack);
+        ec_fdtd_line_plan_destroy(&lines);
+        ec_fdtd_model_destroy(&model);
+        ec_graph_destroy(&g);
+    }
+}
+
 /* Riccati-Bessel functions of order 0 to n and their derivatives: x j, and x h2 = x (j - jy). */
 static void riccati(double x, int n, double *psi, double *dpsi, double complex *xi,
                     double complex *dxi)
@@ -403,9 +470,9 @@ static void spheres(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_dipole),     cmocka_unit_test(walls_have_images),
-        cmocka_unit_test(half_wave_dipole), cmocka_unit_test(empty_box),
-        cmocka_unit_test(spheres),
+        cmocka_unit_test(short_dipole),         cmocka_unit_test(walls_have_images),
+        cmocka_unit_test(half_wave_dipole),     cmocka_unit_test(empty_box),
+        cmocka_unit_test(nothing_is_scattered), cmocka_unit_test(spheres),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
