@@ -403,7 +403,7 @@ static size_t put(parcel *p, const void *data, size_t bytes)
 {
     const size_t at = ec_round_up(p->bytes, 16);
 
-    if (at + bytes > p->most) {
+    if (at + bytes > p->most || !p->data) {
         const size_t most = 2 * (at + bytes) + 4096;
         char *more = realloc(p->data, most);
         if (!more) {
