@@ -37,12 +37,9 @@ static double clean(double x)
 }
 
 static void orient(const ec_fdtd_setup *s, const ec_fdtd_build *b, const ec_fdtd_box *box,
-                   const double *values, beam *w)
+                   double theta, double phi, double turn, beam *w)
 {
     const ec_fdtd_config *c = &s->model->config;
-    const double theta = ec_fdtd_number_of(c->wave.theta, values);
-    const double phi = ec_fdtd_number_of(c->wave.phi, values);
-    const double turn = ec_fdtd_number_of(c->wave.polarization, values);
     const double to[3] = {sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta)};
     const double up[3] = {cos(theta) * cos(phi), cos(theta) * sin(phi), -sin(theta)};
     const double round[3] = {-sin(phi), cos(phi), 0};
@@ -271,8 +268,16 @@ int ec_fdtd_plane_wave_create(const ec_fdtd_setup *setup, const ec_fdtd_build *b
 
     if (status < 0)
         return status;
+    const ec_fdtd_incident_wave *in = &setup->model->config.wave;
+    const double theta = ec_fdtd_number_of(in->theta, values);
+    const double phi = ec_fdtd_number_of(in->phi, values);
+    const double turn = ec_fdtd_number_of(in->polarization, values);
+    if (!isfinite(theta) || !isfinite(phi) || !isfinite(turn))
+        return ec_fail(EC_ERR_RANGE,
+                       "plane wave: theta %g, phi %g, polarization %g rad: they must be finite",
+                       theta, phi, turn);
     ec_fdtd_plane_wave *to = calloc(1, sizeof *to);
-    orient(setup, build, &box, values, &w);
+    orient(setup, build, &box, theta, phi, turn, &w);
     if (!to || !nodes(build, &box, &w))
         status = ec_fail(EC_ERR_MEMORY, "no memory for a plane wave");
     if (status >= 0)
