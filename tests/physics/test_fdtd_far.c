@@ -432,6 +432,7 @@ static void sphere(const char *name, int32_t material, double m, double cell, do
     c.materials = &glass;
     c.n_materials = 1;
     c.grid.snap = true;
+    c.grid.conformal = material == EC_FDTD_PEC;
     c.layers = 6;
     plane_of(0, forth);
     plane_of(EC_PI / 2, side);
@@ -465,8 +466,7 @@ static void spheres(void **state)
 {
     (void)state;
     sphere("glass", 0, 2, 7.2 * mm, 0.5);
-    /* Ten cells a radius make a metal sphere about a quarter of a cell too large. */
-    sphere("metal", EC_FDTD_PEC, INFINITY, 7.2 * mm, 1.4);
+    sphere("metal", EC_FDTD_PEC, INFINITY, 7.2 * mm, 0.1);
 }
 
 int main(void)
