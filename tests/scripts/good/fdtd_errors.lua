@@ -115,6 +115,12 @@ local cases = {
         "ec.polygon: key 'material': it has no thickness: it can be pec or air; a dielectric is one with a thickness" },
     { ec.polygon, { points = {}, axis = "w" }, "ec.polygon: key 'axis': unknown word 'w', allowed are x|y|z" },
     -- ports and elements
+    { with, {}, "ec.fdtd: port 'in' bridges no two conductors: there is none at its end (0, 0, 0) m" },
+    { ec.port, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, plane = 1 }, "ec.port: key 'plane': it goes with line" },
+    { ec.port, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, shape = "coax" }, "ec.port: key 'shape': it goes with line" },
+    { ec.port, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, line = "x" }, "ec.port: key 'plane' is missing: where the line is measured" },
+    { ec.port, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, line = "w", plane = 1 }, "ec.port: key 'line': unknown word 'w', allowed are x|y|z|-x|-y|-z" },
+    { of, ec.port{ from = { 0, 0, 0 }, to = { 0, 0, 1 }, line = "z", plane = 1 }, "must run across it, along an axis of the grid" },
     { ec.port, { from = { 0, 0, 0 } }, "ec.port: key 'to' is missing" },
     { ec.port, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, ohms = 0 }, "ec.port: key 'ohms': 0 is not allowed, it must be above 0" },
     { of, ec.port{ from = { 0, 0, 0 }, to = { 0, 0, 0 } }, "ec.port: from and to are the same place" },
@@ -141,7 +147,12 @@ for i, case in ipairs(cases) do
 end
 
 -- methods
-local model = ec.fdtd{ frequency = f, box, port,
+local function plates(from, to)
+    return ec.plate{ size = { 12*mm, 10*mm }, at = { 0, 0, from } },
+        ec.plate{ size = { 12*mm, 10*mm }, at = { 0, 0, to } }
+end
+local floor, roof = plates(0, 1*mm)
+local model = ec.fdtd{ frequency = f, box, floor, roof, port,
     ec.port{ name = "out", from = { 5*mm, 0, 0 }, to = { 5*mm, 0, 1*mm } },
     ec.source{ name = "feed", from = { 1*mm, 0, 0 }, to = { 1*mm, 0, 1*mm } },
     ec.probe{ name = "ear", from = { 3*mm, 0, 0 }, to = { 3*mm, 0, 1*mm } },
@@ -164,6 +175,8 @@ local calls = {
     { function() return silent:s(1, 1) end, "model:s: the model has no port" },
     { function() return model:impedance() end, "model:impedance: which port? The model has 2" },
     { function() return model:steps(4) end, "model:steps: there is no port 4" },
+    { function() return model:gamma("in") end, "'in' is no port of a line" },
+    { function() return model:line_impedance(9) end, "model:line_impedance: there is no port 9" },
     { function() return model:balance("x") end, "model:balance: there is no port 'x'" },
     { function() return model:modes{ port = "x" } end, "model:modes: key 'port': there is no port 'x'" },
     { function() return model:modes{ excited_by = "on" } end, "key 'excited_by': there is no port 'on'" },
