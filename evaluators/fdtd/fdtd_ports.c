@@ -106,6 +106,12 @@ static bool node_conducts(const work *w, int axis, const int *node, bool along)
     return false;
 }
 
+/* Whether any edge at a node conducts, so that it has the potential of a conductor. */
+static bool node_touches(const work *w, const int *node)
+{
+    return node_conducts(w, -1, node, false);
+}
+
 /* ---- layouts ------------------------------------------------------------------------------------ */
 
 static int ends_of(const work *w, const ec_fdtd_port *port, int from[3], int to[3])
@@ -234,10 +240,10 @@ static int coax_paths(const work *w, const ec_fdtd_port *port, const int *from, 
         const int n = w->setup->shape.n[axis];
         int inner[3] = {to[0], to[1], to[2]}, outer[3], place[3] = {to[0], to[1], to[2]};
         place[port->line_axis] = l->plane;
-        while (place[axis] >= 0 && place[axis] <= n && conducts(w, port->line_axis, place))
+        while (place[axis] >= 0 && place[axis] <= n && node_touches(w, place))
             place[axis] += step;
         inner[axis] = place[axis] - step;
-        while (place[axis] >= 0 && place[axis] <= n && !conducts(w, port->line_axis, place))
+        while (place[axis] >= 0 && place[axis] <= n && !node_touches(w, place))
             place[axis] += step;
         const bool asked = axis == port->axis && (from[axis] > to[axis]) == (step > 0);
         if (asked && step * (place[axis] - from[axis]) > 0)
@@ -561,9 +567,10 @@ static int find_mode(work *w, int32_t p, const layout *l)
     for (place[v] = 0; place[v] <= n[v]; place[v]++)
         for (place[u] = 0; place[u] <= n[u]; place[u]++) {
             const int at = place[v] * (n[u] + 1) + place[u];
-            const bool inner = place[u] >= l->lo[u] && place[u] <= l->hi[u] &&
-                               place[v] >= l->lo[v] && place[v] <= l->hi[v];
-            m->fixed[at] = !conducts(w, axis, place) ? 0 : inner ? 2 : 1;
+            /* An edge may stand out of the conductor by one node. */
+            const bool inner = place[u] >= l->lo[u] - 1 && place[u] <= l->hi[u] + 1 &&
+                               place[v] >= l->lo[v] - 1 && place[v] <= l->hi[v] + 1;
+            m->fixed[at] = !node_touches(w, place) ? 0 : inner ? 2 : 1;
             for (int t = 0; t < 2; t++) {
                 const int c = t ? v : u;
                 double eps, sigma, area;
