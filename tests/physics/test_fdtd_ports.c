@@ -296,6 +296,109 @@ static void unequal_ports_close_a_line(void **state)
     }
 }
 
+/* Circles cut into steps, of which edges stand out that do not hang together along the line: what ports say
+ * of it still fits together. */
+static void a_round_line(void **state)
+{
+    const double cell = 0.25 * mm, length = 6 * mm, half = 3 * mm, inner = 0.95 * mm,
+                 outer = 2.2 * mm;
+    ec_fdtd_config c;
+    ec_fdtd_object objects[2] = {fdtd_object(EC_FDTD_CYLINDER, "outer"),
+                                 fdtd_object(EC_FDTD_CYLINDER, "inner")};
+    ec_fdtd_port port[2];
+    cplx s11[N], s21[N], z[N], gamma[N];
+    double balance[N];
+    (void)state;
+
+    uniform(&c, (double[]){cell, cell, cell});
+    fdtd_domain(&c, (double[]){-half, -half, 0}, (double[]){half, half, length});
+    fdtd_walls(&c, EC_FDTD_WALL_PEC);
+    c.wall[2][0] = c.wall[2][1] = EC_FDTD_WALL_PMC;
+    for (int i = 0; i < 2; i++) {
+        const double at = i * length;
+        objects[i].at[2] = fdtd_number(0.5 * length);
+        objects[i].length = fdtd_number(length);
+        objects[i].radius = fdtd_number(i ? inner : 2 * half);
+        objects[i].inner_radius = fdtd_number(i ? 0 : outer);
+        port[i] = fdtd_port(EC_FDTD_COAX, i ? "out" : "in", (double[]){0, -half, at},
+                            (double[]){0, 0, at}, i ? 50 : 100);
+        port[i].line_axis = 2;
+        port[i].line_sign = i ? -1 : 1;
+        port[i].plane = fdtd_number(2 * mm);
+        port[i].shift = fdtd_number(-2 * mm);
+    }
+    c.objects = objects;
+    c.n_objects = 2;
+    c.ports = port;
+    c.n_ports = 2;
+    values(&c, 5,
+           (ec_fdtd_what[]){{.output = EC_FDTD_S},
+                            {.output = EC_FDTD_S, .i = 1},
+                            {.output = EC_FDTD_LINE_IMPEDANCE},
+                            {.output = EC_FDTD_GAMMA},
+                            {.output = EC_FDTD_BALANCE}},
+           (double *[]){(double *)s11, (double *)s21, (double *)z, (double *)gamma, balance});
+    for (int f = 0; f < N; f++) {
+        const cplx turn = ctanh(gamma[f] * length), Z = z[f];
+        const cplx in = Z * (50 + Z * turn) / (Z + 50 * turn);
+        near("impedance", f, Z, 60 * log(outer / inner), 0.08);
+        near("S11", f, s11[f], (in - 100) / (in + 100), 0.01);
+        near("balance", f, balance[f], 1, 1e-3);
+    }
+}
+
+/* A microstrip that comes out of an absorbing wall and ends at a port of 50 ohm: about what formulas for lines
+ * say (E. Hammerstad, 1975: 51.9 ohm, eps_eff 1.87), and little comes back. */
+static void a_microstrip(void **state)
+{
+    const double x = 0.4 * mm, z = 0.8 / 3 * mm, h = 3 * z, end = 24 * x;
+    ec_fdtd_config c;
+    ec_fdtd_material board = fdtd_material("board", 2.2, 0);
+    ec_fdtd_object objects[2] = {
+        fdtd_box("board", 0, (double[]){-10 * x, 0, 0}, (double[]){10 * x, 30 * x, h}),
+        fdtd_box("strip", EC_FDTD_PEC, (double[]){-3 * x, 0, h}, (double[]){3 * x, end, h})};
+    ec_fdtd_port port[2] = {fdtd_port(EC_FDTD_MICROSTRIP, "in", (double[]){-3 * x, 2 * x, 0},
+                                      (double[]){3 * x, 2 * x, h}, INFINITY),
+                            fdtd_port(EC_FDTD_MICROSTRIP, "out", (double[]){-3 * x, end, 0},
+                                      (double[]){3 * x, end, h}, 50)};
+    cplx s11[N], s21[N], zl[N], gamma[N];
+    (void)state;
+
+    uniform(&c, (double[]){x, x, z});
+    c.grid.snap = true;
+    c.double_precision = false;
+    c.decay_db = 35;
+    fdtd_domain(&c, (double[]){-10 * x, 0, 0}, (double[]){10 * x, 30 * x, 10 * z});
+    c.wall[2][0] = EC_FDTD_WALL_PEC;
+    for (int i = 0; i < 2; i++) {
+        port[i].axis = 2;
+        port[i].line_axis = 1;
+        port[i].line_sign = i ? -1 : 1;
+        port[i].plane = fdtd_number(9 * x);
+    }
+    port[1].shift = fdtd_number(-9 * x);
+    c.objects = objects;
+    c.n_objects = 2;
+    c.materials = &board;
+    c.n_materials = 1;
+    c.ports = port;
+    c.n_ports = 2;
+    values(&c, 4,
+           (ec_fdtd_what[]){{.output = EC_FDTD_S},
+                            {.output = EC_FDTD_S, .i = 1},
+                            {.output = EC_FDTD_LINE_IMPEDANCE},
+                            {.output = EC_FDTD_GAMMA}},
+           (double *[]){(double *)s11, (double *)s21, (double *)zl, (double *)gamma});
+    for (int f = 0; f < N; f++) {
+        const double root = cimag(gamma[f]) * EC_LIGHT_SPEED / (2 * EC_PI * frequency[f]);
+        const cplx path = cexp(CMPLX(0, -cimag(gamma[f]) * (end - 11 * x)));
+        near("impedance", f, zl[f], 51.9, 0.1);
+        near("eps_eff", f, root * root, 1.87, 0.06);
+        near("1 + S11", f, 1 + s11[f], 1, 0.06);
+        near("S21", f, s21[f], path, 0.06);
+    }
+}
+
 /* Where the pulse has no energy there is no result, elsewhere there is. */
 static void silent_bins_are_nan(void **state)
 {
@@ -411,9 +514,14 @@ static void bad_ports_say_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(elements_end_a_line),        cmocka_unit_test(a_line_measures_itself),
-        cmocka_unit_test(unequal_ports_close_a_line), cmocka_unit_test(a_filling_loses_nothing),
-        cmocka_unit_test(silent_bins_are_nan),        cmocka_unit_test(bad_ports_say_so),
+        cmocka_unit_test(elements_end_a_line),
+        cmocka_unit_test(a_line_measures_itself),
+        cmocka_unit_test(unequal_ports_close_a_line),
+        cmocka_unit_test(a_filling_loses_nothing),
+        cmocka_unit_test(silent_bins_are_nan),
+        cmocka_unit_test(a_round_line),
+        cmocka_unit_test(a_microstrip),
+        cmocka_unit_test(bad_ports_say_so),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
