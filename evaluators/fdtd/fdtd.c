@@ -79,6 +79,9 @@ static int check(const ec_fdtd_config *c)
                        "fdtd: courant is %g: above 0 and at most 1 is stable (a part of the limit "
                        "of the grid's smallest cells)",
                        c->courant);
+    if (c->grid.averaging < 1 || c->grid.averaging > 8)
+        return ec_fail(EC_ERR_RANGE, "fdtd: averaging is %d: 1 to 8 samples are possible",
+                       c->grid.averaging);
     for (int axis = 0; axis < 3; axis++)
         if ((c->wall[axis][0] == EC_FDTD_WALL_PERIODIC) !=
             (c->wall[axis][1] == EC_FDTD_WALL_PERIODIC))
