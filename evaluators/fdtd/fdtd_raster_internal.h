@@ -165,6 +165,22 @@ EC_FN bool ec_fdtd_is_conductor(const ec_fdtd_structure *s, const double *p, dou
     return top >= 0 && s->solid[top].material == -2;
 }
 
+/* Whether any conductor's extent meets the box from p by d (>= 0). */
+EC_FN bool ec_fdtd_may_conduct(const ec_fdtd_structure *s, const double *p, const double *d,
+                               double tolerance)
+{
+    for (int i = 0; i < s->n_solids; i++) {
+        const ec_fdtd_solid *o = s->solid + i;
+        bool apart = o->material != -2;
+        for (int c = 0; c < 3; c++)
+            apart = apart || ec_fdtd_clamped(s, c, p[c] + d[c]) < o->lo[c] - tolerance ||
+                    ec_fdtd_clamped(s, c, p[c]) > o->hi[c] + tolerance;
+        if (!apart)
+            return true;
+    }
+    return false;
+}
+
 enum { EC_FDTD_CUTS = 8 }; /* samples of an edge and lines of a face */
 
 /* The part of the line from p along `axis` by `length` that no conductor has: its parts between samples
@@ -173,6 +189,11 @@ EC_FN double ec_fdtd_open_line(const ec_fdtd_structure *s, const double *p, int 
                                double tolerance)
 {
     double q[3] = {p[0], p[1], p[2]}, open = 0;
+    double extent[3] = {0, 0, 0};
+
+    extent[axis] = length;
+    if (!ec_fdtd_may_conduct(s, p, extent, tolerance))
+        return 1;
     bool before = ec_fdtd_is_conductor(s, q, tolerance);
 
     for (int i = 1; i <= EC_FDTD_CUTS; i++) {
@@ -235,8 +256,14 @@ EC_FN double ec_fdtd_least_area(const ec_fdtd_shape *shape, const ec_fdtd_struct
 EC_FN double ec_fdtd_face_part(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
                                const int *place, double tolerance)
 {
-    double open[2][2], least = 1, most = 0, p[3];
+    double open[2][2], least = 1, most = 0, p[3], extent[3];
 
+    for (int i = 0; i < 3; i++) {
+        p[i] = s->line[i][place[i]];
+        extent[i] = i == c ? 0 : s->line[i][place[i] + 1] - p[i];
+    }
+    if (!ec_fdtd_may_conduct(s, p, extent, tolerance))
+        return 1;
     for (int t = 0; t < 2; t++) {
         const int along = (c + 1 + t) % 3, other = (c + 2 - t) % 3;
         for (int side = 0; side < 2; side++) {

@@ -280,7 +280,7 @@ static int test_periodic(ec_backend *backend)
 
 static int test_conformal(ec_backend *backend)
 {
-    return compare(backend, &(scene){.conformal = true, .many = true});
+    return compare(backend, &(scene){.conformal = true});
 }
 
 static int test_far(ec_backend *backend)

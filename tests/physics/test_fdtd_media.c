@@ -74,7 +74,7 @@ static void filled_modes(const double size[3], double d, const ec_fdtd_material 
     c.n_objects = 1;
     c.materials = m;
     c.n_materials = 1;
-    c.max_steps = 16000;
+    c.max_steps = 8000;
     c.decay_db = INFINITY;
     c.double_precision = true;
     if (fdtd_values(cpu, &c, 1, &what, (double *[]){modes}) < 0)
@@ -123,9 +123,9 @@ static void modes_of_dispersive_cavities(void **state)
         const ec_fdtd_pole *poles;
         int32_t n;
         double from, to, limit;
-    } of[] = {{&drude, 1, 3.6e9, 4.6e9, 2e-5},
-              {lorentz, 2, 1.5e9, 2.2e9, 2e-5},
-              {lorentz, 2, 7.6e9, 7.8e9, 2e-5},
+    } of[] = {{&drude, 1, 3.6e9, 4.6e9, 1e-4},
+              {lorentz, 2, 1.5e9, 2.2e9, 1e-4},
+              {lorentz, 2, 7.6e9, 7.8e9, 1e-4},
               {&debye, 1, 2e9, 3.2e9, 1e-4}};
     (void)state;
 
