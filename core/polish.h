@@ -23,7 +23,8 @@ typedef struct ec_polish_info {
     bool *out_of_time;       /* set when the time ended it; may be NULL */
     int32_t *finished;       /* gets the number of designs that came to their end; may be NULL */
     volatile const int *interrupt;
-    int32_t threads; /* designs polished at the same time; 0: all processors */
+    int32_t threads;    /* designs polished at the same time; 0: all processors */
+    const char *device; /* backend for batches of differences; NULL: the CPU */
     /* of the local search on discrete genes */
     uint64_t seed;
     uint32_t round; /* another one for each call of a run: other random numbers */

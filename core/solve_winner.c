@@ -130,6 +130,7 @@ static int polish(ec_solve_run *run, ec_backend *backend, double *designs, size_
         .finished = &finished,
         .interrupt = run->info->interrupt,
         .threads = backend->is_cuda ? 0 : backend->threads,
+        .device = backend->is_cuda ? backend->name : NULL,
         .seed = run->result->seed,
         .memory_budget = run->info->memory_budget,
         .log = &run->messages.log,

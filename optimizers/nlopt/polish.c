@@ -427,6 +427,29 @@ static void judge_trial(polished *d, double cost, double violation, uint8_t stat
 
 /* ---- all designs ---- */
 
+/* Whether the job's goals or limits need a function of the user's. */
+static bool needs_user(const ec_job *job)
+{
+    int32_t n = job->n_objectives + job->n_constraints, count = ec_graph_count(job->graph);
+    ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)n + 1));
+    bool *needed = (bool *)malloc((size_t)count + 1);
+    bool found = !exprs || !needed; /* one thread is always right */
+
+    for (int32_t i = 0; i < n && !found; i++)
+        exprs[i] = i < job->n_objectives ? job->objectives[i].expr
+                                         : job->constraints[i - job->n_objectives].expr;
+    if (!found)
+        ec_graph_reach(job->graph, n, exprs, needed);
+    for (int32_t i = 0; i < count && !found; i++) {
+        const ec_node *node = ec_graph_node(job->graph, i);
+        found = needed[i] && node->op == EC_OP_CALL_OUTPUT &&
+                (node->call->def->flags & EC_EVALUATOR_USERS) != 0;
+    }
+    free(exprs);
+    free(needed);
+    return found;
+}
+
 static void polished_release(polished *d)
 {
     ec_polish_problem_destroy(&d->problem);
@@ -459,10 +482,34 @@ static int polished_create(polished *d, ec_job *job, const double *genes, const 
                                                     : judge_create(&d->judge, job, log, 1, 1);
 }
 
+/* Makes a problem whose slopes are differences anew on a device, which takes a batch of them at once;
+ * where that has no room for it the problem stays on the CPU. */
+static int move_to_device(ec_job *job, polished *d, const char *device, ec_polish_notes *notes,
+                          ec_log *log)
+{
+    ec_backend_info info = {.name = device, .log = log};
+    ec_backend *backend = NULL;
+    ec_polish_problem *moved = NULL;
+
+    if (ec_backend_create(&info, &backend) < 0)
+        return EC_OK;
+    int status = ec_polish_problem_create(job, backend, d->genes, d->margin, notes, &moved);
+    if (status < 0) {
+        ec_backend_destroy(&backend);
+        return status == EC_ERR_MEMORY ? EC_OK : status;
+    }
+    ec_polish_problem_destroy(&d->problem);
+    ec_backend_destroy(&d->backend);
+    d->backend = backend;
+    d->problem = moved;
+    return EC_OK;
+}
+
 /* The next round's problems. One after another: each adds to the graph. Those that come after the
  * deadline are left out. */
 static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_notes *notes,
-                         int threads, double deadline, polish_progress *progress, int32_t *n_active)
+                         int threads, const char *device, double deadline,
+                         polish_progress *progress, int32_t *n_active)
 {
     int32_t sharing = 0;
 
@@ -478,6 +525,8 @@ static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_no
         tell(progress);
         int status =
             ec_polish_problem_create(job, d->backend, d->genes, d->margin, notes, &d->problem);
+        if (status >= 0 && device && !d->problem->gradients && d->backend->host_memory)
+            status = move_to_device(job, d, device, notes, progress->log);
         if (status < 0)
             return status;
         if (!d->problem->gradients && !progress->differences)
@@ -486,7 +535,9 @@ static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_no
                          (int)(2 * (d->problem->n_free + d->problem->n_cuts)));
         progress->differences = !d->problem->gradients;
         /* A batch of differences is work for all threads that no other design has. */
-        d->backend->threads = !d->problem->gradients && threads > sharing ? threads / sharing : 1;
+        if (d->backend->host_memory)
+            d->backend->threads =
+                !d->problem->gradients && threads > sharing ? threads / sharing : 1;
         ++*n_active;
     }
     return EC_OK;
@@ -599,7 +650,9 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
         count_progress(job, designs, n, &progress);
         if (info->interrupt && *info->interrupt)
             break;
-        status = make_problems(job, designs, n, &notes, threads, deadline, &progress, &n_active);
+        status =
+            make_problems(job, designs, n, &notes, threads, needs_user(job) ? NULL : info->device,
+                          deadline, &progress, &n_active);
         if (status < 0 || n_active == 0)
             break;
         round_work work = {.job = job,
@@ -631,29 +684,6 @@ static int polish_rounds(ec_job *job, const ec_polish_info *info, polished *desi
     free(cost);
     free(bytes);
     return status;
-}
-
-/* Whether the job's goals or limits need a function of the user's. */
-static bool needs_user(const ec_job *job)
-{
-    int32_t n = job->n_objectives + job->n_constraints, count = ec_graph_count(job->graph);
-    ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * ((size_t)n + 1));
-    bool *needed = (bool *)malloc((size_t)count + 1);
-    bool found = !exprs || !needed; /* one thread is always right */
-
-    for (int32_t i = 0; i < n && !found; i++)
-        exprs[i] = i < job->n_objectives ? job->objectives[i].expr
-                                         : job->constraints[i - job->n_objectives].expr;
-    if (!found)
-        ec_graph_reach(job->graph, n, exprs, needed);
-    for (int32_t i = 0; i < count && !found; i++) {
-        const ec_node *node = ec_graph_node(job->graph, i);
-        found = needed[i] && node->op == EC_OP_CALL_OUTPUT &&
-                (node->call->def->flags & EC_EVALUATOR_USERS) != 0;
-    }
-    free(exprs);
-    free(needed);
-    return found;
 }
 
 int ec_polish(ec_job *job, const ec_polish_info *info, int32_t n_designs, double *genes,

@@ -460,6 +460,8 @@ static int make_gradients(ec_polish_problem *p, const ec_job *job)
         with[at] = p->t;
     if (status == EC_OK && p->n_group_genes > 0)
         status = ec_fail(EC_ERR_NO_GRADIENT, "polish: groups");
+    if (status == EC_OK && !p->backend->host_memory)
+        status = ec_fail(EC_ERR_NO_GRADIENT, "polish: gradients are followed on the CPU");
     if (status == EC_OK)
         status = ec_graph_gradient(job->graph, total, n_with, with, outputs);
     info.max_candidates = (size_t)p->n_elements;
@@ -497,9 +499,34 @@ int ec_polish_groups(ec_backend *backend, int32_t n_group_genes, size_t n, ec_ar
 
     if (status == EC_OK)
         status = backend->ops->alloc(backend, ld * sizeof **group_map, (void **)group_map);
+    int32_t *each = (int32_t *)malloc(ld * sizeof *each);
+    if (status == EC_OK && !each)
+        status = ec_fail(EC_ERR_MEMORY, "polish: no memory");
     for (size_t c = 0; c < ld && status == EC_OK; c++)
-        (*group_map)[c] = (int32_t)(c < n ? c : n - 1);
+        each[c] = (int32_t)(c < n ? c : n - 1);
+    if (status == EC_OK)
+        status = backend->ops->upload(backend, *group_map, each, ld * sizeof *each);
+    free(each);
     return status;
+}
+
+/* What the host writes and reads: the backend's own memory, or copies of it. */
+static int make_host(ec_polish_problem *p, size_t lanes)
+{
+    if (p->backend->host_memory) {
+        p->x = (double *)p->X.data;
+        p->xg = (double *)p->XG.data;
+        p->bad = p->status;
+        return EC_OK;
+    }
+    size_t words = 0;
+    for (int32_t r = 0; r < p->n_rows; r++)
+        words += ec_array_bytes(ec_executor_output(p->values, r)) / sizeof(double);
+    p->x = (double *)calloc(ec_array_bytes(&p->X) + 1, 1);
+    p->xg = (double *)calloc((p->XG.data ? ec_array_bytes(&p->XG) : 0) + 1, 1);
+    p->bad = (uint8_t *)calloc(ec_lane_ld(lanes), 1);
+    p->out = (double *)calloc(words + 1, sizeof(double));
+    return p->x && p->xg && p->bad && p->out ? EC_OK : ec_fail(EC_ERR_MEMORY, "polish: no memory");
 }
 
 static int make_batch(ec_polish_problem *p)
@@ -514,13 +541,15 @@ static int make_batch(ec_polish_problem *p)
         status = backend->ops->alloc(backend, ec_lane_ld(lanes), (void **)&p->status);
     if (status == EC_OK && p->n_group_genes > 0)
         status = ec_polish_groups(backend, p->n_group_genes, lanes, &p->XG, &p->group_map);
+    if (status == EC_OK)
+        status = make_host(p, lanes);
     p->value = (double *)calloc(n, sizeof(double));
     p->jacobian = (double *)calloc(n * columns, sizeof(double));
     if (status == EC_OK && (!p->value || !p->jacobian))
         status = ec_fail(EC_ERR_MEMORY, "polish: no memory");
     if (status < 0)
         return status;
-    double *X = (double *)p->X.data;
+    double *X = p->x;
     memset(X, 0, ec_array_bytes(&p->X));
     for (int32_t k = 0; k < p->n_elements && p->gradients; k++)
         X[(size_t)(p->n_genes + p->n_cuts + k) * p->X.ld + (size_t)k] = 1;
@@ -532,8 +561,8 @@ static double *unknown_row(const ec_polish_problem *p, int32_t i)
 {
     int32_t gene = i < p->n_free ? p->free_gene[i] : p->n_genes + i - p->n_free;
     if (i < p->n_free && gene >= p->n_genes)
-        return (double *)p->XG.data + (size_t)(gene - p->n_genes) * p->XG.ld;
-    return (double *)p->X.data + (size_t)gene * p->X.ld;
+        return p->xg + (size_t)(gene - p->n_genes) * p->XG.ld;
+    return p->x + (size_t)gene * p->X.ld;
 }
 
 static void fill_row(double *row, size_t ld, double value)
@@ -545,12 +574,42 @@ static void fill_row(double *row, size_t ld, double value)
 /* Genes and t in every lane. */
 static void fill_lanes(ec_polish_problem *p, const double *genes, const double *t)
 {
-    double *X = (double *)p->X.data, *XG = (double *)p->XG.data;
+    double *X = p->x, *XG = p->xg;
 
     for (int32_t g = 0; g < p->n_genes + p->n_cuts; g++)
         fill_row(X + (size_t)g * p->X.ld, p->X.ld, g < p->n_genes ? genes[g] : t[g - p->n_genes]);
     for (int32_t g = 0; g < p->n_group_genes; g++)
         fill_row(XG + (size_t)g * p->XG.ld, p->XG.ld, genes[p->n_genes + g]);
+}
+
+/* The lanes to the backend, where that has memory of its own. */
+static int send(ec_polish_problem *p)
+{
+    ec_backend *backend = p->backend;
+
+    if (backend->host_memory)
+        return EC_OK;
+    int status = backend->ops->upload(backend, p->X.data, p->x, ec_array_bytes(&p->X));
+    if (status == EC_OK && p->XG.data)
+        status = backend->ops->upload(backend, p->XG.data, p->xg, ec_array_bytes(&p->XG));
+    return status;
+}
+
+/* The rows' values and the lanes' statuses back. */
+static int fetch(ec_polish_problem *p, size_t n)
+{
+    ec_backend *backend = p->backend;
+    double *to = p->out;
+    int status = EC_OK;
+
+    if (backend->host_memory)
+        return EC_OK;
+    for (int32_t r = 0; r < p->n_rows && status == EC_OK; r++) {
+        const ec_array *out = ec_executor_output(p->values, r);
+        status = backend->ops->download(backend, to, out->data, ec_array_bytes(out));
+        to += ec_array_bytes(out) / sizeof(double);
+    }
+    return status == EC_OK ? backend->ops->download(backend, p->bad, p->status, n) : status;
 }
 
 /* Values of the rows for the first n lanes. */
@@ -561,8 +620,11 @@ static int run_values(ec_polish_problem *p, size_t n)
 
     if (grouped)
         XG = ec_array_lanes(&p->XG, 0, n);
-    return ec_executor_run(p->values, &X, grouped ? &XG : NULL, p->group_map, p->status, n,
-                           grouped ? n : 0);
+    int status = send(p);
+    if (status == EC_OK)
+        status = ec_executor_run(p->values, &X, grouped ? &XG : NULL, p->group_map, p->status, n,
+                                 grouped ? n : 0);
+    return status == EC_OK ? fetch(p, n) : status;
 }
 
 /* Of an element of a row. */
@@ -570,7 +632,14 @@ static double value_of(const ec_polish_problem *p, int32_t row, int32_t element,
 {
     const ec_array *out = ec_executor_output(p->values, row);
     bool each = (out->axes & EC_AXIS_CANDIDATE) != 0; /* otherwise one value for all */
-    return ((const double *)out->data)[(size_t)element * out->ld + (each ? lane : 0)];
+    const double *data = (const double *)out->data;
+
+    if (!p->backend->host_memory) {
+        data = p->out;
+        for (int32_t r = 0; r < row; r++)
+            data += ec_array_bytes(ec_executor_output(p->values, r)) / sizeof(double);
+    }
+    return data[(size_t)element * out->ld + (each ? lane : 0)];
 }
 
 int ec_polish_problem_values(ec_polish_problem *p, const double *genes, const double *t)
@@ -604,7 +673,7 @@ static int differences(ec_polish_problem *p, const double *genes, const double *
     for (int32_t i = 0; i < p->n_free + p->n_cuts && status == EC_OK; i++) {
         const double *row = unknown_row(p, i);
         double step = row[2 * i + 1] - row[2 * i];
-        bool failed = p->status[2 * i] || p->status[2 * i + 1];
+        bool failed = p->bad[2 * i] || p->bad[2 * i + 1];
         for (int32_t r = 0; r < p->n_rows; r++)
             for (int32_t e = 0; e < p->rows[r].elements; e++) {
                 double rise =
@@ -671,6 +740,12 @@ void ec_polish_problem_destroy(ec_polish_problem **handle)
         return;
     ec_executor_destroy(&p->values);
     ec_executor_destroy(&p->gradients);
+    if (!p->backend->host_memory) {
+        free(p->x);
+        free(p->xg);
+        free(p->bad);
+        free(p->out);
+    }
     ec_array_release(p->backend, &p->X);
     ec_array_release(p->backend, &p->XG);
     p->backend->ops->release(p->backend, p->group_map);

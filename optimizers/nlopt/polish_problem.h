@@ -64,6 +64,11 @@ typedef struct ec_polish_problem {
     ec_array X, XG;
     int32_t *group_map; /* NULL without groups; every candidate has its own */
     uint8_t *status;
+    /* What the host writes and reads of these: the same memory, or copies of a device's. */
+    double *x, *xg;
+    uint8_t *bad;
+    double
+        *out; /* of all rows, one behind another; NULL where the backend's memory is the host's */
     int64_t evaluations; /* of differences */
     /* value [n_elements]; jacobian [n_elements][n_free + n_cuts], with respect to the genes (not
      * scaled) and t */
