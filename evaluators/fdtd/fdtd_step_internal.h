@@ -168,6 +168,14 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
         for (int c = 0; c < 3; c++)
             for (int j = 0; j < s->rows; j++)
                 NAME(row)(s, p, side, c, j, k);
+        /* A part of the curl: branches, poles and copies want the field with it. */
+        const ec_fdtd_incidence *w = &d->incidence;
+        int32_t *entry = at->incidence + side;
+        if (step < w->steps)
+            for (; *entry < w->n[side] && w->entry[side][*entry].k == k; ++*entry) {
+                REAL *x = (REAL *)d->field + w->entry[side][*entry].index;
+                *x = *x + (REAL)ec_fdtd_incident(w, side, *entry, step, args->double_precision);
+            }
         if (side == 0 && step < d->n_wave)
             for (; at->source < d->n_sources && d->source[at->source].k == k; at->source++) {
                 const ec_fdtd_source *q = d->source + at->source;
@@ -187,13 +195,6 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
              at->dispersive++)
             NAME(pole_edge)(d, at->dispersive);
         NAME(wrap)(s, p, side, k);
-        const ec_fdtd_incidence *w = &d->incidence;
-        int32_t *entry = at->incidence + side;
-        if (step < w->steps)
-            for (; *entry < w->n[side] && w->entry[side][*entry].k == k; ++*entry) {
-                REAL *x = (REAL *)d->field + w->entry[side][*entry].index;
-                *x = *x + (REAL)ec_fdtd_incident(w, side, *entry, step, args->double_precision);
-            }
         for (; *next < n_terms && term[*next].k == k; ++*next)
             d->series[(int64_t)term[*next].probe * args->window + slot] +=
                 term[*next].weight * (double)field[term[*next].index];

@@ -366,6 +366,7 @@ static void energies(const ec_fdtd_config *c, int64_t steps, double *energy, int
                                      .domain = &d,
                                      .n = 1,
                                      .window = 1,
+                                     .count = 1,
                                      .threads = 1,
                                      .double_precision = true};
     ec_fdtd_energy_args look = {
