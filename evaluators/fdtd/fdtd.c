@@ -493,14 +493,8 @@ static void destroy(ec_evaluator **handle)
 static void warn(const setup *s, ec_log *log)
 {
     const ec_fdtd_config *c = &s->model->config;
-    const double resolution = ec_fdtd_line_resolution(s->lines);
     int32_t first = -1, last = -1;
 
-    if (resolution < 10)
-        ec_log_write(log, EC_LOG_WARNING,
-                     "fdtd: the grid has %.3g cells a wavelength at %.6g Hz: 10 are needed, 20 are "
-                     "usual",
-                     resolution, c->frequency[c->n_frequencies - 1]);
     for (int32_t f = 0; f <= c->n_frequencies; f++) {
         const bool silent = f < c->n_frequencies && is_silent(&s->fdtd, f);
         if (silent && first < 0)

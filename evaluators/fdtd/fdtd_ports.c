@@ -526,6 +526,34 @@ static void take(work *w, int32_t p, int c, const int *at)
     w->edges++;
 }
 
+/* ERR_UNSUPPORTED: an inductance or a series element in a dispersive medium, whose currents and its own
+ * would each have to know the other's. */
+static int check_medium(const work *w, const ec_fdtd_port *port, int axis, const int *at)
+{
+    const bool branch =
+        port->kind == EC_FDTD_ELEMENT && (port->series || value_of(port->henries, w->values) > 0);
+    double eps, sigma, area;
+    bool dispersive = false;
+
+    for (int32_t i = 0; i < w->config->n_materials; i++)
+        dispersive = dispersive || w->config->materials[i].n_poles > 0;
+    if (!branch || !dispersive)
+        return EC_OK;
+    double *share = calloc((size_t)w->structure.n_media + 1, sizeof *share);
+    if (!share)
+        return ec_fail(EC_ERR_MEMORY, "no memory for an element");
+    dispersive = false;
+    if (ec_fdtd_edge(&w->raster, &w->structure, axis, at, &eps, &sigma, &area, share))
+        for (int32_t i = 0; i < w->config->n_materials; i++)
+            dispersive = dispersive || (share[i] > 0 && w->config->materials[i].n_poles > 0);
+    free(share);
+    return dispersive ? ec_fail(EC_ERR_UNSUPPORTED,
+                                "element '%s': inductances and elements in series cannot lie in a "
+                                "material with poles",
+                                name_of(port))
+                      : EC_OK;
+}
+
 /* Loads and drives the edges of a port. */
 static int edges(work *w, int32_t p, const layout *l, const strip *s)
 {
@@ -542,6 +570,8 @@ static int edges(work *w, int32_t p, const layout *l, const strip *s)
         for (at[1] = s->lo[1]; at[1] <= s->hi[1] - (c == 1); at[1]++)
             for (at[0] = s->lo[0]; at[0] <= s->hi[0] - (c == 0); at[0]++) {
                 if (!w->write && at[c] == s->lo[c] && (status = check_column(w, p, s, at)) < 0)
+                    return status;
+                if (!w->write && (status = check_medium(w, port, c, at)) < 0)
                     return status;
                 take(w, p, c, at);
                 if (port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_ELEMENT || resists)

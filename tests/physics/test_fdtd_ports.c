@@ -441,21 +441,35 @@ static void silent_bins_are_nan(void **state)
 
 /* ---- what is wrong ------------------------------------------------------------------------------ */
 
+static bool poles; /* the box is filled with water */
+
 /* A box of metal walls with a bar from its floor half the way up. */
 static void fails(const ec_fdtd_port *port, int32_t n, const char *with)
 {
     const double cell = 1 * mm;
     ec_fdtd_config c;
-    ec_fdtd_object bar = fdtd_box("bar", EC_FDTD_PEC, (double[]){4 * mm, 4 * mm, 0},
-                                  (double[]){6 * mm, 6 * mm, 4 * mm});
+    const ec_fdtd_pole pole = {.kind = EC_FDTD_DEBYE,
+                               .strength = {73, -1},
+                               .time = {8.3e-12, -1},
+                               .resonance = {0, -1},
+                               .damping = {0, -1}};
+    ec_fdtd_material water = fdtd_material("water", 5, 0);
+    ec_fdtd_object objects[2] = {
+        fdtd_box("bar", EC_FDTD_PEC, (double[]){4 * mm, 4 * mm, 0},
+                 (double[]){6 * mm, 6 * mm, 4 * mm}),
+        fdtd_box("water", 0, (double[]){0, 0, 4 * mm}, (double[]){10 * mm, 10 * mm, 8 * mm})};
     double steps;
     const ec_fdtd_what what = {.output = EC_FDTD_STEPS};
 
     uniform(&c, (double[]){cell, cell, cell});
     fdtd_domain(&c, (double[]){0, 0, 0}, (double[]){10 * mm, 10 * mm, 8 * mm});
     fdtd_walls(&c, EC_FDTD_WALL_PEC);
-    c.objects = &bar;
-    c.n_objects = 1;
+    c.objects = objects;
+    c.n_objects = poles ? 2 : 1;
+    water.poles = &pole;
+    water.n_poles = 1;
+    c.materials = &water;
+    c.n_materials = poles;
     c.ports = port;
     c.n_ports = n;
     c.max_steps = 10;
@@ -500,6 +514,13 @@ static void bad_ports_say_so(void **state)
     two[1].ohms = fdtd_number(5);
     two[1].henries = fdtd_number(-1e-9);
     fails(two, 2, "element 'b': -1e-09 H");
+
+    poles = true;
+    two[1].henries = fdtd_number(1e-9);
+    fails(two, 2, "element 'b': inductances and elements in series cannot lie in");
+    two[1].henries = fdtd_number(0);
+    fails(two, 2, NULL);
+    poles = false;
 
     ec_fdtd_port line = good;
     line.kind = EC_FDTD_MICROSTRIP;
