@@ -134,8 +134,8 @@ typedef struct ec_fdtd_steps_args {
     int32_t window;       /* of series, at least the steps of each */
     int32_t n_probes;
     int32_t n_entries; /* of an incident wave, of a side of any domain at most */
-    int32_t threads; /* of the CPU */
-    bool dispersive; /* domains may have dispersive media: CUDA has a launch for them */
+    int32_t threads;   /* of the CPU */
+    bool dispersive;   /* domains may have dispersive media: CUDA has a launch for them */
     bool double_precision;
 } ec_fdtd_steps_args;
 

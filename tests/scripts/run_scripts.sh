@@ -247,7 +247,7 @@ if wanted section/output "$@"; then
     if [ -n "$(find "$work/out" -name '*.part')" ] || [ "$(cat "$work/mine")" != mine ]; then
         fail output/left "a part is left, or a link was followed"
     fi
-    [ "$(head -n 1 "$work/out/saved.csv")" = '"x,""1""",f' ] || fail output/left "names are not quoted"
+    head -n 1 "$work/out/saved.csv" | grep -q '^"x,""1""",' || fail output/left "names are not quoted"
     # a file of an array that has no place; the result is printed all the same
     rm -rf "$work/out"
     mkdir -p "$work/out/pattern_2.cut"

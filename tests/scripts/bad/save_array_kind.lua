@@ -1,5 +1,5 @@
 -- flags: --out OUT
--- expect: save_array_kind.lua:9: best:save: wants an array of ec.array, or a link of ec.mimo, behind the name of the file, got a number
+-- expect: save_array_kind.lua:9: best:save: wants an array of ec.array, a link of ec.mimo or a model of ec.fdtd behind the name of the file, got a number
 local ec = require "eciton"
 local job = ec.job{ name = "save" }
 local a = job:real{ name = "a", min = 0.5, max = 1 }
