@@ -84,7 +84,7 @@ static void NAME(absorb)(REAL *restrict f, const REAL *b, REAL h, REAL sign, REA
 }
 
 /* Row (j, k) of component c of E (side 0) or H (side 1). */
-static void NAME(row)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, int c, int j, int k)
+EC_FN void NAME(row)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, int c, int j, int k)
 {
     const int c1 = (c + 1) % 3, c2 = (c + 2) % 3, n = s->n[0] + 1;
     const int64_t stride[3] = {1, s->pitch, s->plane}, at = ec_fdtd_at(s, 0, j, k);
@@ -165,9 +165,11 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
         const ec_fdtd_term *term = side ? d->h_term : d->e_term;
         const int32_t n_terms = side ? d->n_h_terms : d->n_e_terms;
         int32_t *next = side ? &at->h_term : &at->e_term;
-        for (int c = 0; c < 3; c++)
-            for (int j = 0; j < s->rows; j++)
-                NAME(row)(s, p, side, c, j, k);
+        for (int j = 0; j < s->rows; j++) { /* while its neighbours are in the nearest cache */
+            NAME(row)(s, p, side, 0, j, k);
+            NAME(row)(s, p, side, 1, j, k);
+            NAME(row)(s, p, side, 2, j, k);
+        }
         /* A part of the curl: branches, poles and copies want the field with it. */
         const ec_fdtd_incidence *w = &d->incidence;
         int32_t *entry = at->incidence + side;
