@@ -327,7 +327,14 @@ static int pulse(const ec_fdtd_setup *s, ec_fdtd_build *b)
 {
     const double t0 = pulse_middle(s);
 
-    b->n_wave = (int64_t)ceil(2 * t0 / b->dt);
+    const double steps = ceil(2 * t0 / b->dt);
+    const int64_t most = s->model->config.max_steps;
+    if (!isfinite(steps))
+        return ec_fail(
+            EC_ERR_RANGE,
+            "the pulse has %g steps of %g s: frequencies, pulse_width and courant make it so",
+            steps, b->dt);
+    b->n_wave = steps < (double)most ? (int64_t)steps : most; /* the rest is never driven */
     b->wave = reals((size_t)b->n_wave + 1);
     if (!b->wave)
         return ec_fail(EC_ERR_MEMORY, "no memory for a pulse of %lld steps", (long long)b->n_wave);

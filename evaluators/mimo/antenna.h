@@ -9,7 +9,8 @@
  *   isotropic     |g| = 1 in every direction; along the part of `axis` across d, that is, of the
  *                 direction of a dipole along the axis. No field has that everywhere: in the
  *                 direction of the axis itself it is the x of the least rotation that takes z to the
- *                 axis. Near there it turns quickly; gains between two such antennas are meant for
+ *                 axis, against it the opposite, as on the great circle through x, so that a ray
+ *                 along the axis and its echo agree. Near there it turns quickly; gains between two such antennas are meant for
  *                 rays across the axis.
  *   short dipole, half-wave dipole    along `axis`; gains 1.5 and 1.641
  *   cos^q         about the frame's z, polarised along its x (Ludwig's third definition)
@@ -53,6 +54,8 @@ EC_FN void ec_antenna_isotropic(const double axis[3], const double d[3], double 
     double sine = sqrt(ec_dot3(across, across));
     if (sine < 1e-12) {
         ec_element_co_vector(axis[0], axis[1], axis[2], e);
+        for (int i = 0; i < 3 && c < 0; i++)
+            e[i] = -e[i];
         return;
     }
     for (int i = 0; i < 3; i++)

@@ -22,6 +22,9 @@ EC_KERNEL_DECLARE(mimo_check, ec_mimo_check)
 EC_KERNEL_DECLARE(mimo_metrics, ec_mimo_metrics)
 EC_KERNEL_DECLARE(mimo_spectrum, ec_mimo_spectrum)
 
+/* m: rays are traced in single precision, whose squares would overflow beyond */
+static const double farthest = 1e9;
+
 /* Inputs: coordinates of the transmitters, of the receivers, what either end sees, and frequencies
  * that are an expression. */
 enum { IN_SIGHT = 6, IN_FREQUENCY = EC_MIMO_IN_FREQUENCY, INPUTS_MAX = 9 };
@@ -226,6 +229,20 @@ static int make_end(const ec_graph *graph, const char *name, const ec_mimo_end *
         }
         e->box[0][k] = isnan(from->box[0][k]) ? low : from->box[0][k];
         e->box[1][k] = isnan(from->box[1][k]) ? high : from->box[1][k];
+        if (from->box[0][k] > from->box[1][k])
+            return ec_fail(EC_ERR_RANGE, "%s: key 'from': %c is %.6g, above 'to' with %.6g", name,
+                           axis[k], from->box[0][k], from->box[1][k]);
+        if (isfinite(low) && isfinite(high) && (low < -farthest || high > farthest))
+            return ec_fail(EC_ERR_RANGE, "%s: %c can be from %.6g to %.6g: up to %.0g m is allowed",
+                           name, axis[k], low, high, farthest);
+        for (int32_t i = 0; i < e->count; i++) {
+            ec_interval r = (*each)[k * e->count + i];
+            if (r.lo > e->box[1][k] || r.hi < e->box[0][k])
+                return ec_fail(EC_ERR_RANGE,
+                               "%s: %c of antenna %d is from %.6g to %.6g, outside of the box of "
+                               "keys 'from' and 'to', %.6g to %.6g",
+                               name, axis[k], (int)i + 1, r.lo, r.hi, e->box[0][k], e->box[1][k]);
+        }
         if (!isfinite(e->box[0][k]) || !isfinite(e->box[1][k]) || e->box[0][k] > e->box[1][k])
             return ec_fail(EC_ERR_RANGE,
                            "%s: %c can be from %.6g to %.6g: a finite range is needed", name,
@@ -269,8 +286,29 @@ static int check_apart(const setup *s, const ec_interval *tx, const ec_interval 
     return EC_OK;
 }
 
-static int find_sequences(setup *s, const ec_mimo_config *config)
+/* Places of antennas that stand still, where no box was given: those of a box hold for all places in it,
+ * whoever else is there. */
+static int places_of(const end *e, const ec_mimo_end *from, const ec_interval *each, int32_t *n,
+                     double (**places)[3])
 {
+    *n = 0;
+    if (!e->fixed || !isnan(from->box[0][0]))
+        return EC_OK;
+    double(*p)[3] = malloc((size_t)e->count * sizeof *p);
+    if (!p)
+        return ec_fail(EC_ERR_MEMORY, "no memory for the places of antennas");
+    for (int32_t i = 0; i < e->count; i++)
+        for (int32_t k = 0; k < 3; k++)
+            p[i][k] = each[k * e->count + i].lo;
+    *places = p;
+    *n = e->count;
+    return EC_OK;
+}
+
+static int find_sequences(setup *s, const ec_mimo_config *config, const ec_interval *tx_each,
+                          const ec_interval *rx_each)
+{
+    double(*tx_place)[3] = NULL, (*rx_place)[3] = NULL;
     const ec_scene *scene = s->scene;
     ec_path_box tx, rx;
     ec_path_launch launch;
@@ -285,8 +323,16 @@ static int find_sequences(setup *s, const ec_mimo_config *config)
     memcpy(rx.high, s->rx.box[1], sizeof rx.high);
     ec_path_launch_default(&launch);
     launch.rays = config->rays;
-    int status = launched ? ec_path_discover(s->plan, &launch, &tx, &rx, &s->sequences)
+    int status = places_of(&s->tx, &config->tx, tx_each, &launch.n_tx_places, &tx_place);
+    if (status >= 0)
+        status = places_of(&s->rx, &config->rx, rx_each, &launch.n_rx_places, &rx_place);
+    launch.tx_place = (const double(*)[3])tx_place;
+    launch.rx_place = (const double(*)[3])rx_place;
+    if (status >= 0)
+        status = launched ? ec_path_discover(s->plan, &launch, &tx, &rx, &s->sequences)
                           : ec_path_enumerate(s->plan, &tx, &rx, &s->sequences);
+    free(tx_place);
+    free(rx_place);
     if (status < 0)
         return status;
     char text[200];
@@ -442,7 +488,7 @@ static int make_setup(const ec_graph *graph, const ec_mimo_config *config, setup
     if (status >= 0) {
         widen(s->plan, &s->tx);
         widen(s->plan, &s->rx);
-        status = find_sequences(s, config);
+        status = find_sequences(s, config, *tx, *rx);
     }
     return status;
 }

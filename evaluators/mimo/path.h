@@ -119,6 +119,10 @@ typedef struct ec_path_launch {
     int32_t rays;   /* from each point, 1 to 1e7, on a Fibonacci sphere; two diffractions: as many
                        from all wedges that were met, in turn */
     int threads;    /* 0: all that the process may use; no bit depends on it */
+    /* Places that rays start from besides, of antennas that stand still; with many of them fewer rays
+     * from each, 4,096 at least. */
+    int32_t n_tx_places, n_rx_places;
+    const double (*tx_place)[3], (*rx_place)[3];
 } ec_path_launch;
 
 /* 9 points, 100,000 rays. */

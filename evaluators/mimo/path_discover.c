@@ -287,11 +287,10 @@ static int list_wedges(launch *l)
 
 /* Rays from n places, or, n_edges > 0, as many from points of wedges in turn; sets of all threads
  * joined. */
-static int launch_rays(launch *l, int32_t n, double (*place)[3], size_t n_edges,
+static int launch_rays(launch *l, int32_t n, const double (*place)[3], int32_t rays, size_t n_edges,
                        const uint32_t *edge, set *reflections, set *wedges)
 {
     const ec_path_plan *plan = l->plan;
-    int32_t rays = l->info->rays;
     size_t total = (size_t)rays * (size_t)n;
     int status = EC_OK;
 
@@ -545,16 +544,25 @@ static int check_launch(const ec_path_launch *info)
     return EC_OK;
 }
 
-/* Rays from the box of one antenna. */
-static int launch_box(launch *l, const ec_path_box *box, set *reflections, set *wedges)
+/* Rays from the box of one antenna, and from n places. */
+static int launch_box(launch *l, const ec_path_box *box, int32_t n, const double (*still)[3],
+                      set *reflections, set *wedges)
 {
+    const int32_t least = 4096, all = l->info->rays;
+    int64_t rays = n > 0 ? (int64_t)all * l->info->points / n : 0;
+
     double(*place)[3] = malloc((size_t)l->info->points * sizeof *place);
     bool point = memcmp(box->low, box->high, sizeof box->low) == 0;
     int status = place ? box_places(box, l->info->points, place)
                        : ec_fail(EC_ERR_MEMORY, "no memory for the places of rays");
 
     if (status == EC_OK)
-        status = launch_rays(l, point ? 1 : l->info->points, place, 0, NULL, reflections, wedges);
+        status = launch_rays(l, point ? 1 : l->info->points, (const double(*)[3])place, all, 0,
+                             NULL, reflections, wedges);
+    rays = rays < least ? least : rays;
+    rays = rays < all ? rays : all;
+    if (status == EC_OK && n > 0)
+        status = launch_rays(l, n, still, (int32_t)rays, 0, NULL, reflections, wedges);
     free(place);
     return status;
 }
@@ -591,7 +599,7 @@ static int launch_edges(launch *l, const set *from, set *between)
     for (size_t i = 0; i < n && status == EC_OK; i++)
         status = add_faces(l, edge[i], between);
     if (status == EC_OK && n > 0)
-        status = launch_rays(l, l->info->points, NULL, n, edge, NULL, between);
+        status = launch_rays(l, l->info->points, NULL, l->info->rays, n, edge, NULL, between);
     free(e);
     free(edge);
     return status;
@@ -604,9 +612,11 @@ static int launch_all(launch *l, const ec_path_box *tx, const ec_path_box *rx, f
     int status = list_wedges(l);
 
     if (status == EC_OK && depth > 0)
-        status = launch_box(l, tx, &f->from_tx, &f->tx_wedge);
+        status =
+            launch_box(l, tx, l->info->n_tx_places, l->info->tx_place, &f->from_tx, &f->tx_wedge);
     if (status == EC_OK && depth > 0)
-        status = launch_box(l, rx, &f->from_rx, &f->rx_wedge);
+        status =
+            launch_box(l, rx, l->info->n_rx_places, l->info->rx_place, &f->from_rx, &f->rx_wedge);
     if (status == EC_OK && depth > 1 && l->plan->options.diffractions > 1)
         status = launch_edges(l, &f->tx_wedge, &f->between);
     return status == EC_OK ? join_between(f, depth, &f->far) : status;

@@ -32,6 +32,11 @@ local cases = {
     { rx{ x = 5 }, "rx: antenna 1 is at the place of tx's 1, (5, 0, 0); they are to be more than" },
     { tx{ x = 1 / (job:real{ name = "x", min = 5, max = 6 } - 5.5) },
         "ec.mimo: tx: x can be from -inf to inf: a finite range is needed" },
+    { tx{ x = 1e300 }, "ec.mimo: tx: x can be from 1e+300 to 1e+300: up to 1e+09 m is allowed" },
+    { rx{ x = { 9, 3 }, from = { 2, -1, -1 }, to = { 5, 1, 1 } },
+        "ec.mimo: rx: x of antenna 1 is from 9 to 9, outside of the box of keys 'from' and 'to', 2 to 5" },
+    { tx{ x = 5, from = { 6, 0, 0 }, to = { 4, 0, 0 } },
+        "ec.mimo: tx: key 'from': x is 6, above 'to' with 4" },
     -- keys that go with others
     { rx{ x = 9, spacing = 1 }, "ec.mimo: key 'rx': keys 'count' and 'spacing' go with at" },
     { rx{ at = { x = 9 }, spacing = 1 }, "ec.mimo: key 'rx': key 'spacing' goes with count: each place has one" },
