@@ -19,29 +19,6 @@ static const double most_work = 1e8;
 /* Rows of channel.csv, and triangles of scene.vtk. */
 enum { MOST_ROWS = 1000000, MOST_TRIANGLES = 500000 };
 
-static int find_links(const ec_job *job, ec_call **calls, int *left_out)
-{
-    const ec_graph *graph = ec_job_graph(job);
-    bool *needed = ec_cli_job_nodes(job);
-    int n = 0;
-    *left_out = 0;
-    for (int32_t i = 0; needed && i < ec_graph_count(graph); i++) {
-        const ec_node *node = ec_graph_node(graph, i);
-        bool is_new = needed[i] && node->op == EC_OP_CALL_OUTPUT &&
-                      node->call->mode == EC_MODE_RUN && node->call->def == &ec_evaluator_mimo;
-        for (int k = 0; is_new && k < n; k++)
-            is_new = calls[k] != node->call;
-        if (is_new && n < MOST_LINKS)
-            calls[n++] = node->call;
-        else if (is_new)
-            (*left_out)++;
-    }
-    if (!needed)
-        n = ec_fail(EC_ERR_MEMORY, "no memory for the files of links");
-    free(needed);
-    return n;
-}
-
 typedef struct writing {
     const ec_mimo_design *design;
     int32_t link; /* from 1 */
@@ -146,7 +123,9 @@ int ec_cli_links_write(ec_job *job, const ec_result *result, ec_backend *backend
     ec_call *calls[MOST_LINKS];
     const ec_scene *scenes[MOST_LINKS];
     char title[300];
-    int left_out = 0, n = find_links(job, calls, &left_out), status = n < 0 ? n : EC_OK;
+    int left_out = 0,
+        n = ec_cli_job_calls(job, &ec_evaluator_mimo, NULL, MOST_LINKS, calls, &left_out),
+        status = n < 0 ? n : EC_OK;
     snprintf(title, sizeof title, "%.120s: %.60s = %.6g%s", ec_job_name(job),
              ec_job_objective(job, 0)->name, result->objective_final[0],
              result->violation > 0 ? " (infeasible)" : "");
@@ -214,7 +193,8 @@ static void print_side(const ec_mimo_winner *w, int link, bool receives, ec_log 
 void ec_cli_links_print(ec_job *job, const ec_result *result, ec_backend *backend, ec_log *log)
 {
     ec_call *calls[MOST_LINKS];
-    int left_out = 0, n = find_links(job, calls, &left_out);
+    int left_out = 0,
+        n = ec_cli_job_calls(job, &ec_evaluator_mimo, NULL, MOST_LINKS, calls, &left_out);
 
     for (int i = 0; i < n; i++) {
         const ec_mimo_winner winner = {ec_job_graph(job), job, result, backend, calls[i]};
@@ -226,7 +206,8 @@ void ec_cli_links_print(ec_job *job, const ec_result *result, ec_backend *backen
 void ec_cli_links_warn(ec_job *job, const ec_result *result, ec_backend *backend, ec_log *log)
 {
     ec_call *calls[MOST_LINKS];
-    int left_out = 0, n = find_links(job, calls, &left_out);
+    int left_out = 0,
+        n = ec_cli_job_calls(job, &ec_evaluator_mimo, NULL, MOST_LINKS, calls, &left_out);
     for (int i = 0; i < n; i++) {
         ec_mimo_winner winner = {ec_job_graph(job), job, result, backend, calls[i]};
         ec_mimo_warn(&winner, log); /* what cannot be computed has been told */

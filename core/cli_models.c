@@ -9,28 +9,9 @@
 /* Models written for one search: scripts with more save them on their own (best:save). */
 enum { MOST_MODELS = 8 };
 
-static int find_models(const ec_job *job, ec_call **calls, int *left_out)
+static bool has_ports(const ec_call *call)
 {
-    const ec_graph *graph = ec_job_graph(job);
-    bool *needed = ec_cli_job_nodes(job);
-    int n = 0;
-    *left_out = 0;
-    for (int32_t i = 0; needed && i < ec_graph_count(graph); i++) {
-        const ec_node *node = ec_graph_node(graph, i);
-        bool is_new = needed[i] && node->op == EC_OP_CALL_OUTPUT &&
-                      node->call->mode == EC_MODE_RUN && node->call->def == &ec_evaluator_fdtd &&
-                      ec_fdtd_port_count(node->call) > 0;
-        for (int k = 0; is_new && k < n; k++)
-            is_new = calls[k] != node->call;
-        if (is_new && n < MOST_MODELS)
-            calls[n++] = node->call;
-        else if (is_new)
-            (*left_out)++;
-    }
-    if (!needed)
-        n = ec_fail(EC_ERR_MEMORY, "no memory for the files of models");
-    free(needed);
-    return n;
+    return ec_fdtd_port_count(call) > 0;
 }
 
 static int write_model(const ec_fdtd_network *design, const char *folder, const char *suffix,
@@ -54,7 +35,9 @@ int ec_cli_models_write(ec_job *job, const ec_result *result, ec_backend *backen
                         const char *folder, ec_log *log)
 {
     ec_call *calls[MOST_MODELS];
-    int left_out = 0, n = find_models(job, calls, &left_out), status = n < 0 ? n : EC_OK;
+    int left_out = 0,
+        n = ec_cli_job_calls(job, &ec_evaluator_fdtd, has_ports, MOST_MODELS, calls, &left_out),
+        status = n < 0 ? n : EC_OK;
     for (int i = 0; i < n && status == EC_OK; i++) {
         ec_fdtd_winner winner = {ec_job_graph(job), job, result, backend, calls[i]};
         ec_fdtd_network *design = NULL;

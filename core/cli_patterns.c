@@ -46,6 +46,32 @@ bool *ec_cli_job_nodes(const ec_job *job)
     return needed;
 }
 
+int ec_cli_job_calls(const ec_job *job, const ec_evaluator_def *def,
+                     bool (*wanted)(const ec_call *call), int most, ec_call **calls, int *left_out)
+{
+    const ec_graph *graph = ec_job_graph(job);
+    bool *needed = ec_cli_job_nodes(job);
+    int n = 0;
+
+    *left_out = 0;
+    if (!needed)
+        return ec_fail(EC_ERR_MEMORY, "no memory for the files of a search");
+    for (int32_t i = 0; i < ec_graph_count(graph); i++) {
+        const ec_node *node = ec_graph_node(graph, i);
+        bool is_new = needed[i] && node->op == EC_OP_CALL_OUTPUT &&
+                      node->call->mode == EC_MODE_RUN && node->call->def == def &&
+                      (!wanted || wanted(node->call));
+        for (int k = 0; is_new && k < n; k++)
+            is_new = calls[k] != node->call;
+        if (is_new && n < most)
+            calls[n++] = node->call;
+        else if (is_new)
+            (*left_out)++;
+    }
+    free(needed);
+    return n;
+}
+
 bool ec_cli_is_array_output(const ec_node *node)
 {
     return node->op == EC_OP_CALL_OUTPUT && node->call->mode == EC_MODE_RUN &&

@@ -15,6 +15,22 @@
 
 #include <cmocka.h>
 
+static ec_backend *cpu;
+static const double mm = 1e-3;
+
+static inline int fdtd_open(void **state)
+{
+    (void)state;
+    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
+}
+
+static inline int fdtd_close(void **state)
+{
+    (void)state;
+    ec_backend_destroy(&cpu);
+    return 0;
+}
+
 static inline ec_fdtd_number fdtd_number(double value)
 {
     return (ec_fdtd_number){value, -1};
@@ -84,9 +100,10 @@ static inline void fdtd_walls(ec_fdtd_config *c, ec_fdtd_wall wall)
         c->wall[i / 2][i % 2] = wall;
 }
 
-/* Values of the outputs of one design without variables: to[i] takes output i. */
-static inline int fdtd_values(ec_backend *backend, const ec_fdtd_config *config, int32_t n,
-                              const ec_fdtd_what *what, double *const *to)
+/* Values of n outputs of one design without variables, what[i] or far[i] (the other is NULL): to[i]
+ * takes output i. */
+static inline int fdtd_outputs(ec_backend *backend, const ec_fdtd_config *config, int32_t n,
+                               const ec_fdtd_what *what, const ec_fdtd_far *far, double *const *to)
 {
     ec_graph *g = NULL;
     ec_call *call = NULL;
@@ -98,7 +115,8 @@ static inline int fdtd_values(ec_backend *backend, const ec_fdtd_config *config,
     if (status >= 0)
         status = ec_fdtd_call(g, config, &call);
     for (int32_t i = 0; i < n && status >= 0; i++)
-        if ((outputs[i] = ec_fdtd_value(g, call, what + i)) < 0)
+        if ((outputs[i] =
+                 what ? ec_fdtd_value(g, call, what + i) : ec_fdtd_far_value(g, call, far + i)) < 0)
             status = outputs[i];
     if (status >= 0)
         status =
@@ -107,6 +125,12 @@ static inline int fdtd_values(ec_backend *backend, const ec_fdtd_config *config,
         status = ec_fail(EC_ERR_RANGE, "the design failed");
     ec_graph_destroy(&g);
     return status;
+}
+
+static inline int fdtd_values(ec_backend *backend, const ec_fdtd_config *config, int32_t n,
+                              const ec_fdtd_what *what, double *const *to)
+{
+    return fdtd_outputs(backend, config, n, what, NULL, to);
 }
 
 #endif

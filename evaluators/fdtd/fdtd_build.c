@@ -168,13 +168,12 @@ static double value_of(ec_fdtd_number n, const double *values)
     return ec_fdtd_number_of(n, values);
 }
 
-static void solid(const ec_fdtd_config *c, const ec_fdtd_object *o, const double *values,
-                  ec_fdtd_build *b, ec_fdtd_solid *to)
+static void solid(const ec_fdtd_object *o, const double *values, ec_fdtd_build *b,
+                  ec_fdtd_solid *to)
 {
     double at[3], size[3], other[3];
     const double radius = value_of(o->radius, values), length = value_of(o->length, values);
 
-    (void)c;
     memset(to, 0, sizeof *to);
     to->axis = o->axis;
     to->material = o->material;
@@ -270,7 +269,7 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
     qsort(order, (size_t)c->n_objects, sizeof *order, by_priority);
     b->n_solids = c->n_objects;
     for (int32_t i = 0; i < c->n_objects; i++)
-        solid(c, order[i], values, b, b->solid + i);
+        solid(order[i], values, b, b->solid + i);
     free(order);
     b->n_media = c->n_materials;
     for (int32_t i = 0; i < c->n_materials; i++) {

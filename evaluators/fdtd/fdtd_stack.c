@@ -862,19 +862,17 @@ static int advance(ec_fdtd_stack *s)
     return status;
 }
 
-/* The wave that leaves a port, up to a factor. */
-static ec_c128 wave_of(const ec_fdtd_stack *s, int32_t i, int32_t port, int32_t f)
+/* A port's running sum of its voltage. */
+static ec_c128 voltage_of(const ec_fdtd_stack *s, int32_t i, int32_t port, int32_t f)
 {
     const ec_fdtd_config *c = &s->setup->model->config;
-    const ec_c128 *v = s->sum_here +
-                       ((size_t)i * (size_t)s->setup->n_probes +
-                        (size_t)port * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE) *
-                           (size_t)c->n_frequencies +
-                       f;
-    return *v;
+    const size_t probe = (size_t)port * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE;
+
+    return s->sum_here[((size_t)i * (size_t)s->setup->n_probes + probe) * (size_t)c->n_frequencies +
+                       (size_t)f];
 }
 
-/* Whether the ports' voltages still change: by more than `settle` of the largest one between two looks at
+/* Whether the ports' voltages still change: by more than a thousandth of the largest one between two looks at
  * least half a period of the band's middle apart. */
 static bool is_settled(ec_fdtd_stack *s, int32_t i)
 {
@@ -888,7 +886,7 @@ static bool is_settled(ec_fdtd_stack *s, int32_t i)
         return false;
     for (int32_t p = 0; p < c->n_ports; p++)
         for (int32_t f = 0; f < c->n_frequencies; f++) {
-            const ec_c128 now = wave_of(s, i, p, f);
+            const ec_c128 now = voltage_of(s, i, p, f);
             ec_c128 *then = q->last + (size_t)p * (size_t)c->n_frequencies + f;
             change = fmax(change, hypot(now.re - then->re, now.im - then->im));
             largest = fmax(largest, hypot(now.re, now.im));

@@ -40,9 +40,10 @@ typedef struct ec_fdtd_wants {
     const int32_t *far;
 } ec_fdtd_wants;
 
-/* Bytes of a slot, and slots for so many domains within a budget (0: none) */
+/* Bytes that a slot takes at most. */
 size_t ec_fdtd_slot_bytes(const ec_fdtd_setup *setup, const ec_fdtd_wants *wants);
-/* setup and wants outlive the stack. */
+/* Slots for up to so many domains, within a budget of bytes (0: what the backend has). setup and wants
+ * outlive the stack. */
 int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
                          const ec_fdtd_wants *wants, size_t domains, size_t budget,
                          ec_fdtd_stack **stack);

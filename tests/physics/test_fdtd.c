@@ -1,23 +1,6 @@
 /* test_fdtd.c: structures on a Yee grid against exact answers. */
 #include "fdtd_harness.h"
 
-static ec_backend *cpu;
-
-static int setup(void **state)
-{
-    (void)state;
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ec_backend_destroy(&cpu);
-    return 0;
-}
-
-static const double mm = 1e-3;
-
 /* Frequencies of a metal box of this size, found between two corners where no mode has a node. */
 static void modes_of(const double size[3], double cell, double dielectric, int64_t steps,
                      double from, double to, int32_t count, double *modes)
@@ -210,5 +193,5 @@ int main(void)
         cmocka_unit_test(half_filled_cavity),
         cmocka_unit_test(neighbours_change_nothing),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fdtd_open, fdtd_close);
 }

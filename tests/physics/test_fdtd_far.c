@@ -4,52 +4,12 @@
 
 #include <complex.h>
 
-static ec_backend *cpu;
-
-static int setup(void **state)
-{
-    (void)state;
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ec_backend_destroy(&cpu);
-    return 0;
-}
-
-static const double mm = 1e-3, degree = EC_PI / 180;
-
-/* Values of far fields of one design without variables. */
-static int far_values(ec_backend *backend, const ec_fdtd_config *config, int32_t n,
-                      const ec_fdtd_far *far, double *const *to)
-{
-    ec_graph *g = NULL;
-    ec_call *call = NULL;
-    ec_expr outputs[16];
-    uint8_t bad = 0;
-    int status = ec_graph_create(&g);
-
-    assert_true(n <= 16);
-    if (status >= 0)
-        status = ec_fdtd_call(g, config, &call);
-    for (int32_t i = 0; i < n && status >= 0; i++)
-        if ((outputs[i] = ec_fdtd_far_value(g, call, far + i)) < 0)
-            status = outputs[i];
-    if (status >= 0)
-        status =
-            ec_evaluate_once(g, backend, EC_SEARCH, n, outputs, NULL, 0, NULL, 0, to, &bad, NULL);
-    if (status >= 0 && bad)
-        status = ec_fail(EC_ERR_RANGE, "the design failed");
-    ec_graph_destroy(&g);
-    return status;
-}
+static const double degree = EC_PI / 180;
 
 static void far_or_fail(const ec_fdtd_config *config, int32_t n, const ec_fdtd_far *far,
                         double *const *to)
 {
-    if (far_values(cpu, config, n, far, to) < 0)
+    if (fdtd_outputs(cpu, config, n, NULL, far, to) < 0)
         fail_msg("%s", ec_error_text());
 }
 
@@ -476,5 +436,5 @@ int main(void)
         cmocka_unit_test(half_wave_dipole),     cmocka_unit_test(empty_box),
         cmocka_unit_test(nothing_is_scattered), cmocka_unit_test(spheres),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fdtd_open, fdtd_close);
 }

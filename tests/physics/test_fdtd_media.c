@@ -9,22 +9,6 @@
 extern const ec_kernel ec_kernel_fdtd_steps, ec_kernel_fdtd_energy, ec_kernel_fdtd_raster,
     ec_kernel_fdtd_loads;
 
-static ec_backend *cpu;
-static const double mm = 1e-3;
-
-static int setup(void **state)
-{
-    (void)state;
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ec_backend_destroy(&cpu);
-    return 0;
-}
-
 static ec_fdtd_pole pole_of(ec_fdtd_pole_kind kind, double strength, double time, double resonance,
                             double damping)
 {
@@ -488,5 +472,5 @@ int main(void)
         cmocka_unit_test(sheets_across_a_line),         cmocka_unit_test(media_that_cannot_be),
         cmocka_unit_test(energy_never_grows),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fdtd_open, fdtd_close);
 }

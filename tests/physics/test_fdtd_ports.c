@@ -12,22 +12,8 @@ typedef double complex cplx;
 
 enum { N = 5 };
 
-static const double mm = 1e-3, MU0 = 1.25663706212e-6;
+static const double MU0 = 1.25663706212e-6;
 static const double frequency[N] = {1e9, 3e9, 5e9, 7e9, 9e9};
-static ec_backend *cpu;
-
-static int setup(void **state)
-{
-    (void)state;
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 1}, &cpu);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ec_backend_destroy(&cpu);
-    return 0;
-}
 
 static void values(const ec_fdtd_config *c, int32_t n, const ec_fdtd_what *what, double *const *to)
 {
@@ -554,5 +540,5 @@ int main(void)
         cmocka_unit_test(a_round_line_conformal),     cmocka_unit_test(a_microstrip),
         cmocka_unit_test(bad_ports_say_so),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fdtd_open, fdtd_close);
 }

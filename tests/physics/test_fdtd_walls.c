@@ -3,22 +3,6 @@
 
 #include "evaluators/fdtd/fdtd_domain_internal.h"
 
-static ec_backend *cpu;
-static const double mm = 1e-3;
-
-static int setup(void **state)
-{
-    (void)state;
-    return ec_backend_create(&(ec_backend_info){.name = "cpu", .threads = 2}, &cpu);
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    ec_backend_destroy(&cpu);
-    return 0;
-}
-
 static void run(ec_backend *backend, const ec_fdtd_config *c, const ec_fdtd_what *what, double *to)
 {
     if (fdtd_values(backend, c, 1, what, (double *[]){to}) < 0)
@@ -323,5 +307,5 @@ int main(void)
         cmocka_unit_test(slivers_are_stable),
         cmocka_unit_test(coax_impedance),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, fdtd_open, fdtd_close);
 }
