@@ -545,6 +545,11 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
         destroy(&handle);
         return status;
     }
+    if (ev->stack) {
+        char text[128];
+        ec_fdtd_stack_describe(ev->stack, text, sizeof text);
+        ec_log_write(ev->log, EC_LOG_INFO, "fdtd: %s", text);
+    }
     *made = &ev->head;
     return EC_OK;
 }

@@ -171,6 +171,8 @@ typedef struct ec_fdtd_config {
     double
         decay_db; /* a domain ends when its energy is this far below its peak; INFINITY: at max_steps */
     bool double_precision;
+    bool
+        off_chip; /* fields stay in memory where a GPU could keep them on the chip: the same bits */
     ec_fdtd_incident_wave wave;
 } ec_fdtd_config;
 

@@ -124,7 +124,28 @@ typedef struct ec_fdtd_domain {
     double *series; /* [probe][window], set to 0 before; from `step` on */
     int64_t step;   /* that comes next */
     int32_t steps;  /* to do now; 0: none */
+    /* Of steps on the chip: what its terms see, [window][n_h_terms + n_e_terms], those of H first. */
+    float *seen;
 } ec_fdtd_domain;
+
+/* How domains are held on the chip: see fdtd_chip_kernels.cu. */
+typedef struct ec_fdtd_chip {
+    int32_t lines;  /* of y a block holds; 0: fields stay in memory */
+    int32_t blocks; /* a domain */
+    int32_t teams;  /* of so many blocks, each at work on a domain */
+    int32_t warps;  /* a block */
+    int32_t turns;  /* of a warp in a pass */
+    int32_t bytes;  /* of shared memory */
+    void *halo;     /* 4 quads of each position of a line, a block */
+    uint32_t *flag; /* [2 of each block] */
+} ec_fdtd_chip;
+
+enum {
+    EC_FDTD_CHIP_SOURCES = 256, /* at most, of a domain */
+    EC_FDTD_CHIP_BRANCHES = 128,
+    EC_FDTD_CHIP_TERMS = 1024,
+    EC_FDTD_CHIP_DOMAINS = 1024 /* of a call */
+};
 
 typedef struct ec_fdtd_steps_args {
     ec_fdtd_shape shape;
@@ -137,7 +158,18 @@ typedef struct ec_fdtd_steps_args {
     int32_t threads;   /* of the CPU */
     bool dispersive;   /* domains may have dispersive media: CUDA has a launch for them */
     bool double_precision;
+    ec_fdtd_chip chip; /* CUDA only */
 } ec_fdtd_steps_args;
+
+/* Whether and how so many domains of a shape, float32, without periodic axes, dispersive media and incident
+ * waves, fit on the chip. */
+typedef struct ec_fdtd_chip_args {
+    ec_fdtd_shape shape;
+    int32_t domains;
+    ec_fdtd_chip *chip; /* on the host; halo and flag stay as they are */
+    size_t *halo_bytes,
+        *flag_bytes; /* that it needs at most, for any number of domains; on the host */
+} ec_fdtd_chip_args;
 
 /* Of a domain at rest between two steps, with true materials: 1/2 (eps E(s)^2 + mu H(s - 1/2)
  * H(s + 1/2)) over all cells that are not absorbing: what the update conserves. */

@@ -5,6 +5,7 @@
 #include "../../core/kernel_cuda.cuh"
 
 #include "fdtd_kernels.h"
+#include "fdtd_quads.cuh"
 
 #define REAL    float
 #define NAME(x) ec_fdtd_f32_##x
@@ -190,11 +191,6 @@ static __global__ void __launch_bounds__(BLOCK)
     }
 }
 
-template <typename real> static __device__ real edge_b(const ec_fdtd_domain *d, int64_t edge)
-{
-    return d->index ? ((const real *)d->pair)[2 * d->index[edge] + 1] : ((const real *)d->b)[edge];
-}
-
 /* Edges in dispersive media, by all threads of a domain in turn: how many there are is the domain's, and
  * the launch has to be good for those to come. */
 template <typename real>
@@ -314,54 +310,6 @@ static void wave_pass_of(cudaStream_t stream, const ec_fdtd_steps_args *a, int32
 
 /* ---- float32: four neighbours along x a thread, in one load each -------------------------------- */
 
-typedef struct four {
-    float v[4];
-} four;
-
-static __device__ four load4(const float *from)
-{
-    const float4 q = *(const float4 *)from;
-    return four{{q.x, q.y, q.z, q.w}};
-}
-
-static __device__ void store4(float *to, const four &q)
-{
-    *(float4 *)to = make_float4(q.v[0], q.v[1], q.v[2], q.v[3]);
-}
-
-/* What lies one element before, or after, four of them. */
-static __device__ four before4(const float *at, const four &q)
-{
-    return four{{at[-1], q.v[0], q.v[1], q.v[2]}};
-}
-
-static __device__ four after4(const float *at, const four &q)
-{
-    return four{{q.v[1], q.v[2], q.v[3], at[4]}};
-}
-
-/* (u1 - u0) id, the spacing along the row or not. */
-static __device__ four slope(const four &u1, const four &u0, const four &id)
-{
-    four r;
-#pragma unroll
-    for (int l = 0; l < 4; l++)
-        r.v[l] = (u1.v[l] - u0.v[l]) * id.v[l];
-    return r;
-}
-
-static __device__ four all4(float x)
-{
-    return four{{x, x, x, x}};
-}
-
-typedef struct quad {
-    const ec_fdtd_domain *d;
-    int32_t at; /* in the plane */
-    int i, j, k0, k1;
-    int slab_y;
-} quad;
-
 static __device__ bool open_quad(const ec_fdtd_steps_args &a, int32_t step, int32_t height, quad *q)
 {
     const ec_fdtd_shape &s = a.shape;
@@ -379,51 +327,12 @@ static __device__ bool open_quad(const ec_fdtd_steps_args &a, int32_t step, int3
     return true;
 }
 
-/* The absorbing term of four elements along an axis. */
-static __device__ void absorb4(const ec_fdtd_shape &s, const quad &q, int side, int axis, int t,
-                               int k, int slab, float sign, const four &b, const four &w, four *f)
-{
-    const float *pb = (const float *)(side ? q.d->bh : q.d->be)[axis];
-    const float *pc = (const float *)(side ? q.d->ch : q.d->ce)[axis];
-    float *psi = (float *)q.d->psi + 2 * side * (s.memory[0] + s.memory[1] + s.memory[2]) +
-                 t * s.memory[axis] + (axis > 0 ? 2 * s.memory[0] : 0) +
-                 (axis > 1 ? 2 * s.memory[1] : 0);
-    const int n = axis == 1 ? q.j : k;
-
-    psi += axis == 0   ? ((int64_t)k * s.rows + q.j) * s.slab[0] + slab
-           : axis == 1 ? ((int64_t)k * s.slab[1] + slab) * s.pitch + q.i
-                       : ((int64_t)slab * s.rows + q.j) * s.pitch + q.i;
-    const four vb = axis == 0 ? load4(pb + q.i) : all4(pb[n]);
-    const four vc = axis == 0 ? load4(pc + q.i) : all4(pc[n]);
-    four p = load4(psi);
-#pragma unroll
-    for (int l = 0; l < 4; l++) {
-        p.v[l] = vb.v[l] * p.v[l] + vc.v[l] * w.v[l];
-        f->v[l] = f->v[l] + (sign * b.v[l]) * p.v[l];
-    }
-    store4(psi, p);
-}
-
 template <bool pml>
 static __device__ void update4(const ec_fdtd_shape &s, const quad &q, int side, int component,
                                int k, int slab_x, int slab_z, const four &a, const four &b,
-                               const four &u, const four &v, float *field)
+                               const four &u, const four &v, float *f)
 {
-    const int c1 = (component + 1) % 3, c2 = (component + 2) % 3;
-    four f = load4(field);
-
-#pragma unroll
-    for (int l = 0; l < 4; l++) {
-        f.v[l] = a.v[l] * f.v[l] + b.v[l] * (u.v[l] - v.v[l]);
-    }
-    if (pml) {
-        const int slab[3] = {slab_x, q.slab_y, slab_z};
-        if (slab[c1] >= 0)
-            absorb4(s, q, side, c1, 1, k, slab[c1], 1, b, u, &f);
-        if (slab[c2] >= 0)
-            absorb4(s, q, side, c2, 0, k, slab[c2], -1, b, v, &f);
-    }
-    store4(field, f);
+    store4(f, advance4<pml>(s, q, side, component, k, slab_x, slab_z, a, b, u, v, load4(f)));
 }
 
 template <bool pml>

@@ -1,6 +1,7 @@
 /* fdtd_stack.c: slots of domains, their steps, looks and ends. */
 #include "fdtd_stack_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,17 @@ EC_KERNEL_DECLARE(fdtd_spectrum, ec_fdtd_spectrum_args)
 EC_KERNEL_DECLARE(fdtd_surface, ec_fdtd_surface_args)
 /* The CPU reads coefficients themselves: they lie in its caches, and gathers are slow. */
 EC_KERNEL_CUDA_PROTOTYPE(fdtd_pairs)
+EC_KERNEL_CUDA_PROTOTYPE(fdtd_chip)
+EC_KERNEL_CUDA_PROTOTYPE(fdtd_chip_steps)
+static const ec_kernel ec_kernel_fdtd_chip = {.name = "fdtd_chip",
+                                              .args_size = sizeof(ec_fdtd_chip_args),
+                                              .flags = EC_KERNEL_SERIAL,
+                                              .cuda = EC_KERNEL_CUDA_POINTER(fdtd_chip)};
+static const ec_kernel ec_kernel_fdtd_chip_steps = {.name = "fdtd_chip_steps",
+                                                    .args_size = sizeof(ec_fdtd_steps_args),
+                                                    .flags = EC_KERNEL_SERIAL,
+                                                    .cuda =
+                                                        EC_KERNEL_CUDA_POINTER(fdtd_chip_steps)};
 static const ec_kernel ec_kernel_fdtd_pairs = {.name = "fdtd_pairs",
                                                .args_size = sizeof(ec_fdtd_pairs_args),
                                                .flags = EC_KERNEL_SERIAL,
@@ -53,7 +65,7 @@ typedef struct slot {
     int32_t driven; /* of wants */
     holding *of;
     void *field, *psi;
-    room source, branch_state, poles;
+    room source, branch_state, poles, seen;
     double peak;   /* J */
     double energy; /* J, at the last look */
     ec_c128 *last; /* [port][frequency]: waves at an earlier look */
@@ -80,6 +92,8 @@ struct ec_fdtd_stack {
     /* CUDA: a, b before they are indexed, the table of pairs; the launches of a chunk. */
     void *scratch, *key, *number, *count, *part;
     ec_capture *capture;
+    ec_fdtd_chip chip; /* how the slots in use are held */
+    room halo, flag;
     room raster;       /* lines and objects of the design that is built */
     int32_t n_entries; /* of an incident wave, at most; 0: none */
     /* Surfaces of far fields: */
@@ -186,11 +200,22 @@ static size_t wave_bytes(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
     return bytes;
 }
 
+/* Whether domains may be held on the chip, if they fit there. */
+static bool may_be_held(const ec_fdtd_setup *setup, const ec_fdtd_wants *wants)
+{
+    const ec_fdtd_shape *shape = &setup->shape;
+
+    return real_of(setup) == sizeof(float) && !setup->model->config.off_chip &&
+           !shape->periodic[0] && !shape->periodic[1] && !shape->periodic[2] &&
+           pole_bytes(setup) == 0 && !has_wave(wants);
+}
+
 size_t ec_fdtd_slot_bytes(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
 {
     return field_bytes(s) + psi_bytes(s) + (s->magnetic ? 2 : 1) * coefficient_bytes(s) +
            pole_bytes(s) + sum_bytes(s) + series_bytes(s) + surface_bytes(s, wants) +
-           wave_bytes(s, wants);
+           wave_bytes(s, wants) +
+           (may_be_held(s, wants) ? EC_FDTD_CHIP_TERMS * LOOK * sizeof(float) : 0);
 }
 
 static int reserve(ec_backend *backend, room *r, size_t bytes)
@@ -221,6 +246,7 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
             backend->ops->release(backend, s->slot[i].source.memory);
             backend->ops->release(backend, s->slot[i].branch_state.memory);
             backend->ops->release(backend, s->slot[i].poles.memory);
+            backend->ops->release(backend, s->slot[i].seen.memory);
             backend->ops->release(backend, s->slot[i].surface);
             free(s->slot[i].last);
             free(s->slot[i].kept);
@@ -238,7 +264,8 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
     void *there[] = {s->scratch,       s->key,          s->number,          s->count,
                      s->part,          s->domain_there, s->structure_there, s->series,
                      s->sum,           s->energy,       s->frequency,       s->offset,
-                     s->raster.memory, s->spot,         s->surface_there,   s->phasor_there};
+                     s->raster.memory, s->spot,         s->surface_there,   s->phasor_there,
+                     s->halo.memory,   s->flag.memory};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++)
         backend->ops->release(backend, there[i]);
     free(s->slot);
@@ -259,6 +286,53 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
 static bool is_indexed(const ec_fdtd_stack *s)
 {
     return s->backend->is_cuda && s->real == sizeof(float);
+}
+
+/* What a chip holds of a domain besides its fields has room for this much. */
+static bool is_held(const ec_fdtd_domain *d)
+{
+    return d->n_sources <= EC_FDTD_CHIP_SOURCES && d->n_branches <= EC_FDTD_CHIP_BRANCHES &&
+           d->n_h_terms + d->n_e_terms <= EC_FDTD_CHIP_TERMS &&
+           (d->seen || d->n_h_terms + d->n_e_terms == 0);
+}
+
+/* How so many domains are held; s->chip.lines 0: not on the chip. */
+static int choose_chip(ec_fdtd_stack *s, int32_t domains)
+{
+    const ec_fdtd_chip before = s->chip;
+    size_t halo = 0, flags = 0;
+    const ec_fdtd_chip_args args = {.shape = s->setup->shape,
+                                    .domains = domains,
+                                    .chip = &s->chip,
+                                    .halo_bytes = &halo,
+                                    .flag_bytes = &flags};
+    int status = EC_OK;
+
+    s->chip.lines = 0;
+    if (s->backend->is_cuda && may_be_held(s->setup, s->wants) && domains > 0)
+        status = s->backend->ops->launch(s->backend, &ec_kernel_fdtd_chip, &args, 1, 1);
+    if (status >= 0 && s->chip.lines > 0 && (status = reserve(s->backend, &s->halo, halo)) >= 0 &&
+        (status = reserve(s->backend, &s->flag, flags)) >= 0) {
+        s->chip.halo = s->halo.memory;
+        s->chip.flag = s->flag.memory;
+    }
+    if (s->capture && memcmp(&before, &s->chip, sizeof before) != 0)
+        s->backend->ops->capture_destroy(s->backend, &s->capture);
+    return status;
+}
+
+void ec_fdtd_stack_describe(const ec_fdtd_stack *s, char *text, size_t size)
+{
+    const ec_fdtd_chip *c = &s->chip;
+
+    if (c->lines > 0)
+        snprintf(
+            text, size,
+            "fields stay on the chip: %d of %d domains at a time, each by %d blocks of %d rows",
+            c->teams, s->n_slots, c->blocks, c->lines);
+    else
+        snprintf(text, size, "fields in memory, %d domain%s at a time", s->n_slots,
+                 s->n_slots == 1 ? "" : "s");
 }
 
 /* The surfaces' spots, which all domains share, and room for their sums. */
@@ -382,6 +456,8 @@ int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
     s->n_entries = has_wave(wants) ? most_entries(setup) : 0;
     s->n_slots = n < 1 ? 1 : (int32_t)n;
     int status = create_slots(s);
+    if (status >= 0)
+        status = choose_chip(s, s->n_slots);
     if (status < 0) {
         ec_fdtd_stack_destroy(&s);
         return status;
@@ -625,7 +701,11 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
 
     put(&p, n_sources ? b->source[port] : NULL, (size_t)n_sources * sizeof **b->source);
     const size_t memory = ((size_t)b->n_dispersive + 2 * (size_t)b->n_parts) * s->real;
+    const size_t terms = (size_t)(b->n_h_terms + b->n_e_terms);
+    const bool may_hold = backend->is_cuda && may_be_held(setup, s->wants);
     if ((status = send(backend, &p, &q->source)) < 0 ||
+        (may_hold && terms <= EC_FDTD_CHIP_TERMS &&
+         (status = reserve(backend, &q->seen, terms * LOOK * sizeof(float))) < 0) ||
         (status = reserve(backend, &q->branch_state, states)) < 0 ||
         (states > 0 &&
          (status = backend->ops->fill(backend, q->branch_state.memory, 0, states)) < 0) ||
@@ -663,6 +743,7 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
                           .pole = blob + h->pole,
                           .pole_memory = q->poles.memory,
                           .n_dispersive = b->n_dispersive,
+                          .seen = q->seen.memory,
                           .series =
                               (double *)s->series + (size_t)i * (size_t)setup->n_probes * LOOK};
     if (h->indexed) {
@@ -769,14 +850,17 @@ static int launch_steps(ec_fdtd_stack *s)
                                 .n_entries = s->n_entries,
                                 .dispersive = pole_bytes(setup) > 0,
                                 .threads = backend->threads,
-                                .double_precision = c->double_precision};
+                                .double_precision = c->double_precision,
+                                .chip = s->chip};
+    const ec_kernel *kernel =
+        s->chip.lines > 0 ? &ec_kernel_fdtd_chip_steps : &ec_kernel_fdtd_steps;
     ec_fdtd_surface_args surface = {.surface = s->surface_there,
                                     .n_frequencies = s->wants->n_far,
                                     .double_precision = c->double_precision};
     int status = EC_OK;
 
     for (; steps.first < LOOK && status >= 0; steps.first += steps.count) {
-        status = backend->ops->launch(backend, &ec_kernel_fdtd_steps, &steps, 1, 1);
+        status = backend->ops->launch(backend, kernel, &steps, 1, 1);
         surface.gone = steps.first + steps.count;
         surface.phasor = (const ec_c128 *)s->phasor_there +
                          (size_t)(steps.first / steps.count) * 2 * n * (size_t)s->wants->n_far;
@@ -845,11 +929,16 @@ static int advance(ec_fdtd_stack *s)
     const size_t n = (size_t)s->n_slots;
     int status;
 
+    int32_t used = 0;
+    bool held = true;
     for (int32_t i = 0; i < s->n_slots; i++) {
         const int64_t left = c->max_steps - s->domain[i].step;
         s->domain[i].steps = !s->slot[i].used ? 0 : left < LOOK ? (int32_t)left : LOOK;
+        used += s->slot[i].used;
+        held = held && (!s->slot[i].used || is_held(s->domain + i));
     }
-    if ((status = backend->ops->upload(backend, s->domain_there, s->domain,
+    if ((status = choose_chip(s, held ? used : 0)) < 0 ||
+        (status = backend->ops->upload(backend, s->domain_there, s->domain,
                                        n * sizeof *s->domain)) < 0 ||
         (s->n_pairs > 0 && (status = prepare_surfaces(s)) < 0) || (status = run_chunk(s)) < 0 ||
         (status = backend->ops->download(backend, s->sum_here, s->sum, n * sum_bytes(setup))) < 0 ||

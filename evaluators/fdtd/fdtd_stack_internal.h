@@ -48,6 +48,8 @@ int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
                          const ec_fdtd_wants *wants, size_t domains, size_t budget,
                          ec_fdtd_stack **stack);
 void ec_fdtd_stack_destroy(ec_fdtd_stack **stack);
+/* Where and how many domains go on together, a sentence's part. */
+void ec_fdtd_stack_describe(const ec_fdtd_stack *stack, char *text, size_t size);
 /* Runs all domains of n designs; values: [n][n_numbers]. done is called for each domain as it ends, in no
  * fixed order, with what is valid until it returns. A design that cannot be built gives its status
  * for each of its domains. */

@@ -12,6 +12,7 @@
 enum {
     FREQUENCIES = 3,
     DESIGNS = 3,
+    MANY = EC_LANE_PAD,
     OUTPUTS = 6,
     FAR_OUTPUTS = 2,
     DIRECTIONS = 5,
@@ -23,6 +24,7 @@ static const double mm = 1e-3;
 
 typedef struct scene {
     bool magnetic, double_precision, many, closed, parts, dispersive, periodic, conformal, far;
+    bool off_chip;
 } scene;
 
 static ec_fdtd_number number(double value)
@@ -145,6 +147,7 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
     c.max_steps = 300;
     c.decay_db = INFINITY;
     c.double_precision = what->double_precision;
+    c.off_chip = what->off_chip;
     if (what->far) { /* and a plane wave, along an axis or not */
         c.grid.air = 12 * mm;
         c.wave.on = true;
@@ -221,6 +224,8 @@ static int compare(ec_backend *backend, const scene *what)
 {
     const double genes[2 * DESIGNS] = {9 * mm, 2, 13.37 * mm, 3.3, 15 * mm, 4};
     double all[DESIGNS * VALUES] = {0}, plain[DESIGNS * VALUES] = {0}, one[VALUES] = {0};
+    double memory[DESIGNS * VALUES] = {0};
+    scene off_chip = *what;
     ec_backend *reference = NULL;
 
     if (evaluate(backend, what, DESIGNS, genes, all))
@@ -238,6 +243,39 @@ static int compare(ec_backend *backend, const scene *what)
             return 1;
         EC_CHECK(memcmp(one, all + d * VALUES, sizeof one) == 0,
                  "design %d has other bits alone than in the stack", d);
+    }
+    off_chip.off_chip = true;
+    if (evaluate(backend, &off_chip, DESIGNS, genes, memory))
+        return 1;
+    EC_CHECK(memcmp(memory, all, sizeof all) == 0,
+             "other bits with the fields in memory than where they are kept by default");
+    return 0;
+}
+
+/* More domains than a GPU's chip holds at a time, each by fewer and larger blocks, against the same with the fields
+ * in memory. */
+static int test_on_chip(ec_backend *backend)
+{
+    static double genes[2 * MANY], chip[MANY * VALUES], memory[MANY * VALUES];
+    const scene scenes[] = {{.parts = true}, {.closed = true}, {.many = true, .closed = true}};
+
+    if (!backend->is_cuda)
+        return 0; /* off_chip means nothing there */
+    for (int d = 0; d < MANY; d++) {
+        genes[2 * d] = (9 + 6 * (double)d / MANY) * mm;
+        genes[2 * d + 1] = 4 - 2 * (double)d / MANY;
+    }
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        scene what = scenes[i];
+        if (evaluate(backend, &what, MANY, genes, chip))
+            return 1;
+        what.off_chip = true;
+        if (evaluate(backend, &what, MANY, genes, memory))
+            return 1;
+        for (int d = 0; d < MANY; d++)
+            EC_CHECK(memcmp(chip + d * VALUES, memory + d * VALUES,
+                            (VALUES - FAR_VALUES) * sizeof *chip) == 0,
+                     "scene %zu: design %d has other bits than with its fields in memory", i, d);
     }
     return 0;
 }
@@ -301,6 +339,7 @@ const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
                                  {"fdtd/dispersive", test_dispersive},
                                  {"fdtd/periodic", test_periodic},
                                  {"fdtd/conformal", test_conformal},
+                                 {"fdtd/on_chip", test_on_chip},
                                  {"fdtd/far", test_far},
                                  {"fdtd/far_double", test_far_double},
                                  {NULL, NULL}};

@@ -111,6 +111,7 @@ bench_fdtd *bench_fdtd_create(ec_backend *backend, const bench_fdtd_case *what)
     c.n_frequencies = 2;
     c.max_steps = what->steps;
     c.decay_db = INFINITY;
+    c.off_chip = what->off_chip;
     check(ec_fdtd_call(f->graph, &c, &call));
     const ec_expr s = ec_fdtd_value(f->graph, call, &(ec_fdtd_what){.output = EC_FDTD_IMPEDANCE});
     check(s);

@@ -12,6 +12,7 @@ typedef struct bench_fdtd_case {
     int32_t domains;   /* beside each other */
     int32_t steps;     /* of a run */
     int32_t materials; /* boxes of so many materials; 0: a microstrip over a board, with a source */
+    bool off_chip;     /* fields in memory */
 } bench_fdtd_case;
 
 /* A failure ends the program. */

@@ -1358,6 +1358,32 @@ static void case_fdtd(bench *b, const char *name, bench_fdtd_case what)
     printf("    built in %.3g ms a domain\n", 1e3 * built / what.domains);
 }
 
+static void cases_fdtd(bench *b)
+{
+    static const struct {
+        const char *name;
+        bench_fdtd_case what;
+    } cases[] = {{"128 of 100x100x25 metal walls", {{100, 100, 25}, 0, 128, 1024, 0, false}},
+                 {"one of 100x100x25 metal walls", {{100, 100, 25}, 0, 1, 4096, 0, false}},
+                 {"128 of 116x116x41 8 absorbing layers", {{116, 116, 41}, 8, 128, 512, 0, false}},
+                 {"16 of 32x32x32 metal walls", {{32, 32, 32}, 0, 16, 4096, 0, false}},
+                 {"one of 32x32x32 metal walls", {{32, 32, 32}, 0, 1, 4096, 0, false}},
+                 {"one of 256^3 metal walls", {{256, 256, 256}, 0, 1, 512, 16, false}},
+                 {"one of 256^3 8 absorbing layers", {{256, 256, 256}, 8, 1, 512, 16, false}},
+                 {"one of 512^3 8 absorbing layers", {{512, 512, 512}, 8, 1, 256, 16, false}}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bench_fdtd_case what = cases[i].what;
+        char name[96];
+        snprintf(name, sizeof name, "fdtd %s", cases[i].name);
+        case_fdtd(b, name, what);
+        what.off_chip = true;
+        snprintf(name, sizeof name, "fdtd %s, off chip", cases[i].name);
+        if (b->be->is_cuda && what.n[0] < 200)
+            case_fdtd(b, name, what);
+    }
+}
+
 int main(int argc, char **argv)
 {
     bench b = {0};
@@ -1440,20 +1466,7 @@ int main(int argc, char **argv)
     cases_nufft(&b);
     cases_rays(&b);
     cases_paths(&b);
-    case_fdtd(&b, "fdtd 128 of 100x100x25 metal walls",
-              (bench_fdtd_case){{100, 100, 25}, 0, 128, 1024, 0});
-    case_fdtd(&b, "fdtd one of 100x100x25 metal walls",
-              (bench_fdtd_case){{100, 100, 25}, 0, 1, 4096, 0});
-    case_fdtd(&b, "fdtd 128 of 116x116x41 8 absorbing layers",
-              (bench_fdtd_case){{116, 116, 41}, 8, 128, 512, 0});
-    case_fdtd(&b, "fdtd 16 of 32x32x32 metal walls",
-              (bench_fdtd_case){{32, 32, 32}, 0, 16, 4096, 0});
-    case_fdtd(&b, "fdtd one of 256^3 metal walls",
-              (bench_fdtd_case){{256, 256, 256}, 0, 1, 512, 16});
-    case_fdtd(&b, "fdtd one of 256^3 8 absorbing layers",
-              (bench_fdtd_case){{256, 256, 256}, 8, 1, 512, 16});
-    case_fdtd(&b, "fdtd one of 512^3 8 absorbing layers",
-              (bench_fdtd_case){{512, 512, 512}, 8, 1, 256, 16});
+    cases_fdtd(&b);
     if (wanted(&b, "mimo cylinder and plate"))
         bench_mimo(b.be, false, b.be->is_cuda ? 1000 : 128);
     if (wanted(&b, "mimo furnished room"))
