@@ -18,7 +18,13 @@
 #include "fdtd_kernels.h"
 #include "fdtd_quads.cuh"
 
-enum { WARP = 32, MOST_WARPS = 24, MOST_TURNS = 4, REDUCE = 256 };
+enum { WARP = 32, REDUCE = 256 };
+
+/* Warps of a block at most: absorbing terms want more registers. */
+static constexpr int most_warps(bool pml)
+{
+    return pml ? 20 : 22;
+}
 
 /* A source, a branch, a term of this block: where its element is in the block's fields. */
 typedef struct chip_source {
@@ -37,10 +43,11 @@ typedef struct chip_term {
     int32_t at, of; /* of the domain's terms, those of H first */
 } chip_term;
 
-/* A thread's four at one of its turns: line o of its block, counted from the one that comes first, x from
- * 4 quad, z k; p: k rows of quads and quad, or beyond the line's positions. */
+/* A thread's four of a line: x from 4 quad, z k; p: k rows of quads and quad, or beyond the line's
+ * positions. line: the first one of its block's that it has, behind the last: none. */
 typedef struct place {
-    int o, quad, k, p;
+    int line, quad, k, p;
+    int slab_x, slab_z; /* in the absorbing terms, -1: in none */
 } place;
 
 /* Shared memory of a block, before the inverse spacings and the fields. */
@@ -58,47 +65,70 @@ chip_room;
 
 static_assert(sizeof(ec_fdtd_domain) % sizeof(uint64_t) == 0, "copied by eight bytes");
 
-/* Floats for an axis' inverse spacings. */
-static __host__ __device__ int room_of_axis(const ec_fdtd_shape &s, int lines, int axis)
+extern __shared__ float4 chip_memory[];
+
+static __device__ __forceinline__ chip_room *room_of()
 {
-    return ((axis == 0 ? s.pitch : axis == 1 ? lines : s.n[2] + 1) + 3) / 4 * 4;
+    return (chip_room *)chip_memory;
 }
 
-/* What a thread knows of its block's slab. */
+/* Tables of an axis, behind the room: of E, then H inverse spacings and both numbers of the absorbing terms, of all
+ * x, of the slab's y, of all z. */
+enum { INVERSE, ABSORB_B, ABSORB_C, TABLES };
+
+static __host__ __device__ __forceinline__ int in_tables(const ec_fdtd_shape &s, int lines,
+                                                         int axis)
+{
+    return (axis > 0 ? s.pitch : 0) + (axis > 1 ? (lines + 3) / 4 * 4 : 0) +
+           (axis > 2 ? (s.n[2] + 4) / 4 * 4 : 0);
+}
+
+/* What is the same for all threads of a block. */
 typedef struct slab {
-    const ec_fdtd_domain *d;
-    /* [E, H] inverse spacings of x, of the slab's y, of z, each by whole fours */
-    float *id[2][3];
-    float *field;  /* [6][lines][positions] fours */
+    int table;     /* floats of a side's table */
+    int field;     /* floats before the fields [6][lines][positions] fours */
     int component; /* floats from one to the next */
     int line;      /* the same, of lines */
     int quads;     /* a row */
     int positions; /* a line */
     int parts;     /* warps a line */
     int first, n;  /* lines it has */
-    int lane;
+    float h;       /* H's coefficient where nothing is magnetic */
 } slab;
 
-static __device__ uint32_t acquire(const uint32_t *from)
+static __device__ __forceinline__ float *table_of(const ec_fdtd_shape &s, const slab &b, int lines,
+                                                  int side, int which, int axis)
+{
+    return (float *)(chip_memory + sizeof(chip_room) / sizeof *chip_memory) +
+           (side * TABLES + which) * b.table + in_tables(s, lines, axis);
+}
+
+static __device__ __forceinline__ float *field_of(const slab &b, int at)
+{
+    return (float *)chip_memory + b.field + at;
+}
+
+/* A count of another block. What was written before it counted is read past the first cache (load4_far),
+ * by instructions behind this one: so nothing in that cache needs to go, as an acquiring load has it. */
+static __device__ uint32_t count_of(const uint32_t *from)
 {
     uint32_t x;
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(from) : "memory");
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(x) : "l"(from) : "memory");
     return x;
 }
 
-/* All lanes: what the others wrote before they counted is there then. */
-static __device__ void wait_for(const uint32_t *count, uint32_t wanted, int lane)
+/* All lanes. */
+static __device__ void wait_for(const uint32_t *count, uint32_t wanted)
 {
-    if (lane == 0)
-        while (acquire(count) < wanted)
-            ;
+    while (count_of(count) < wanted)
+        ;
     __syncwarp();
 }
 
-static __device__ void count_up(uint32_t *count, int lane)
+static __device__ void count_up(uint32_t *count)
 {
     __syncwarp();
-    if (lane == 0)
+    if (threadIdx.x % WARP == 0)
         asm volatile("red.release.gpu.global.add.u32 [%0], %1;" : : "l"(count), "r"(1u) : "memory");
 }
 
@@ -126,8 +156,9 @@ static __device__ int32_t place_in(const ec_fdtd_shape &s, const slab &b, int64_
 }
 
 /* The domains of this block's team, in their order: every n_teams-th of those that have steps to do. */
-static __device__ void choose_domains(const ec_fdtd_steps_args &args, int team, chip_room *room)
+static __device__ void choose_domains(const ec_fdtd_steps_args &args, int team)
 {
+    chip_room *room = room_of();
     const int lane = (int)threadIdx.x % WARP, teams = args.chip.teams;
 
     if (threadIdx.x < WARP) {
@@ -147,31 +178,34 @@ static __device__ void choose_domains(const ec_fdtd_steps_args &args, int team, 
     __syncthreads();
 }
 
-/* The domain itself and its spacings. */
-static __device__ void take_domain(const ec_fdtd_shape &s, const slab &b,
-                                   const ec_fdtd_domain *domain, chip_room *room)
+/* The domain itself and its tables. */
+static __device__ void take_domain(const ec_fdtd_shape &s, const slab &b, int lines,
+                                   const ec_fdtd_domain *domain)
 {
     const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
+    ec_fdtd_domain *d = &room_of()->now;
 
     for (int i = thread; i < (int)(sizeof *domain / sizeof(uint64_t)); i += threads)
-        ((uint64_t *)&room->now)[i] = ((const uint64_t *)domain)[i];
+        ((uint64_t *)d)[i] = ((const uint64_t *)domain)[i];
     __syncthreads();
-    const ec_fdtd_domain *d = &room->now;
-    for (int side = 0; side < 2; side++) {
-        const void *const *id = side ? d->id_h : d->id_e;
-        for (int i = thread; i < s.pitch; i += threads)
-            b.id[side][0][i] = ((const float *)id[0])[i];
-        for (int i = thread; i < b.n; i += threads)
-            b.id[side][1][i] = ((const float *)id[1])[b.first + i];
-        for (int i = thread; i <= s.n[2]; i += threads)
-            b.id[side][2][i] = ((const float *)id[2])[i];
-    }
+    for (int side = 0; side < 2; side++)
+        for (int axis = 0; axis < 3; axis++) {
+            const float *from[TABLES] = {(const float *)(side ? d->id_h : d->id_e)[axis],
+                                         (const float *)(side ? d->bh : d->be)[axis],
+                                         (const float *)(side ? d->ch : d->ce)[axis]};
+            const int n = axis == 0 ? s.pitch : axis == 1 ? b.n : s.n[2] + 1;
+            for (int which = 0; which < TABLES; which++)
+                for (int i = thread; i < n; i += threads)
+                    table_of(s, b, lines, side, which, axis)[i] =
+                        from[which][axis == 1 ? b.first + i : i];
+        }
 }
 
 /* What of a domain's lists lies in this block. */
-static __device__ void choose_parts(const ec_fdtd_shape &s, const slab &b, chip_room *room)
+static __device__ void choose_parts(const ec_fdtd_shape &s, const slab &b)
 {
-    const ec_fdtd_domain *d = b.d;
+    chip_room *room = room_of();
+    const ec_fdtd_domain *d = &room->now;
     const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
 
     if (thread == 0)
@@ -206,120 +240,146 @@ static __device__ void choose_parts(const ec_fdtd_shape &s, const slab &b, chip_
     __syncthreads();
 }
 
-/* Of an element four's neighbours along x: the nearer one of the next, or last, lane. */
-static __device__ float next_x(const float *at, const four &q, int lane)
+/* An element four's neighbour along x, ahead or behind: of the lane beside, or from shared memory. */
+static __device__ __forceinline__ float next_x(const float *at, const four &q)
 {
     const float x = __shfl_down_sync(0xffffffffu, q.v[0], 1);
-    return lane == WARP - 1 ? at[4] : x;
+    return threadIdx.x % WARP == WARP - 1 ? at[4] : x;
 }
 
-static __device__ float last_x(const float *at, const four &q, int lane)
+static __device__ __forceinline__ float last_x(const float *at, const four &q)
 {
     const float x = __shfl_up_sync(0xffffffffu, q.v[3], 1);
-    return lane == 0 ? at[-1] : x;
+    return threadIdx.x % WARP == 0 ? at[-1] : x;
 }
 
-/* H at a place of line l. `beyond`: Ex, then Ez of the line behind the slab's last one, or NULL for zeros;
- * publish: where Hx, then Hz go, or NULL. */
-template <bool pml>
-static __device__ __forceinline__ void h_line(const ec_fdtd_shape &s, const slab &b, int l,
-                                              const place &w, const float4 *beyond, float4 *publish)
+static __device__ __forceinline__ four slope(const four &u1, const four &u0, float id)
 {
-    const four zero = all4(0);
-    const bool is_there = w.p < b.positions, top = w.k >= s.n[2];
-    float *ex = b.field + l * b.line + 4 * (is_there ? w.p : b.positions - 1);
-    float *ey = ex + b.component, *ez = ey + b.component, *h = ez + b.component;
-    const ec_fdtd_domain *d = b.d;
+    return slope(u1, u0, all4(id));
+}
 
-    const four x0 = load4(ex), y0 = load4(ey), z0 = load4(ez);
-    const four x1 = top ? zero : load4(ex + s.pitch), y1 = top ? zero : load4(ey + s.pitch);
-    four xj = zero, zj = zero;
-    if (l + 1 < b.n) {
-        xj = load4(ex + b.line);
-        zj = load4(ez + b.line);
-    } else if (beyond && is_there) {
-        xj = load4_far(beyond + w.p);
-        zj = load4_far(beyond + b.positions + w.p);
-    }
-    const four yi = four{{y0.v[1], y0.v[2], y0.v[3], next_x(ey, y0, b.lane)}};
-    const four zi = four{{z0.v[1], z0.v[2], z0.v[3], next_x(ez, z0, b.lane)}};
-    if (!is_there)
-        return;
-    const int j = b.first + l, i = 4 * w.quad;
-    const four ix = load4(b.id[1][0] + i), iy = all4(b.id[1][1][l]), dz = all4(b.id[1][2][w.k]);
-    const int slab_x = pml && s.slab[0] ? ec_fdtd_slab(&s, 0, i) : -1;
-    const int slab_z = pml && s.slab[2] ? ec_fdtd_slab(&s, 2, w.k) : -1;
-    const quad q = {d, 0, i, j, 0, 0, pml && s.slab[1] ? ec_fdtd_slab(&s, 1, j) : -1};
-    const float *hb = (const float *)d->hb;
-    const int64_t component = s.plane * (s.n[2] + 1), at = ec_fdtd_at(&s, i, j, w.k);
-    const four u[3] = {slope(zj, z0, iy), slope(x1, x0, dz), slope(yi, y0, ix)};
-    const four v[3] = {slope(y1, y0, dz), slope(zi, z0, ix), slope(xj, x0, iy)};
+/* What a side reads, of the other one: fours at the place, at its neighbours along z, y and x, and inverse spacings. */
+typedef struct reads {
+    four x, y, z;
+    four xk, yk;
+    four xj, zj;
+    four yi, zi;
+    four ix;
+    float iy, iz;
+} reads;
+
+/* The differences of component t, as update() of fdtd_kernels.cu has them; ahead: H's. */
+static __device__ __forceinline__ void curl(const reads &r, int t, bool ahead, four *u, four *v)
+{
+    const four &a = t == 0 ? r.zj : t == 1 ? r.xk : r.yi, &a0 = t == 0 ? r.z : t == 1 ? r.x : r.y;
+    const four &c = t == 0 ? r.yk : t == 1 ? r.zi : r.xj, &c0 = t == 0 ? r.y : t == 1 ? r.z : r.x;
+
+    *u = t == 2 ? slope(ahead ? a : a0, ahead ? a0 : a, r.ix)
+                : slope(ahead ? a : a0, ahead ? a0 : a, t == 0 ? r.iy : r.iz);
+    *v = t == 1 ? slope(ahead ? c : c0, ahead ? c0 : c, r.ix)
+                : slope(ahead ? c : c0, ahead ? c0 : c, t == 0 ? r.iz : r.iy);
+}
+
+/* The terms of component t along both other axes. */
+static __device__ __forceinline__ void absorb(const ec_fdtd_shape &s, const slab &b, int lines,
+                                              int side, int t, int l, const place &w,
+                                              const four &cb, const four &u, const four &v, four *f)
+{
+    const int j = b.first + l;
+
 #pragma unroll
-    for (int t = 0; t < 3; t++) {
-        float *f = h + t * b.component;
-        const four ha = hb ? load4((const float *)d->ha + t * component + at) : all4(1);
-        const four hw = hb ? load4(hb + t * component + at) : all4((float)d->h);
-        const four r = advance4<pml>(s, q, 1, t, w.k, slab_x, slab_z, ha, hw, u[t], v[t], load4(f));
-        store4(f, r);
-        if (publish && t != 1)
-            store4_far(publish + (t ? b.positions : 0) + w.p, r);
+    for (int other = 1; other < 3; other++) {
+        const int axis = (t + other) % 3, in = axis == 0 ? 4 * w.quad : axis == 1 ? l : w.k;
+        const int slab = axis == 0   ? w.slab_x
+                         : axis == 2 ? w.slab_z
+                         : s.slab[1] ? ec_fdtd_slab(&s, 1, j)
+                                     : -1;
+        if (slab < 0)
+            continue;
+        const float *pb = table_of(s, b, lines, side, ABSORB_B, axis) + in;
+        const float *pc = table_of(s, b, lines, side, ABSORB_C, axis) + in;
+        absorb4(psi_of(s, room_of()->now.psi, side, axis, 2 - other, 4 * w.quad, j, w.k, slab),
+                axis == 0 ? load4(pb) : all4(*pb), axis == 0 ? load4(pc) : all4(*pc),
+                other == 1 ? 1 : -1, cb, other == 1 ? u : v, f);
     }
 }
 
-/* The same of E; index: of its pairs, where there are such. */
-template <bool pml>
+/* H (side 1) or E at a place of line l. index: of the pairs of E. beside: on entry, x and z of the line
+ * that comes before it in this pass, if `carried`, else of `beyond` (see chip_steps), or zeros;
+ * then those of this one. publish: where x and z that it becomes go, or NULL. */
+template <bool pml, bool plain>
 static __device__ __forceinline__ void
-e_line(const ec_fdtd_shape &s, const slab &b, const chip_room *room, int l, const place &w,
-       const uint32_t *index, const float4 *beyond, float4 *publish)
+do_line(const ec_fdtd_shape &s, const slab &b, int lines, int side, int l, const place &w,
+        const uint32_t *index, bool carried, const float4 *beyond, float4 *publish,
+        four (&beside)[2])
 {
     const four zero = all4(0);
-    const bool is_there = w.p < b.positions, low = w.k == 0;
-    float *e = b.field + l * b.line + 4 * (is_there ? w.p : b.positions - 1);
-    const float *hx = e + 3 * b.component, *hy = hx + b.component, *hz = hy + b.component;
-    const ec_fdtd_domain *d = b.d;
+    const bool is_there = w.p < b.positions;
+    const ec_fdtd_domain *d = &room_of()->now;
+    const float *from = field_of(b, (side ? 0 : 3 * b.component) + l * b.line +
+                                        4 * (is_there ? w.p : b.positions - 1));
+    const bool ends = side ? w.k >= s.n[2] : w.k == 0;
+    const int over = side ? s.pitch : -s.pitch, other = side ? l + 1 : l - 1;
+    reads r;
 
-    const four x1 = load4(hx), y1 = load4(hy), z1 = load4(hz);
-    const four x0 = low ? zero : load4(hx - s.pitch), y0 = low ? zero : load4(hy - s.pitch);
-    four xj = zero, zj = zero;
-    if (l > 0) {
-        xj = load4(hx - b.line);
-        zj = load4(hz - b.line);
-    } else if (beyond && is_there) {
-        xj = load4_far(beyond + w.p);
-        zj = load4_far(beyond + b.positions + w.p);
+    r.x = load4(from);
+    r.y = load4(from + b.component);
+    r.z = load4(from + 2 * b.component);
+    r.xk = ends ? zero : load4(from + over);
+    r.yk = ends ? zero : load4(from + b.component + over);
+    r.xj = r.zj = zero;
+    if (carried) {
+        r.xj = beside[0];
+        r.zj = beside[1];
+    } else if (beyond) {
+        if (is_there) {
+            r.xj = load4_far(beyond + w.p);
+            r.zj = load4_far(beyond + b.positions + w.p);
+        }
+    } else if (other >= 0 && other < b.n) {
+        r.xj = load4(from + (other - l) * b.line);
+        r.zj = load4(from + 2 * b.component + (other - l) * b.line);
     }
-    const float yl = last_x(hy, y1, b.lane), zl = last_x(hz, z1, b.lane);
-    const four yi = four{{w.quad == 0 ? 0 : yl, y1.v[0], y1.v[1], y1.v[2]}};
-    const four zi = four{{w.quad == 0 ? 0 : zl, z1.v[0], z1.v[1], z1.v[2]}};
+    beside[0] = r.x;
+    beside[1] = r.z;
+    if (side) {
+        r.yi = four{{r.y.v[1], r.y.v[2], r.y.v[3], next_x(from + b.component, r.y)}};
+        r.zi = four{{r.z.v[1], r.z.v[2], r.z.v[3], next_x(from + 2 * b.component, r.z)}};
+    } else {
+        const float y = last_x(from + b.component, r.y);
+        const float z = last_x(from + 2 * b.component, r.z);
+        r.yi = four{{w.quad == 0 ? 0 : y, r.y.v[0], r.y.v[1], r.y.v[2]}};
+        r.zi = four{{w.quad == 0 ? 0 : z, r.z.v[0], r.z.v[1], r.z.v[2]}};
+    }
     if (!is_there)
         return;
-    const int j = b.first + l, i = 4 * w.quad;
-    const four ix = load4(b.id[0][0] + i), iy = all4(b.id[0][1][l]), dz = all4(b.id[0][2][w.k]);
-    const int slab_x = pml && s.slab[0] ? ec_fdtd_slab(&s, 0, i) : -1;
-    const int slab_z = pml && s.slab[2] ? ec_fdtd_slab(&s, 2, w.k) : -1;
-    const quad q = {d, 0, i, j, 0, 0, pml && s.slab[1] ? ec_fdtd_slab(&s, 1, j) : -1};
-    const int64_t component = s.plane * (s.n[2] + 1), at = ec_fdtd_at(&s, i, j, w.k);
-    const four u[3] = {slope(z1, zj, iy), slope(x1, x0, dz), slope(y1, yi, ix)};
-    const four v[3] = {slope(y1, y0, dz), slope(z1, zi, ix), slope(x1, xj, iy)};
+    r.ix = load4(table_of(s, b, lines, side, INVERSE, 0) + 4 * w.quad);
+    r.iy = table_of(s, b, lines, side, INVERSE, 1)[l];
+    r.iz = table_of(s, b, lines, side, INVERSE, 2)[w.k];
+    float *to = field_of(b, (side ? 3 * b.component : 0) + l * b.line + 4 * w.p);
+    const int64_t component = s.plane * (s.n[2] + 1);
+    const int64_t at = plain ? 0 : ec_fdtd_at(&s, 4 * w.quad, b.first + l, w.k);
 #pragma unroll
     for (int t = 0; t < 3; t++) {
-        float *f = e + t * b.component;
-        four ea, eb;
-        if (d->index) {
+        four u, v, ca = all4(1), cb = all4(b.h);
+        if (!side && (plain || d->index)) {
 #pragma unroll
             for (int m = 0; m < 4; m++) {
-                const float2 ab = room->pair[index[t] >> (8 * m) & 255];
-                ea.v[m] = ab.x;
-                eb.v[m] = ab.y;
+                const float2 ab = room_of()->pair[index[t] >> (8 * m) & 255];
+                ca.v[m] = ab.x;
+                cb.v[m] = ab.y;
             }
-        } else {
-            ea = load4((const float *)d->a + t * component + at);
-            eb = load4((const float *)d->b + t * component + at);
+        } else if (!plain && (!side || d->hb)) {
+            ca = load4((const float *)(side ? d->ha : d->a) + t * component + at);
+            cb = load4((const float *)(side ? d->hb : d->b) + t * component + at);
         }
-        const four r = advance4<pml>(s, q, 0, t, w.k, slab_x, slab_z, ea, eb, u[t], v[t], load4(f));
-        store4(f, r);
+        curl(r, t, side, &u, &v);
+        four f = advance4(ca, cb, u, v, load4(to + t * b.component));
+        if (pml)
+            absorb(s, b, lines, side, t, l, w, cb, u, v, &f);
+        store4(to + t * b.component, f);
         if (publish && t != 1)
-            store4_far(publish + (t ? b.positions : 0) + w.p, r);
+            store4_far(publish + (t ? b.positions : 0) + w.p, f);
     }
 }
 
@@ -332,9 +392,9 @@ static __device__ void move_fields(const ec_fdtd_shape &s, const slab &b, bool b
         const int c = e / line, l = (e - c * line) / b.positions,
                   p = e - c * line - l * b.positions;
         const int k = p / b.quads;
-        float *there = (float *)b.d->field + c * s.field + (k + 1) * s.plane +
+        float *there = (float *)room_of()->now.field + c * s.field + (k + 1) * s.plane +
                        (int64_t)(b.first + l) * s.pitch + 4 * (p - k * b.quads);
-        float *here = b.field + c * b.component + l * b.line + 4 * p;
+        float *here = field_of(b, c * b.component + l * b.line + 4 * p);
         if (back)
             store4(there, load4(here));
         else
@@ -343,167 +403,169 @@ static __device__ void move_fields(const ec_fdtd_shape &s, const slab &b, bool b
 }
 
 /* Sources, then branches, then what the terms see: between barriers, by blocks that have some. */
-static __device__ void do_parts(const slab &b, chip_room *room, double wave, bool driven,
-                                float *seen)
+static __device__ void do_parts(const slab &b, double wave, bool driven, float *seen)
 {
-    const ec_fdtd_domain *d = b.d;
+    chip_room *room = room_of();
     const int thread = (int)threadIdx.x, threads = (int)blockDim.x;
 
     if (driven && room->n_sources > 0) {
         for (int i = thread; i < room->n_sources; i += threads) {
             const chip_source q = room->source[i];
-            b.field[q.at] = b.field[q.at] + q.b * (float)(q.scale * wave);
+            float *f = field_of(b, q.at);
+            *f = *f + q.b * (float)(q.scale * wave);
         }
         __syncthreads();
     }
     if (room->n_branches > 0) {
         for (int i = thread; i < room->n_branches; i += threads) {
             chip_branch *q = room->branch + i;
-            b.field[q->at] = (float)ec_fdtd_branch_step(d->branch + q->of, q->state,
-                                                        (double)b.field[q->at], q->b);
+            float *f = field_of(b, q->at);
+            *f = (float)ec_fdtd_branch_step(room->now.branch + q->of, q->state, (double)*f, q->b);
         }
         __syncthreads();
     }
     for (int i = thread; i < room->n_terms; i += threads)
-        seen[room->term[i].of] = b.field[room->term[i].at];
+        seen[room->term[i].of] = *field_of(b, room->term[i].at);
+}
+
+/* Lines that blocks show each other: Hx, Hz of the last one of a block, then Ex, Ez of its first. */
+static __device__ __forceinline__ float4 *halo_of(const ec_fdtd_steps_args &args, const slab &b,
+                                                  int block, int side)
+{
+    return (float4 *)args.chip.halo + (int64_t)(block * 4 + (side ? 0 : 2)) * b.positions;
+}
+
+static __device__ __forceinline__ uint32_t *flag_of(const ec_fdtd_steps_args &args, int block,
+                                                    int side)
+{
+    return args.chip.flag + 2 * block + side;
 }
 
 /* The slab's first line of E for the block before. */
-static __device__ void publish_e(const slab &b, float4 *to, uint32_t *flag)
+static __device__ void publish_e(const ec_fdtd_steps_args &args, const slab &b)
 {
+    float4 *to = halo_of(args, b, (int)blockIdx.x, 0);
+    const int lane = (int)threadIdx.x % WARP;
+
     for (int part = (int)threadIdx.x / WARP; part < b.parts; part += (int)blockDim.x / WARP) {
-        const int p = part * WARP + b.lane;
+        const int p = part * WARP + lane;
         if (p < b.positions) {
-            store4_far(to + p, load4(b.field + 4 * p));
-            store4_far(to + b.positions + p, load4(b.field + 2 * b.component + 4 * p));
+            store4_far(to + p, load4(field_of(b, 4 * p)));
+            store4_far(to + b.positions + p, load4(field_of(b, 2 * b.component + 4 * p)));
         }
-        count_up(flag, b.lane);
+        count_up(flag_of(args, (int)blockIdx.x, 0));
     }
 }
 
-/* The first of a thread's turns becomes its last: registers cannot be chosen by a loop's counter. */
-template <int turns> static __device__ __forceinline__ void turn(uint32_t (&x)[turns])
-{
-    const uint32_t first = x[0];
-#pragma unroll
-    for (int r = 0; r + 1 < turns; r++)
-        x[r] = x[r + 1];
-    x[turns - 1] = first;
-}
-
-static __device__ __forceinline__ place unpack(const slab &b, uint32_t packed)
-{
-    const int quad = (int)(packed & 0xfff), k = (int)(packed >> 12 & 0xfff);
-
-    return place{(int)(packed >> 24), quad, k, k * b.quads + quad};
-}
-
-template <bool pml, int turns>
-static __global__ void __launch_bounds__(WARP *MOST_WARPS, 1)
+/* The warps of a block are groups with `share` of its lines each; a warp has `each` parts of these, all lines of
+ * one part after another, so that it has what it needs of the line before at hand. plain: all domains have
+ * indices of pairs and nothing magnetic. */
+template <bool pml, bool plain, int each, int share>
+static __global__ void __launch_bounds__(WARP *most_warps(pml), 1)
     chip_steps(const __grid_constant__ ec_fdtd_steps_args args)
 {
-    extern __shared__ float4 memory[];
-    chip_room *room = (chip_room *)memory;
     const ec_fdtd_shape &s = args.shape;
     const ec_fdtd_chip &chip = args.chip;
-    const int team = (int)blockIdx.x / chip.blocks, block = (int)blockIdx.x - team * chip.blocks;
-    uint32_t where[turns], index[3][turns];
+    chip_room *room = room_of();
+    const ec_fdtd_domain *d = &room->now;
+    const int me = (int)blockIdx.x, team = me / chip.blocks, block = me - team * chip.blocks;
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    place where[each];
     slab b;
 
+    b.table = in_tables(s, chip.lines, 3);
+    b.field = (int)(sizeof *room / sizeof(float)) + 2 * TABLES * b.table;
     b.quads = s.pitch / 4;
     b.positions = b.quads * (s.n[2] + 1);
     b.parts = (b.positions + WARP - 1) / WARP;
     b.line = 4 * b.positions;
     b.component = chip.lines * b.line;
-    float *more = (float *)(memory + sizeof(chip_room) / sizeof *memory);
-    for (int side = 0; side < 2; side++)
-        for (int axis = 0; axis < 3; axis++) {
-            b.id[side][axis] = more;
-            more += room_of_axis(s, chip.lines, axis);
-        }
-    b.field = more;
-    b.d = &room->now;
     b.first = block * chip.lines;
     b.n = s.rows - b.first < chip.lines ? s.rows - b.first : chip.lines;
-    b.lane = (int)threadIdx.x % WARP;
+    const int across = chip.warps / chip.groups, group = warp / across;
 #pragma unroll
-    for (int r = 0; r < turns; r++) {
-        const int part = (int)threadIdx.x / WARP + r * ((int)blockDim.x / WARP);
-        const int o = part / b.parts, p = (part - o * b.parts) * WARP + b.lane;
-        where[r] = (uint32_t)(o << 24 | p / b.quads << 12 | p % b.quads);
+    for (int e = 0; e < each; e++) {
+        const int part = warp - group * across + e * across, p = part * WARP + lane;
+        where[e].p = p;
+        where[e].quad = p % b.quads;
+        where[e].k = p / b.quads;
+        where[e].line = part < b.parts ? group * share : chip.lines;
+        where[e].slab_x = s.slab[0] ? ec_fdtd_slab(&s, 0, 4 * where[e].quad) : -1;
+        where[e].slab_z = s.slab[2] ? ec_fdtd_slab(&s, 2, where[e].k) : -1;
     }
     const bool has_last = block > 0, has_next = block + 1 < chip.blocks;
-    /* Lines that blocks show each other: Hx, Hz of the last one, then Ex, Ez of the first. */
-    float4 *my_h = (float4 *)chip.halo + (int64_t)blockIdx.x * 4 * b.positions;
-    float4 *my_e = my_h + 2 * b.positions;
-    const float4 *last_h = has_last ? my_h - 4 * b.positions : NULL;
-    const float4 *next_e = has_next ? my_e + 4 * b.positions : NULL;
-    uint32_t *e_flag = chip.flag + 2 * blockIdx.x, *h_flag = e_flag + 1;
     uint32_t e_count = 0, h_count = 0; /* what the neighbours' flags come to */
 
-    choose_domains(args, team, room);
+    choose_domains(args, team);
     for (int m = 0; m < room->n_domains; m++) {
-        const ec_fdtd_domain *d = b.d;
-        take_domain(s, b, args.domain + room->domain[m], room);
-        choose_parts(s, b, room);
+        uint32_t index[each][share][3];
+        take_domain(s, b, chip.lines, args.domain + room->domain[m]);
+        b.h = (float)d->h;
+        choose_parts(s, b);
         move_fields(s, b, false);
 #pragma unroll
-        for (int r = 0; r < turns; r++) {
-            const place w = unpack(b, where[r]);
-            if (d->index && w.o < b.n && w.p < b.positions)
-                for (int t = 0; t < 3; t++)
-                    index[t][r] =
-                        *(const uint32_t *)(d->index + t * s.plane * (s.n[2] + 1) +
-                                            ec_fdtd_at(&s, 4 * w.quad, b.first + w.o, w.k));
-        }
+        for (int e = 0; e < each; e++)
+#pragma unroll
+            for (int t = 0; t < share; t++)
+                for (int c = 0; c < 3 && d->index; c++)
+                    if (where[e].line + t < b.n && where[e].p < b.positions)
+                        index[e][t][c] = *(const uint32_t *)(d->index + c * s.plane * (s.n[2] + 1) +
+                                                             ec_fdtd_at(&s, 4 * where[e].quad,
+                                                                        b.first + where[e].line + t,
+                                                                        where[e].k));
         const int end = args.first + args.count < d->steps ? args.first + args.count : d->steps;
         const bool has_parts = room->n_sources + room->n_branches + room->n_terms > 0;
+        four beside[2];
         __syncthreads();
-        publish_e(b, my_e, e_flag);
+        publish_e(args, b);
         e_count += (uint32_t)b.parts;
         for (int step = args.first; step < end; step++) {
             const bool driven = d->step + step < d->n_wave;
             const double wave = driven && has_parts ? d->wave[d->step + step] : 0;
-#pragma unroll 1
-            for (int r = 0; r < turns; r++) {
-                const place w = unpack(b, where[0]);
-                const bool shown = w.o == 0 && has_next;
-                turn<turns>(where);
-                if (w.o >= b.n)
-                    continue;
-                if (shown)
-                    wait_for(e_flag + 2, e_count, b.lane);
-                h_line<pml>(s, b, b.n - 1 - w.o, w, shown ? next_e : NULL, shown ? my_h : NULL);
-                if (shown)
-                    count_up(h_flag, b.lane);
+#pragma unroll
+            for (int e = 0; e < each; e++) {
+                bool carried = false;
+#pragma unroll
+                for (int t = share - 1; t >= 0; t--) {
+                    const int l = where[e].line + t;
+                    const bool edge = l == b.n - 1 && has_next;
+                    if (l >= b.n)
+                        continue;
+                    if (edge)
+                        wait_for(flag_of(args, me + 1, 0), e_count);
+                    do_line<pml, plain>(s, b, chip.lines, 1, l, where[e], NULL, carried,
+                                        edge ? halo_of(args, b, me + 1, 0) : NULL,
+                                        edge ? halo_of(args, b, me, 1) : NULL, beside);
+                    if (edge)
+                        count_up(flag_of(args, me, 1));
+                    carried = true;
+                }
             }
             e_count += (uint32_t)b.parts;
             h_count += (uint32_t)b.parts;
             __syncthreads();
-#pragma unroll 1
-            for (int r = 0; r < turns; r++) {
-                const place w = unpack(b, where[0]);
-                const uint32_t of[3] = {index[0][0], index[1][0], index[2][0]};
-                const bool needs = w.o == 0 && has_last, shown = needs && !has_parts;
-                turn<turns>(where);
-                turn<turns>(index[0]);
-                turn<turns>(index[1]);
-                turn<turns>(index[2]);
-                if (w.o >= b.n)
-                    continue;
-                if (needs)
-                    wait_for(h_flag - 2, h_count, b.lane);
-                e_line<pml>(s, b, room, w.o, w, of, needs ? last_h : NULL, shown ? my_e : NULL);
-                if (shown)
-                    count_up(e_flag, b.lane);
-            }
+#pragma unroll
+            for (int e = 0; e < each; e++)
+#pragma unroll
+                for (int t = 0; t < share; t++) {
+                    const int l = where[e].line + t;
+                    const bool edge = l == 0 && has_last, shows = edge && !has_parts;
+                    if (l >= b.n)
+                        continue;
+                    if (edge)
+                        wait_for(flag_of(args, me - 1, 1), h_count);
+                    do_line<pml, plain>(s, b, chip.lines, 0, l, where[e], index[e][t], t > 0,
+                                        edge ? halo_of(args, b, me - 1, 1) : NULL,
+                                        shows ? halo_of(args, b, me, 0) : NULL, beside);
+                    if (shows)
+                        count_up(flag_of(args, me, 0));
+                }
             __syncthreads();
             if (!has_parts)
                 continue;
-            do_parts(b, room, wave, driven,
-                     d->seen + (int64_t)step * (d->n_h_terms + d->n_e_terms));
+            do_parts(b, wave, driven, d->seen + (int64_t)step * (d->n_h_terms + d->n_e_terms));
             if (has_last)
-                publish_e(b, my_e, e_flag);
+                publish_e(args, b);
             __syncthreads();
         }
         move_fields(s, b, true);
@@ -545,17 +607,40 @@ static __global__ void __launch_bounds__(REDUCE)
 
 typedef void (*chip_kernel)(const ec_fdtd_steps_args);
 
-static chip_kernel kernel_of(bool pml, int turns)
+template <bool pml, bool plain> static chip_kernel kernel_of(int each, int share)
 {
-    static const chip_kernel all[2][MOST_TURNS] = {
-        {chip_steps<false, 1>, chip_steps<false, 2>, chip_steps<false, 3>, chip_steps<false, 4>},
-        {chip_steps<true, 1>, chip_steps<true, 2>, chip_steps<true, 3>, chip_steps<true, 4>}};
-    return all[pml][turns - 1];
+    switch (10 * each + share) {
+    case 11:
+        return chip_steps<pml, plain, 1, 1>;
+    case 12:
+        return chip_steps<pml, plain, 1, 2>;
+    case 13:
+        return chip_steps<pml, plain, 1, 3>;
+    case 14:
+        return chip_steps<pml, plain, 1, 4>;
+    case 21:
+        return chip_steps<pml, plain, 2, 1>;
+    case 22:
+        return chip_steps<pml, plain, 2, 2>;
+    case 31:
+        return chip_steps<pml, plain, 3, 1>;
+    default:
+        return NULL;
+    }
 }
 
-static bool absorbs(const ec_fdtd_shape *s)
+static bool absorbs(const ec_fdtd_shape &s)
 {
-    return s->slab[0] || s->slab[1] || s->slab[2];
+    return s.slab[0] || s.slab[1] || s.slab[2];
+}
+
+static chip_kernel kernel_of(const ec_fdtd_shape *s, const ec_fdtd_chip *c)
+{
+    if (absorbs(*s))
+        return c->plain ? kernel_of<true, true>(c->each, c->share)
+                        : kernel_of<true, false>(c->each, c->share);
+    return c->plain ? kernel_of<false, true>(c->each, c->share)
+                    : kernel_of<false, false>(c->each, c->share);
 }
 
 /* The number of lines a block for which the domains take the least time: passes of a slab's warps, and what a
@@ -567,6 +652,7 @@ extern "C" int ec_cuda_fdtd_chip(void *stream, const void *args, size_t lanes, s
     const int64_t positions = (int64_t)s->pitch / 4 * (s->n[2] + 1);
     const int64_t parts = (positions + WARP - 1) / WARP;
     const int beside = 24; /* what a step costs, in warps' passes */
+    const int warps = most_warps(absorbs(*s));
     int device = 0, processors = 0, most = 0, can = 0;
     int64_t best = INT64_MAX;
 
@@ -582,31 +668,39 @@ extern "C" int ec_cuda_fdtd_chip(void *stream, const void *args, size_t lanes, s
     if (error != cudaSuccess || !can)
         return (int)error;
     for (int lines = 1; lines <= s->rows; lines++) {
-        int64_t bytes = (int64_t)sizeof(chip_room) + 96 * lines * positions;
-        for (int axis = 0; axis < 3; axis++)
-            bytes += 2 * (int64_t)sizeof(float) * room_of_axis(*s, lines, axis);
+        const int64_t bytes = (int64_t)sizeof(chip_room) + 96 * lines * positions +
+                              2 * TABLES * (int64_t)sizeof(float) * in_tables(*s, (int)lines, 3);
+        /* Groups of warps, if a line's parts leave room for several; else several parts a warp. */
         const int64_t blocks = (s->rows + lines - 1) / lines, work = lines * parts;
-        if (bytes > most || work > MOST_WARPS * MOST_TURNS)
+        const int64_t each = (parts + warps - 1) / warps;
+        const int64_t across = (parts + each - 1) / each;
+        const int64_t room = warps / across < lines ? warps / across : lines;
+        const int64_t share = (lines + room - 1) / room, groups = (lines + share - 1) / share;
+        if (bytes > most)
             break;
-        if (blocks > processors)
+        ec_fdtd_chip c = *a->chip;
+        c.each = (int32_t)each;
+        c.share = (int32_t)share;
+        if (blocks > processors || !kernel_of(s, &c))
             continue;
         const int64_t teams = processors / blocks < a->domains ? processors / blocks : a->domains;
         const int64_t cost = (a->domains + teams - 1) / teams * (work + beside);
         if (cost >= best)
             continue;
         best = cost;
-        const int64_t turns = (work + MOST_WARPS - 1) / MOST_WARPS;
         a->chip->lines = lines;
         a->chip->blocks = (int32_t)blocks;
         a->chip->teams = (int32_t)teams;
-        a->chip->turns = (int32_t)turns;
-        a->chip->warps = (int32_t)((work + turns - 1) / turns);
+        a->chip->each = (int32_t)each;
+        a->chip->share = (int32_t)share;
+        a->chip->groups = (int32_t)groups;
+        a->chip->warps = (int32_t)(groups * across);
         a->chip->bytes = (int32_t)bytes;
     }
     *a->halo_bytes = (size_t)(processors * 4 * positions) * sizeof(float4);
     *a->flag_bytes = (size_t)(2 * processors) * sizeof(uint32_t);
     if (a->chip->lines > 0)
-        error = cudaFuncSetAttribute((const void *)kernel_of(absorbs(s), a->chip->turns),
+        error = cudaFuncSetAttribute((const void *)kernel_of(s, a->chip),
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, a->chip->bytes);
     return (int)error;
 }
@@ -631,7 +725,7 @@ extern "C" int ec_cuda_fdtd_chip_steps(void *stream, const void *args, size_t la
     cudaError_t error = cudaMemsetAsync(
         c->flag, 0, (size_t)(2 * c->teams * c->blocks) * sizeof *c->flag, (cudaStream_t)stream);
     if (error == cudaSuccess)
-        error = cudaLaunchKernelEx(&how, kernel_of(absorbs(&a->shape), c->turns), *a);
+        error = cudaLaunchKernelEx(&how, kernel_of(&a->shape, c), *a);
     if (error == cudaSuccess && a->n_probes > 0)
         chip_probes<<<dim3((unsigned)a->n, groups), REDUCE, 0, (cudaStream_t)stream>>>(*a);
     return error != cudaSuccess ? (int)error : (int)cudaPeekAtLastError();

@@ -134,7 +134,10 @@ typedef struct ec_fdtd_chip {
     int32_t blocks; /* a domain */
     int32_t teams;  /* of so many blocks, each at work on a domain */
     int32_t warps;  /* a block */
-    int32_t turns;  /* of a warp in a pass */
+    int32_t groups; /* of them, */
+    int32_t share;  /* for so many lines each */
+    int32_t each;   /* parts of a line that a warp has */
+    bool plain; /* all domains have indices of pairs and nothing magnetic: chosen by the caller */
     int32_t bytes;  /* of shared memory */
     void *halo;     /* 4 quads of each position of a line, a block */
     uint32_t *flag; /* [2 of each block] */

@@ -310,6 +310,13 @@ static void wave_pass_of(cudaStream_t stream, const ec_fdtd_steps_args *a, int32
 
 /* ---- float32: four neighbours along x a thread, in one load each -------------------------------- */
 
+typedef struct quad {
+    const ec_fdtd_domain *d;
+    int32_t at; /* in the plane */
+    int i, j, k0, k1;
+    int slab_y;
+} quad;
+
 static __device__ bool open_quad(const ec_fdtd_steps_args &a, int32_t step, int32_t height, quad *q)
 {
     const ec_fdtd_shape &s = a.shape;
@@ -327,12 +334,35 @@ static __device__ bool open_quad(const ec_fdtd_steps_args &a, int32_t step, int3
     return true;
 }
 
+static __device__ void absorb_quad(const ec_fdtd_shape &s, const quad &q, int side, int axis, int t,
+                                   int k, int slab, float sign, const four &b, const four &w,
+                                   four *f)
+{
+    const float *pb = (const float *)(side ? q.d->bh : q.d->be)[axis];
+    const float *pc = (const float *)(side ? q.d->ch : q.d->ce)[axis];
+    const int n = axis == 1 ? q.j : k;
+
+    absorb4(psi_of(s, q.d->psi, side, axis, t, q.i, q.j, k, slab),
+            axis == 0 ? load4(pb + q.i) : all4(pb[n]), axis == 0 ? load4(pc + q.i) : all4(pc[n]),
+            sign, b, w, f);
+}
+
 template <bool pml>
 static __device__ void update4(const ec_fdtd_shape &s, const quad &q, int side, int component,
                                int k, int slab_x, int slab_z, const four &a, const four &b,
-                               const four &u, const four &v, float *f)
+                               const four &u, const four &v, float *field)
 {
-    store4(f, advance4<pml>(s, q, side, component, k, slab_x, slab_z, a, b, u, v, load4(f)));
+    const int c1 = (component + 1) % 3, c2 = (component + 2) % 3;
+    four f = advance4(a, b, u, v, load4(field));
+
+    if (pml) {
+        const int slab[3] = {slab_x, q.slab_y, slab_z};
+        if (slab[c1] >= 0)
+            absorb_quad(s, q, side, c1, 1, k, slab[c1], 1, b, u, &f);
+        if (slab[c2] >= 0)
+            absorb_quad(s, q, side, c2, 0, k, slab[c2], -1, b, v, &f);
+    }
+    store4(field, f);
 }
 
 template <bool pml>

@@ -54,57 +54,39 @@ static inline __device__ four all4(float x)
     return four{{x, x, x, x}};
 }
 
-typedef struct quad {
-    const ec_fdtd_domain *d;
-    int32_t at; /* in the plane */
-    int i, j, k0, k1;
-    int slab_y;
-} quad;
-
-/* The absorbing term of four elements along an axis. */
-static inline __device__ void absorb4(const ec_fdtd_shape &s, const quad &q, int side, int axis,
-                                      int t, int k, int slab, float sign, const four &b,
-                                      const four &w, four *f)
+/* The absorbing term of component `axis` + 1 + t of E (side 0) or H along an axis, for the four elements at
+ * (i, j, k), which are number `slab` of that axis. */
+static inline __device__ float *psi_of(const ec_fdtd_shape &s, void *psi, int side, int axis, int t,
+                                       int i, int j, int k, int slab)
 {
-    const float *pb = (const float *)(side ? q.d->bh : q.d->be)[axis];
-    const float *pc = (const float *)(side ? q.d->ch : q.d->ce)[axis];
-    float *psi = (float *)q.d->psi + 2 * side * (s.memory[0] + s.memory[1] + s.memory[2]) +
-                 t * s.memory[axis] + (axis > 0 ? 2 * s.memory[0] : 0) +
-                 (axis > 1 ? 2 * s.memory[1] : 0);
-    const int n = axis == 1 ? q.j : k;
+    float *p = (float *)psi + 2 * side * (s.memory[0] + s.memory[1] + s.memory[2]) +
+               t * s.memory[axis] + (axis > 0 ? 2 * s.memory[0] : 0) +
+               (axis > 1 ? 2 * s.memory[1] : 0);
+    return p + (axis == 0   ? ((int64_t)k * s.rows + j) * s.slab[0] + slab
+                : axis == 1 ? ((int64_t)k * s.slab[1] + slab) * s.pitch + i
+                            : ((int64_t)slab * s.rows + j) * s.pitch + i);
+}
 
-    psi += axis == 0   ? ((int64_t)k * s.rows + q.j) * s.slab[0] + slab
-           : axis == 1 ? ((int64_t)k * s.slab[1] + slab) * s.pitch + q.i
-                       : ((int64_t)slab * s.rows + q.j) * s.pitch + q.i;
-    const four vb = axis == 0 ? load4(pb + q.i) : all4(pb[n]);
-    const four vc = axis == 0 ? load4(pc + q.i) : all4(pc[n]);
+/* Brings a term of four elements forward by their differences w and adds it to them. */
+static inline __device__ void absorb4(float *psi, const four &pb, const four &pc, float sign,
+                                      const four &b, const four &w, four *f)
+{
     four p = load4(psi);
 #pragma unroll
     for (int l = 0; l < 4; l++) {
-        p.v[l] = vb.v[l] * p.v[l] + vc.v[l] * w.v[l];
+        p.v[l] = pb.v[l] * p.v[l] + pc.v[l] * w.v[l];
         f->v[l] = f->v[l] + (sign * b.v[l]) * p.v[l];
     }
     store4(psi, p);
 }
 
-/* What four elements of a component become; f: what they are, u, v: as update(). */
-template <bool pml>
-static inline __device__ four advance4(const ec_fdtd_shape &s, const quad &q, int side,
-                                       int component, int k, int slab_x, int slab_z, const four &a,
-                                       const four &b, const four &u, const four &v, four f)
+/* What four elements become without absorbing terms; u, v: as update() of fdtd_kernels.cu has them. */
+static inline __device__ four advance4(const four &a, const four &b, const four &u, const four &v,
+                                       four f)
 {
-    const int c1 = (component + 1) % 3, c2 = (component + 2) % 3;
-
 #pragma unroll
     for (int l = 0; l < 4; l++)
         f.v[l] = a.v[l] * f.v[l] + b.v[l] * (u.v[l] - v.v[l]);
-    if (pml) {
-        const int slab[3] = {slab_x, q.slab_y, slab_z};
-        if (slab[c1] >= 0)
-            absorb4(s, q, side, c1, 1, k, slab[c1], 1, b, u, &f);
-        if (slab[c2] >= 0)
-            absorb4(s, q, side, c2, 0, k, slab[c2], -1, b, v, &f);
-    }
     return f;
 }
 

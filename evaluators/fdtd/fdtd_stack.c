@@ -297,7 +297,7 @@ static bool is_held(const ec_fdtd_domain *d)
 }
 
 /* How so many domains are held; s->chip.lines 0: not on the chip. */
-static int choose_chip(ec_fdtd_stack *s, int32_t domains)
+static int choose_chip(ec_fdtd_stack *s, int32_t domains, bool plain)
 {
     const ec_fdtd_chip before = s->chip;
     size_t halo = 0, flags = 0;
@@ -309,6 +309,7 @@ static int choose_chip(ec_fdtd_stack *s, int32_t domains)
     int status = EC_OK;
 
     s->chip.lines = 0;
+    s->chip.plain = plain;
     if (s->backend->is_cuda && may_be_held(s->setup, s->wants) && domains > 0)
         status = s->backend->ops->launch(s->backend, &ec_kernel_fdtd_chip, &args, 1, 1);
     if (status >= 0 && s->chip.lines > 0 && (status = reserve(s->backend, &s->halo, halo)) >= 0 &&
@@ -457,7 +458,7 @@ int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
     s->n_slots = n < 1 ? 1 : (int32_t)n;
     int status = create_slots(s);
     if (status >= 0)
-        status = choose_chip(s, s->n_slots);
+        status = choose_chip(s, s->n_slots, !setup->magnetic);
     if (status < 0) {
         ec_fdtd_stack_destroy(&s);
         return status;
@@ -930,14 +931,15 @@ static int advance(ec_fdtd_stack *s)
     int status;
 
     int32_t used = 0;
-    bool held = true;
+    bool held = true, plain = !setup->magnetic;
     for (int32_t i = 0; i < s->n_slots; i++) {
         const int64_t left = c->max_steps - s->domain[i].step;
         s->domain[i].steps = !s->slot[i].used ? 0 : left < LOOK ? (int32_t)left : LOOK;
         used += s->slot[i].used;
         held = held && (!s->slot[i].used || is_held(s->domain + i));
+        plain = plain && (!s->slot[i].used || s->slot[i].of->indexed);
     }
-    if ((status = choose_chip(s, held ? used : 0)) < 0 ||
+    if ((status = choose_chip(s, held ? used : 0, plain)) < 0 ||
         (status = backend->ops->upload(backend, s->domain_there, s->domain,
                                        n * sizeof *s->domain)) < 0 ||
         (s->n_pairs > 0 && (status = prepare_surfaces(s)) < 0) || (status = run_chunk(s)) < 0 ||

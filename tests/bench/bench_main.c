@@ -1378,7 +1378,7 @@ static void cases_fdtd(bench *b)
         snprintf(name, sizeof name, "fdtd %s", cases[i].name);
         case_fdtd(b, name, what);
         what.off_chip = true;
-        snprintf(name, sizeof name, "fdtd %s, off chip", cases[i].name);
+        snprintf(name, sizeof name, "fdtd off chip, %s", cases[i].name);
         if (b->be->is_cuda && what.n[0] < 200)
             case_fdtd(b, name, what);
     }
