@@ -42,6 +42,8 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
         for (int side = 0; side < 2; side++)
             s->layers[i][side] = ec_fdtd_line_layers(lines, i, side);
         s->periodic[i] = c->wall[i][0] == EC_FDTD_WALL_PERIODIC;
+        s->nodes[i] =
+            s->n[i] + (s->periodic[i] || c->wall[i][1] == EC_FDTD_WALL_PMC); /* PML ends in PEC */
         s->slab[i] = s->layers[i][0] + s->layers[i][1] + (s->layers[i][1] > 0);
     }
     s->pitch = (s->n[0] + 1 + 3) / 4 * 4; /* rows begin at 16 bytes */

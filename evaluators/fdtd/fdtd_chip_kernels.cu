@@ -18,13 +18,8 @@
 #include "fdtd_kernels.h"
 #include "fdtd_quads.cuh"
 
-enum { WARP = 32, REDUCE = 256 };
-
-/* Warps of a block at most: absorbing terms want more registers. */
-static constexpr int most_warps(bool pml)
-{
-    return pml ? 20 : 22;
-}
+/* 20 warps: five on each of a multiprocessor's four parts, with 96 registers a thread. */
+enum { WARP = 32, MOST_WARPS = 20, REDUCE = 256 };
 
 /* A source, a branch, a term of this block: where its element is in the block's fields. */
 typedef struct chip_source {
@@ -79,8 +74,8 @@ enum { INVERSE, ABSORB_B, ABSORB_C, TABLES };
 static __host__ __device__ __forceinline__ int in_tables(const ec_fdtd_shape &s, int lines,
                                                          int axis)
 {
-    return (axis > 0 ? s.pitch : 0) + (axis > 1 ? (lines + 3) / 4 * 4 : 0) +
-           (axis > 2 ? (s.n[2] + 4) / 4 * 4 : 0);
+    return (axis > 0 ? (s.nodes[0] + 3) / 4 * 4 : 0) + (axis > 1 ? (lines + 3) / 4 * 4 : 0) +
+           (axis > 2 ? (s.nodes[2] + 3) / 4 * 4 : 0);
 }
 
 /* What is the same for all threads of a block. */
@@ -143,16 +138,17 @@ static __device__ void store4_far(float4 *to, const four &q)
     __stcg(to, make_float4(q.v[0], q.v[1], q.v[2], q.v[3]));
 }
 
-/* Where an element of the domain is in the block's fields, -1: in another one's. */
+/* Where an element of the domain is in the block's fields, -1: in another one's, or where fields are 0. */
 static __device__ int32_t place_in(const ec_fdtd_shape &s, const slab &b, int64_t index)
 {
     const int c = (int)(index / s.field);
     const int64_t in = index - c * s.field - s.plane;
     const int k = (int)(in / s.plane), rest = (int)(in - k * s.plane);
-    const int j = rest / s.pitch, l = j - b.first;
+    const int j = rest / s.pitch, i = rest - j * s.pitch, l = j - b.first;
 
-    return l < 0 || l >= b.n ? -1
-                             : c * b.component + l * b.line + k * s.pitch + (rest - j * s.pitch);
+    return l < 0 || l >= b.n || k >= s.nodes[2] || i >= 4 * b.quads
+               ? -1
+               : c * b.component + l * b.line + 4 * k * b.quads + i;
 }
 
 /* The domains of this block's team, in their order: every n_teams-th of those that have steps to do. */
@@ -193,7 +189,7 @@ static __device__ void take_domain(const ec_fdtd_shape &s, const slab &b, int li
             const float *from[TABLES] = {(const float *)(side ? d->id_h : d->id_e)[axis],
                                          (const float *)(side ? d->bh : d->be)[axis],
                                          (const float *)(side ? d->ch : d->ce)[axis]};
-            const int n = axis == 0 ? s.pitch : axis == 1 ? b.n : s.n[2] + 1;
+            const int n = axis == 0 ? 4 * b.quads : axis == 1 ? b.n : s.nodes[2];
             for (int which = 0; which < TABLES; which++)
                 for (int i = thread; i < n; i += threads)
                     table_of(s, b, lines, side, which, axis)[i] =
@@ -318,8 +314,8 @@ do_line(const ec_fdtd_shape &s, const slab &b, int lines, int side, int l, const
     const ec_fdtd_domain *d = &room_of()->now;
     const float *from = field_of(b, (side ? 0 : 3 * b.component) + l * b.line +
                                         4 * (is_there ? w.p : b.positions - 1));
-    const bool ends = side ? w.k >= s.n[2] : w.k == 0;
-    const int over = side ? s.pitch : -s.pitch, other = side ? l + 1 : l - 1;
+    const bool ends = side ? w.k + 1 >= s.nodes[2] : w.k == 0;
+    const int over = (side ? 4 : -4) * b.quads, other = side ? l + 1 : l - 1;
     reads r;
 
     r.x = load4(from);
@@ -343,8 +339,11 @@ do_line(const ec_fdtd_shape &s, const slab &b, int lines, int side, int l, const
     beside[0] = r.x;
     beside[1] = r.z;
     if (side) {
-        r.yi = four{{r.y.v[1], r.y.v[2], r.y.v[3], next_x(from + b.component, r.y)}};
-        r.zi = four{{r.z.v[1], r.z.v[2], r.z.v[3], next_x(from + 2 * b.component, r.z)}};
+        const bool last = w.quad == b.quads - 1;
+        const float y = next_x(from + b.component, r.y);
+        const float z = next_x(from + 2 * b.component, r.z);
+        r.yi = four{{r.y.v[1], r.y.v[2], r.y.v[3], last ? 0 : y}};
+        r.zi = four{{r.z.v[1], r.z.v[2], r.z.v[3], last ? 0 : z}};
     } else {
         const float y = last_x(from + b.component, r.y);
         const float z = last_x(from + 2 * b.component, r.z);
@@ -461,7 +460,7 @@ static __device__ void publish_e(const ec_fdtd_steps_args &args, const slab &b)
  * one part after another, so that it has what it needs of the line before at hand. plain: all domains have
  * indices of pairs and nothing magnetic. */
 template <bool pml, bool plain, int each, int share>
-static __global__ void __launch_bounds__(WARP *most_warps(pml), 1)
+static __global__ void __launch_bounds__(WARP *MOST_WARPS, 1)
     chip_steps(const __grid_constant__ ec_fdtd_steps_args args)
 {
     const ec_fdtd_shape &s = args.shape;
@@ -475,13 +474,13 @@ static __global__ void __launch_bounds__(WARP *most_warps(pml), 1)
 
     b.table = in_tables(s, chip.lines, 3);
     b.field = (int)(sizeof *room / sizeof(float)) + 2 * TABLES * b.table;
-    b.quads = s.pitch / 4;
-    b.positions = b.quads * (s.n[2] + 1);
+    b.quads = (s.nodes[0] + 3) / 4;
+    b.positions = b.quads * s.nodes[2];
     b.parts = (b.positions + WARP - 1) / WARP;
     b.line = 4 * b.positions;
     b.component = chip.lines * b.line;
     b.first = block * chip.lines;
-    b.n = s.rows - b.first < chip.lines ? s.rows - b.first : chip.lines;
+    b.n = s.nodes[1] - b.first < chip.lines ? s.nodes[1] - b.first : chip.lines;
     const int across = chip.warps / chip.groups, group = warp / across;
 #pragma unroll
     for (int e = 0; e < each; e++) {
@@ -649,10 +648,9 @@ extern "C" int ec_cuda_fdtd_chip(void *stream, const void *args, size_t lanes, s
 {
     const ec_fdtd_chip_args *a = (const ec_fdtd_chip_args *)args;
     const ec_fdtd_shape *s = &a->shape;
-    const int64_t positions = (int64_t)s->pitch / 4 * (s->n[2] + 1);
+    const int64_t positions = (int64_t)((s->nodes[0] + 3) / 4) * s->nodes[2];
     const int64_t parts = (positions + WARP - 1) / WARP;
     const int beside = 24; /* what a step costs, in warps' passes */
-    const int warps = most_warps(absorbs(*s));
     int device = 0, processors = 0, most = 0, can = 0;
     int64_t best = INT64_MAX;
 
@@ -667,14 +665,14 @@ extern "C" int ec_cuda_fdtd_chip(void *stream, const void *args, size_t lanes, s
         error = cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, device);
     if (error != cudaSuccess || !can)
         return (int)error;
-    for (int lines = 1; lines <= s->rows; lines++) {
+    for (int lines = 1; lines <= s->nodes[1]; lines++) {
         const int64_t bytes = (int64_t)sizeof(chip_room) + 96 * lines * positions +
                               2 * TABLES * (int64_t)sizeof(float) * in_tables(*s, (int)lines, 3);
         /* Groups of warps, if a line's parts leave room for several; else several parts a warp. */
-        const int64_t blocks = (s->rows + lines - 1) / lines, work = lines * parts;
-        const int64_t each = (parts + warps - 1) / warps;
+        const int64_t blocks = (s->nodes[1] + lines - 1) / lines, work = lines * parts;
+        const int64_t each = (parts + MOST_WARPS - 1) / MOST_WARPS;
         const int64_t across = (parts + each - 1) / each;
-        const int64_t room = warps / across < lines ? warps / across : lines;
+        const int64_t room = MOST_WARPS / across < lines ? MOST_WARPS / across : lines;
         const int64_t share = (lines + room - 1) / room, groups = (lines + share - 1) / share;
         if (bytes > most)
             break;

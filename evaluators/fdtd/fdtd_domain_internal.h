@@ -43,6 +43,8 @@ typedef struct ec_fdtd_shape {
     int32_t along[2];
     int64_t memory[3];   /* elements of one absorbing term of an axis */
     int32_t periodic[3]; /* the last node of the axis is its first */
+    /* Nodes whose fields may differ from 0: n where the last one lies in an electric wall, else n + 1. */
+    int32_t nodes[3];
 } ec_fdtd_shape;
 
 /* One value of E that is driven by a current density: E += b[edge] * (scale * wave[step]). Sorted by

@@ -704,9 +704,11 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
     const size_t memory = ((size_t)b->n_dispersive + 2 * (size_t)b->n_parts) * s->real;
     const size_t terms = (size_t)(b->n_h_terms + b->n_e_terms);
     const bool may_hold = backend->is_cuda && may_be_held(setup, s->wants);
+    /* Terms in an electric wall stay 0. */
+    const size_t seen = may_hold && terms <= EC_FDTD_CHIP_TERMS ? terms * LOOK * sizeof(float) : 0;
     if ((status = send(backend, &p, &q->source)) < 0 ||
-        (may_hold && terms <= EC_FDTD_CHIP_TERMS &&
-         (status = reserve(backend, &q->seen, terms * LOOK * sizeof(float))) < 0) ||
+        (seen > 0 && ((status = reserve(backend, &q->seen, seen)) < 0 ||
+                      (status = backend->ops->fill(backend, q->seen.memory, 0, seen)) < 0)) ||
         (status = reserve(backend, &q->branch_state, states)) < 0 ||
         (states > 0 &&
          (status = backend->ops->fill(backend, q->branch_state.memory, 0, states)) < 0) ||
