@@ -22,7 +22,7 @@ EC_KERNEL_CUDA(fdtd_raster, ec_fdtd_raster_args, ec_fdtd_raster)
 EC_KERNEL_CUDA(fdtd_loads, ec_fdtd_raster_args, ec_fdtd_load_edges)
 EC_KERNEL_CUDA_BLOCK(fdtd_spectrum, ec_fdtd_spectrum_args, ec_fdtd_spectrum, 32)
 
-enum { BLOCK = 256, QUADS = 128 };
+enum { BLOCK = 256, QUADS = 128, MOST_LAUNCHES = 16384 };
 
 /* ---- steps -------------------------------------------------------------------------------------- */
 
@@ -47,11 +47,11 @@ static __device__ bool open_column(const ec_fdtd_steps_args &a, int32_t step, in
         return false;
     c->j = (int)(e / (uint32_t)s.pitch);
     c->i = (int)(e - (uint32_t)c->j * (uint32_t)s.pitch);
-    if (c->i > s.n[0])
+    if (c->i >= s.nodes[0] || c->j >= s.nodes[1])
         return false;
     c->at = e;
     c->k0 = (int)blockIdx.y * height;
-    c->k1 = c->k0 + height < s.n[2] + 1 ? c->k0 + height : s.n[2] + 1;
+    c->k1 = c->k0 + height < s.nodes[2] ? c->k0 + height : s.nodes[2];
     c->slab_x = s.slab[0] ? ec_fdtd_slab(&s, 0, c->i) : -1;
     c->slab_y = s.slab[1] ? ec_fdtd_slab(&s, 1, c->j) : -1;
     for (int side = 0; side < 2; side++)
@@ -317,19 +317,25 @@ typedef struct quad {
     int slab_y;
 } quad;
 
+/* Of a row, without those that are all in an electric wall. */
+static __host__ __device__ uint32_t quads_of(const ec_fdtd_shape &s)
+{
+    return (uint32_t)(s.nodes[0] + 3) / 4;
+}
+
 static __device__ bool open_quad(const ec_fdtd_steps_args &a, int32_t step, int32_t height, quad *q)
 {
     const ec_fdtd_shape &s = a.shape;
-    const uint32_t row = (uint32_t)s.pitch / 4, e = blockIdx.x * QUADS + threadIdx.x;
+    const uint32_t row = quads_of(s), e = blockIdx.x * QUADS + threadIdx.x;
 
     q->d = a.domain + blockIdx.z;
-    if (step >= q->d->steps || e >= row * (uint32_t)s.rows)
+    if (step >= q->d->steps || e >= row * (uint32_t)s.nodes[1])
         return false;
     q->j = (int)(e / row);
     q->i = 4 * (int)(e - (uint32_t)q->j * row);
-    q->at = 4 * (int32_t)e;
+    q->at = q->j * s.pitch + q->i;
     q->k0 = (int)blockIdx.y * height;
-    q->k1 = q->k0 + height < s.n[2] + 1 ? q->k0 + height : s.n[2] + 1;
+    q->k1 = q->k0 + height < s.nodes[2] ? q->k0 + height : s.nodes[2];
     q->slab_y = s.slab[1] ? ec_fdtd_slab(&s, 1, q->j) : -1;
     return true;
 }
@@ -475,7 +481,7 @@ static __global__ void __launch_bounds__(QUADS, 6)
 /* So many planes a thread that there are blocks enough, and few planes are read twice. */
 static int32_t column_height(const ec_fdtd_steps_args *a, int64_t blocks)
 {
-    const int32_t planes = a->shape.n[2] + 1;
+    const int32_t planes = a->shape.nodes[2];
     int32_t height = 32;
 
     while (height > 2 && blocks * a->n * ((planes + height - 1) / height) < 2112)
@@ -516,7 +522,8 @@ static void after_e(cudaStream_t stream, const ec_fdtd_steps_args *a, int32_t st
 
 static dim3 grid_of(const ec_fdtd_steps_args *a, int64_t blocks, int32_t height)
 {
-    return dim3((unsigned)blocks, (unsigned)((a->shape.n[2] + height) / height), (unsigned)a->n);
+    return dim3((unsigned)blocks, (unsigned)((a->shape.nodes[2] + height - 1) / height),
+                (unsigned)a->n);
 }
 
 static int run_steps_double(cudaStream_t stream, const ec_fdtd_steps_args *a)
@@ -538,7 +545,8 @@ static int run_steps_double(cudaStream_t stream, const ec_fdtd_steps_args *a)
 
 template <bool pml> static int run_steps_float(cudaStream_t stream, const ec_fdtd_steps_args *a)
 {
-    const int64_t blocks = (a->shape.plane / 4 + QUADS - 1) / QUADS;
+    const int64_t quads = (int64_t)quads_of(a->shape) * a->shape.nodes[1];
+    const int64_t blocks = (quads + QUADS - 1) / QUADS;
     const int32_t height = column_height(a, blocks);
     const dim3 grid = grid_of(a, blocks, height);
 
@@ -553,16 +561,50 @@ template <bool pml> static int run_steps_float(cudaStream_t stream, const ec_fdt
     return (int)cudaPeekAtLastError();
 }
 
-extern "C" int ec_cuda_fdtd_steps(void *stream, const void *args, size_t lanes, size_t ny)
+static int run_steps(cudaStream_t stream, const ec_fdtd_steps_args *a)
 {
-    const ec_fdtd_steps_args *a = (const ec_fdtd_steps_args *)args;
     const int32_t *slab = a->shape.slab;
 
-    (void)lanes, (void)ny;
     if (a->double_precision)
-        return run_steps_double((cudaStream_t)stream, a);
-    return slab[0] || slab[1] || slab[2] ? run_steps_float<true>((cudaStream_t)stream, a)
-                                         : run_steps_float<false>((cudaStream_t)stream, a);
+        return run_steps_double(stream, a);
+    return slab[0] || slab[1] || slab[2] ? run_steps_float<true>(stream, a)
+                                         : run_steps_float<false>(stream, a);
+}
+
+/* Domains that do all their steps before others begin, so that their fields stay in the second cache (they do in
+ * 45 % of it; at 60 % on an H100 the gain is half gone, at 85 % all); all, where not even two fit or the
+ * launches would be too many. */
+static int32_t cohort_of(const ec_fdtd_steps_args *a)
+{
+    const ec_fdtd_shape *s = &a->shape;
+    const int64_t real = a->double_precision ? sizeof(double) : sizeof(float);
+    const int64_t each = real * (6 * s->field + 4 * (s->memory[0] + s->memory[1] + s->memory[2])) +
+                         3 * s->plane * s->nodes[2] * (a->double_precision ? 2 * real : 1);
+    int device = 0, cache = 0;
+
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, device) != cudaSuccess)
+        return a->n;
+    const int64_t most = (int64_t)cache * 9 / 20 / each;
+    const int64_t cohorts = most > 0 ? (a->n + most - 1) / most : 1;
+    return most < 2 || cohorts * a->count > MOST_LAUNCHES
+               ? a->n
+               : (int32_t)((a->n + cohorts - 1) / cohorts);
+}
+
+extern "C" int ec_cuda_fdtd_steps(void *stream, const void *args, size_t lanes, size_t ny)
+{
+    ec_fdtd_steps_args a = *(const ec_fdtd_steps_args *)args;
+    const int32_t n = a.n, cohort = cohort_of(&a);
+    int status = 0;
+
+    (void)lanes, (void)ny;
+    for (int32_t first = 0; first < n && status == 0; first += cohort) {
+        a.n = n - first < cohort ? n - first : cohort;
+        status = run_steps((cudaStream_t)stream, &a);
+        a.domain += a.n;
+    }
+    return status;
 }
 
 /* ---- energy ------------------------------------------------------------------------------------- */

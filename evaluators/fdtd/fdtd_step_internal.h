@@ -86,7 +86,7 @@ static void NAME(absorb)(REAL *restrict f, const REAL *b, REAL h, REAL sign, REA
 /* Row (j, k) of component c of E (side 0) or H (side 1). */
 EC_FN void NAME(row)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, int c, int j, int k)
 {
-    const int c1 = (c + 1) % 3, c2 = (c + 2) % 3, n = s->n[0] + 1;
+    const int c1 = (c + 1) % 3, c2 = (c + 2) % 3, n = s->nodes[0];
     const int64_t stride[3] = {1, s->pitch, s->plane}, at = ec_fdtd_at(s, 0, j, k);
     const int place[3] = {0, j, k};
     REAL *f = p->f[side][c] + at;
@@ -165,7 +165,7 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
         const ec_fdtd_term *term = side ? d->h_term : d->e_term;
         const int32_t n_terms = side ? d->n_h_terms : d->n_e_terms;
         int32_t *next = side ? &at->h_term : &at->e_term;
-        for (int j = 0; j < s->rows; j++) { /* while its neighbours are in the nearest cache */
+        for (int j = 0; j < s->nodes[1]; j++) { /* while its neighbours are in the nearest cache */
             NAME(row)(s, p, side, 0, j, k);
             NAME(row)(s, p, side, 1, j, k);
             NAME(row)(s, p, side, 2, j, k);
@@ -206,7 +206,7 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
 /* A domain's steps, `together` of them following one another through its planes. */
 static void NAME(domain_steps)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d)
 {
-    const int planes = args->shape.n[2] + 1,
+    const int planes = args->shape.nodes[2],
               together = ec_fdtd_together(&args->shape, sizeof(REAL));
     ec_fdtd_cursor at[EC_FDTD_TOGETHER];
     NAME(fields) p;
@@ -229,7 +229,7 @@ static void NAME(domain_steps)(const ec_fdtd_steps_args *args, const ec_fdtd_dom
 static void NAME(domain_pipe)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
                               ec_fdtd_progress *done, int thread, int threads)
 {
-    const int planes = args->shape.n[2] + 1;
+    const int planes = args->shape.nodes[2];
     /* Around a periodic axis the first plane waits for the last one. */
     const int ahead = args->shape.periodic[2] ? planes : 2;
     NAME(fields) p;
