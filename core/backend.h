@@ -2,6 +2,10 @@
  * "cpu" is always there, "cuda:0" needs a build with CUDA and a device, "auto" takes CUDA if there
  * is a device and the CPU otherwise. A backend belongs to one thread at a time.
  *
+ * A list, "cuda:0,cuda:1", is its first backend with workers beside it: executors (executor.h) split
+ * populations over all of them, everything else happens on the first. Results are the same bits as
+ * with the first alone, if the cards are alike.
+ *
  * All work of a backend is ordered (one stream). launch, copy and fill may return before the work
  * is done; upload and download have finished with the host memory when they return; sync waits.
  * Results on one backend are the same bits for any number of threads.
@@ -18,10 +22,16 @@ EC_C_BEGIN
 typedef struct ec_backend ec_backend;
 typedef struct ec_capture ec_capture; /* a recorded sequence of launches (a CUDA graph) */
 typedef struct ec_fft ec_fft;
+typedef struct ec_worker ec_worker; /* a backend with a host thread of its own */
+
+enum { EC_WORKERS_MAX = 16 }; /* backends of a list */
+#define EC_BACKEND_NAMES "cpu, cuda, cuda:N, cuda:all, auto and lists like cuda:0,cuda:1"
 
 typedef struct ec_backend_info {
-    const char *name; /* "cpu", "cuda", "cuda:N" or "auto"; NULL is "auto" */
-    int threads;      /* CPU threads; 0 is all that the process may use (OMP_NUM_THREADS too) */
+    const char *name; /* "cpu", "cuda", "cuda:N" or "auto"; NULL is "auto". Several, all cpu or all
+                         CUDA, with commas between; "cuda:all" is all devices */
+    int threads;      /* CPU threads, shared by a list; 0 is all that the process may use
+                         (OMP_NUM_THREADS too) */
     const char *isa;  /* "v1", "v3", "v4" or NULL: ECITON_ISA, else the best the CPU has */
     ec_log *log;      /* may be NULL */
 } ec_backend_info;
@@ -72,14 +82,20 @@ struct ec_backend {
     void *stream;        /* cudaStream_t (CUDA) */
     int multiprocessors; /* CUDA */
     char name[16];       /* "cpu", "cuda:0" */
-    char device[128];    /* processor or card, as its vendor names it */
+    char device[128];    /* processor or card, as its vendor names it; of a list "2 x ..." */
+    ec_worker *worker[EC_WORKERS_MAX]; /* of a list: its second backend and those behind it */
+    int n_workers;
 };
 
-/* Whether a name is one that create knows: cpu, cuda, cuda:N, auto. */
+/* Whether a name is one that create knows: cpu, cuda, cuda:N, cuda:all, auto, or a list. */
 EC_API bool ec_backend_is_name(const char *name);
 /* ERR_BACKEND with a sentence when there is no such backend, no build support or no device. */
 EC_API int ec_backend_create(const ec_backend_info *info, ec_backend **backend);
 EC_API void ec_backend_destroy(ec_backend **backend);
+/* Backend i of a list, 0 being the handle itself; NULL behind the last one. */
+EC_API ec_backend *ec_backend_member(ec_backend *backend, int i);
+/* "cuda:0,cuda:1": the name that creates it again. */
+EC_API void ec_backend_list(ec_backend *backend, char *text, size_t size);
 
 /* Number of CUDA devices this build can use on this machine (0 without CUDA). */
 EC_API int ec_backend_cuda_count(void);

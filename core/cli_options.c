@@ -21,7 +21,9 @@ void ec_cli_usage(FILE *to)
         "  help [NOUN]           what scripts can say (--markdown: the whole reference)\n"
         "\n"
         "flags of run and check:\n"
-        "  --backend NAME     cpu, cuda, cuda:N or auto (default: CUDA where there is a device)\n"
+        "  --backend NAME     cpu, cuda, cuda:N or auto (default: CUDA where there is a device); "
+        "several\n"
+        "                     GPUs share the work: cuda:0,cuda:1 or cuda:all\n"
         "  --threads N        CPU threads (default: all)\n"
         "  --out DIR          folder for best.csv, history.csv, patterns and files of the script\n"
         "  --checkpoint SECONDS  time between two states of a search in DIR/state (default: 10; 0: "
@@ -109,8 +111,8 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
         return ec_cli_usage_error("%s needs a value%s", flag, "");
     if (strcmp(flag, "--backend") == 0) {
         if (!ec_backend_is_name(value))
-            return ec_cli_usage_error("--backend wants cpu, cuda, cuda:N or auto, got '%s'%s",
-                                      value, "");
+            return ec_cli_usage_error("--backend wants " EC_BACKEND_NAMES ", got '%s'%s", value,
+                                      "");
         o->backend = value;
     } else if (strcmp(flag, "--out") == 0) {
         o->out = value;

@@ -74,7 +74,7 @@ typedef struct run_state {
 } run_state;
 
 /* Keeps what the run was started with, for `eciton resume`. */
-static int begin_run(const ec_cli_options *o, const ec_backend *backend)
+static int begin_run(const ec_cli_options *o, ec_backend *backend)
 {
     char *script = realpath(o->script, NULL), *data = o->data ? realpath(o->data, NULL) : NULL;
     ec_run_file run = {.script = script ? script : (char *)o->script,
@@ -83,7 +83,7 @@ static int begin_run(const ec_cli_options *o, const ec_backend *backend)
                        .trust = o->trust,
                        .checkpoint_seconds = o->checkpoint_seconds};
     snprintf(run.version, sizeof run.version, "%s", EC_VERSION);
-    snprintf(run.backend, sizeof run.backend, "%s", backend->name);
+    ec_backend_list(backend, run.backend, sizeof run.backend);
     snprintf(run.isa, sizeof run.isa, "%s", backend->is_cuda ? "" : ec_isa_name(backend->isa));
     if (o->seed_given)
         snprintf(run.seed, sizeof run.seed, "%llu", (unsigned long long)o->seed);

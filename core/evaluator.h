@@ -46,9 +46,8 @@ typedef struct ec_call_output {
     ec_interval range;
 } ec_call_output;
 
-/* Asked on the calling thread while a run or a plan goes on: true ends a run with EC_STOPPED,
- * and what it has
- * written is of no use. */
+/* Asked on the calling thread while a run or a plan goes on (by several workers one after the
+ * other): true ends a run with EC_STOPPED, and what it has written is of no use. */
 typedef struct ec_interrupt {
     bool (*asked)(void *user);
     void *user;
@@ -73,7 +72,7 @@ typedef struct ec_plan_info {
 } ec_plan_info;
 
 typedef struct ec_exec {
-    size_t first_candidate; /* global index of candidate 0 of this run */
+    size_t first_candidate; /* index of candidate 0 of this run, of several workers in its part */
     const int32_t *stop;    /* device flag: non-zero turns the work into no-ops; may be NULL */
     bool status_undefined;  /* the n status bytes hold anything: write them instead of OR-ing into
                               them (only with EC_EVALUATOR_WRITES_STATUS; saves a launch) */

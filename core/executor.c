@@ -425,6 +425,7 @@ void ec_executor_destroy(ec_executor **executor)
         return;
     const ec_backend_ops *ops = x->backend->ops;
     ops->sync(x->backend);
+    ec_team_destroy(&x->team);
     for (int32_t i = 0; i < x->n_calls; i++) {
         ec_planned_call *pc = &x->call[i];
         if (pc->evaluator)
@@ -568,11 +569,18 @@ int ec_executor_create(ec_graph *graph, ec_backend *backend, const ec_executor_i
     ec_executor *x = calloc(1, sizeof *x);
     if (!x)
         return no_memory();
+    ec_executor_info own = *info;
     x->graph = graph;
     x->backend = backend;
-    x->log = info->log;
     x->output_array = calloc((size_t)info->n_outputs + 1, sizeof *x->output_array);
-    int status = x->output_array ? create(x, info) : no_memory();
+    int status = x->output_array ? EC_OK : no_memory();
+    if (status == EC_OK && backend->n_workers > 0 && info->max_candidates > 1)
+        status = ec_team_begin(x, &own);
+    x->log = own.log;
+    if (status == EC_OK)
+        status = create(x, &own);
+    if (status == EC_OK && x->team)
+        status = ec_team_complete(x->team, info);
     if (status != EC_OK) {
         ec_executor_destroy(&x);
         return status;
@@ -583,6 +591,13 @@ int ec_executor_create(ec_graph *graph, ec_backend *backend, const ec_executor_i
 
 int ec_executor_run(ec_executor *x, const ec_array *X, const ec_array *XG, const int32_t *group_map,
                     uint8_t *status, size_t n, size_t groups)
+{
+    return x->team ? ec_team_run(x->team, X, XG, group_map, status, n, groups)
+                   : ec_executor_run_alone(x, X, XG, group_map, status, n, groups);
+}
+
+int ec_executor_run_alone(ec_executor *x, const ec_array *X, const ec_array *XG,
+                          const int32_t *group_map, uint8_t *status, size_t n, size_t groups)
 {
     ec_backend *be = x->backend;
     if (n > x->max_candidates || groups > x->max_groups)
@@ -620,6 +635,8 @@ const ec_array *ec_executor_output(const ec_executor *x, int32_t i)
 
 bool ec_executor_capturable(const ec_executor *x)
 {
+    if (x->team && !ec_team_works_alone(x->team))
+        return false;
     for (int32_t i = 0; i < x->n_calls; i++) {
         uint32_t flags = x->call[i].call->def->flags;
         if (!(flags & EC_EVALUATOR_CAPTURABLE) || flags & EC_EVALUATOR_SELF_CHUNKING)

@@ -1,4 +1,5 @@
-/* executor.h: evaluates a set of outputs of a graph for a population on one backend.
+/* executor.h: evaluates a set of outputs of a graph for a population on one backend, or on all of
+ * a list of them: then evaluators' work is split by design and gathered on the first.
  *
  * Created once for (graph, outputs, backend, fidelity, largest population); run many times. The
  * population is cut into chunks that fit the memory budget; results do not depend on the cut.

@@ -1,5 +1,5 @@
 /* executor_internal.h: an executor's plan: values, steps and where everything lies. Built by
- * executor_plan.c, run by executor.c. */
+ * executor_plan.c, run by executor.c, by several workers with executor_team.c. */
 #ifndef EC_EXECUTOR_INTERNAL_H
 #define EC_EXECUTOR_INTERNAL_H
 
@@ -59,6 +59,8 @@ typedef struct ec_planned_call {
     ec_array **out_pointer;
 } ec_planned_call;
 
+typedef struct ec_team ec_team;
+
 struct ec_executor {
     ec_graph *graph;
     ec_backend *backend;
@@ -102,11 +104,27 @@ struct ec_executor {
     int32_t status_item; /* the call that writes the status bytes first; -1: they are filled */
     size_t local_bytes;
     size_t call_bytes_per_candidate, call_bytes_fixed;
+    ec_team *team; /* NULL on a backend without workers */
 };
 
 /* Values, items, steps, programs; after it everything but the chunk and addresses is known. */
 int ec_executor_plan(ec_executor *executor, const ec_executor_info *info);
 /* Grows an array by one; returns its new element, zeroed, or NULL. */
 void *ec_executor_push(void **array, int32_t *count, int32_t *capacity, size_t size);
+
+/* A run on the executor's own backend. */
+int ec_executor_run_alone(ec_executor *executor, const ec_array *X, const ec_array *XG,
+                          const int32_t *group_map, uint8_t *status, size_t n, size_t groups);
+
+/* executor_team.c. begin comes before the plan: what the evaluators are given takes its place in
+ * *info. complete comes behind it, with the info as it was, and makes the other workers' executors. */
+int ec_team_begin(ec_executor *executor, ec_executor_info *info);
+int ec_team_complete(ec_team *team, const ec_executor_info *info);
+void ec_team_destroy(ec_team **team);
+int ec_team_run(ec_team *team, const ec_array *X, const ec_array *XG, const int32_t *group_map,
+                uint8_t *status, size_t n, size_t groups);
+/* Whether runs are those of the first backend alone, now and later. */
+bool ec_team_works_alone(const ec_team *team);
+int ec_team_size(const ec_team *team);
 
 #endif

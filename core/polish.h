@@ -24,7 +24,8 @@ typedef struct ec_polish_info {
     int32_t *finished;       /* gets the number of designs that came to their end; may be NULL */
     volatile const int *interrupt;
     int32_t threads;    /* designs polished at the same time; 0: all processors */
-    const char *device; /* backend for batches of differences; NULL: the CPU */
+    const char *device; /* backend for batches of differences; of a list the designs' in turn; NULL:
+                           the CPU */
     /* of the local search on discrete genes */
     uint64_t seed;
     uint32_t round; /* another one for each call of a run: other random numbers */

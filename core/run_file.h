@@ -16,9 +16,10 @@ typedef struct ec_run_setting {
 
 typedef struct ec_run_file {
     char version[32];
-    char *script, *data;      /* absolute paths; data may be NULL */
-    char backend[16], isa[8]; /* as they were chosen: "cuda:0"; isa "" on CUDA */
-    char seed[24];            /* "" when none was given */
+    char *script, *data; /* absolute paths; data may be NULL */
+    char backend[160];   /* as it was chosen, with its workers: "cuda:0,cuda:1" */
+    char isa[8];         /* "" on CUDA */
+    char seed[24];       /* "" when none was given */
     bool quick, trust;
     double checkpoint_seconds;
     ec_run_setting *sets;

@@ -72,10 +72,10 @@ static size_t within_budget(const ec_solve_run *run, size_t n)
 
 int ec_solve_mark_failed(ec_solve_run *run, size_t n)
 {
-    const ec_worker *worker = &run->workers[0];
+    const ec_scorer *scorer = &run->scorer;
     ec_scores scores;
-    ec_solve_scores(run, worker, &scores);
-    ec_score_args args = {scores.cost, scores.violation, worker->status,
+    ec_solve_scores(run, scorer, &scores);
+    ec_score_args args = {scores.cost, scores.violation, scorer->status,
                           run->flag,   scores.ld,        (uint32_t)run->n_objectives};
 
     return run->backend->ops->launch(run->backend, &ec_kernel_score, &args, n, 1);
@@ -85,7 +85,7 @@ int ec_solve_mark_failed(ec_solve_run *run, size_t n)
  * candidates (a whole bucket) whatever the population. */
 static int enqueue(ec_solve_run *run, size_t lanes, size_t *n)
 {
-    ec_worker *worker = &run->workers[0];
+    ec_scorer *scorer = &run->scorer;
     ec_backend *backend = run->backend;
     ec_generation g = {.n = 0};
     size_t proposed = 0;
@@ -96,10 +96,10 @@ static int enqueue(ec_solve_run *run, size_t lanes, size_t *n)
         return status;
     size_t m = lanes > 0 ? lanes : *n;
     g.X.lanes = m;
-    ec_solve_choose_executor(run, worker);
+    ec_solve_choose_executor(run, scorer);
     run->messages.latest[0] = '\0'; /* what an evaluator says of its failure */
-    status = ec_executor_run(worker->ran, &g.X, run->groups > 0 ? &g.XG : NULL, g.group_map,
-                             worker->status, m, run->groups);
+    status = ec_executor_run(scorer->ran, &g.X, run->groups > 0 ? &g.XG : NULL, g.group_map,
+                             scorer->status, m, run->groups);
     if (status == EC_OK)
         status = ec_solve_mark_failed(run, m);
     if (status == EC_OK && lanes == 0 && ec_solve_watches_failures(run))
@@ -107,7 +107,7 @@ static int enqueue(ec_solve_run *run, size_t lanes, size_t *n)
     if (status != EC_OK)
         return status;
     ec_scores scores;
-    ec_solve_scores(run, worker, &scores);
+    ec_solve_scores(run, scorer, &scores);
     status = run->def->take(run->optimizer, &scores, *n);
     if (status == EC_OK)
         status = backend->ops->launch(backend, &ec_kernel_stop_rules, &run->rules, 1, 1);
@@ -179,7 +179,7 @@ static int generation(ec_solve_run *run)
     /* The next population is not above the last one, so this cannot pass the budget. */
     bool fixed = run->n > 0 && backend->ops->capture_begin && run->def->capturable &&
                  run->def->replayed && run->def->capturable(run->optimizer) &&
-                 ec_executor_capturable(run->workers[0].executor) &&
+                 ec_executor_capturable(run->scorer.executor) &&
                  within_budget(run, run->n) == run->n && !ec_solve_watches_failures(run);
     ec_capture *capture = fixed ? find_capture(run, lanes) : NULL;
     if (capture) {
@@ -425,7 +425,7 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
     if (status == EC_OK)
         status = ec_solve_build(&run, job, backend, info);
     if (status == EC_OK) {
-        ec_executor_describe(run.workers[0].executor, &stats);
+        ec_executor_describe(run.scorer.executor, &stats);
         check->population = run.max_population;
         check->chunk = stats.chunk;
         check->bytes_per_candidate = stats.bytes_per_candidate;

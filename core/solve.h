@@ -1,5 +1,5 @@
-/* solve.h: the solve loop: an optimizer proposes a population, workers evaluate it, the optimizer
- * takes the scores, until a stop rule holds. Stop rules are evaluated on the backend each
+/* solve.h: the solve loop: an optimizer proposes a population, the backend and its workers evaluate
+ * it, the optimizer takes the scores, until a stop rule holds. Stop rules are evaluated on the backend each
  * generation; the host looks every few generations or 0.25 s, mirrors the best and the history,
  * and so keeps them when a device is lost or the run is interrupted.
  *

@@ -283,7 +283,7 @@ done:
     return status;
 }
 
-static int worker_create(ec_solve_run *run, ec_worker *worker, ec_backend *backend)
+static int scorer_create(ec_solve_run *run, ec_scorer *scorer, ec_backend *backend)
 {
     ec_executor_info info = {
         .outputs = run->outputs,
@@ -298,22 +298,21 @@ static int worker_create(ec_solve_run *run, ec_worker *worker, ec_backend *backe
         .interrupt = &run->interrupt,
         .log = &run->messages.log,
     };
-    worker->backend = backend;
     run->planning = true;
-    int status = ec_executor_create(run->job->graph, backend, &info, &worker->executor);
+    int status = ec_executor_create(run->job->graph, backend, &info, &scorer->executor);
     run->planning = false;
     if (status == EC_OK)
         status =
-            backend->ops->alloc(backend, ec_lane_ld(run->max_population), (void **)&worker->status);
+            backend->ops->alloc(backend, ec_lane_ld(run->max_population), (void **)&scorer->status);
     if (status == EC_OK)
-        status = backend->ops->fill(backend, worker->status, 0, ec_lane_ld(run->max_population));
+        status = backend->ops->fill(backend, scorer->status, 0, ec_lane_ld(run->max_population));
     if (status != EC_OK)
         return status;
     if (run->n_slopes == 0)
         return EC_OK;
     info.n_outputs += run->n_slopes;
     run->planning = true;
-    status = ec_executor_create(run->job->graph, backend, &info, &worker->slopes);
+    status = ec_executor_create(run->job->graph, backend, &info, &scorer->slopes);
     run->planning = false;
     if (status == EC_ERR_NO_GRADIENT) /* evaluators look closer when they plan */
         return ec_solve_explain_gradient(run, "the objective and the constraints");
@@ -397,15 +396,15 @@ static ec_expr join_costs(ec_job *job)
 /* Small problems without evaluators: a generation is one launch. */
 static void build_fusion(ec_solve_run *run)
 {
-    ec_worker *worker = &run->workers[0];
+    ec_scorer *scorer = &run->scorer;
     ec_graph_args program;
 
     if (!run->def->fuse || !run->def->generations ||
-        !ec_executor_program(worker->executor, &program))
+        !ec_executor_program(scorer->executor, &program))
         return;
     ec_generation_info info = {.program = &program, .rules = &run->rules};
-    ec_solve_choose_executor(run, worker);
-    ec_solve_scores(run, worker, &info.scores);
+    ec_solve_choose_executor(run, scorer);
+    ec_solve_scores(run, scorer, &info.scores);
     info.scores.status = NULL; /* no evaluator gives one */
     run->fused = run->def->fuse(run->optimizer, &info);
 }
@@ -451,11 +450,7 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
         status = build_lists(run);
     if (status < 0)
         return status;
-    run->workers = (ec_worker *)calloc(1, sizeof *run->workers);
-    if (!run->workers)
-        return ec_fail(EC_ERR_MEMORY, "solve: no memory for the workers");
-    run->n_workers = 1;
-    status = worker_create(run, &run->workers[0], backend);
+    status = scorer_create(run, &run->scorer, backend);
     if (status == EC_OK)
         build_fusion(run);
     return status;
@@ -467,12 +462,9 @@ void ec_solve_release(ec_solve_run *run)
 
     for (size_t i = 0; i < run->n_captures; i++)
         backend->ops->capture_destroy(backend, &run->captures[i].capture);
-    for (size_t i = 0; i < run->n_workers; i++) {
-        ec_executor_destroy(&run->workers[i].executor);
-        ec_executor_destroy(&run->workers[i].slopes);
-        backend->ops->release(backend, run->workers[i].status);
-    }
-    free(run->workers);
+    ec_executor_destroy(&run->scorer.executor);
+    ec_executor_destroy(&run->scorer.slopes);
+    backend->ops->release(backend, run->scorer.status);
     if (run->optimizer)
         run->def->destroy(&run->optimizer);
     backend->ops->release(backend, run->flag);

@@ -79,9 +79,9 @@ static int outputs_fetch(ec_solve_run *run, outputs *o)
     int status = EC_OK;
 
     memset(o, 0, sizeof *o);
-    const ec_worker *worker = &run->workers[0];
-    for (int32_t i = 0; i < worker->n_ran && status == EC_OK; i++) {
-        const ec_array *array = ec_executor_output(worker->ran, i);
+    const ec_scorer *scorer = &run->scorer;
+    for (int32_t i = 0; i < scorer->n_ran && status == EC_OK; i++) {
+        const ec_array *array = ec_executor_output(scorer->ran, i);
         size_t bytes = array->elements * array->ld * sizeof(double);
         o->rows[i] = array->elements;
         o->ld = array->ld;
@@ -99,7 +99,7 @@ static int outputs_put(ec_solve_run *run, const outputs *o)
     int status = EC_OK;
 
     for (int32_t i = 0; i < o->n && status == EC_OK; i++) {
-        const ec_array *array = ec_executor_output(run->workers[0].ran, i);
+        const ec_array *array = ec_executor_output(run->scorer.ran, i);
         status = backend->ops->upload(backend, array->data, o->values[i],
                                       o->rows[i] * o->ld * sizeof(double));
     }
@@ -176,7 +176,7 @@ static int gather_failed(ec_solve_run *run, const ec_generation *g, const uint32
 static int retry(ec_solve_run *run, const ec_generation *g, uint8_t *bytes)
 {
     ec_backend *backend = run->backend;
-    ec_worker *worker = &run->workers[0];
+    ec_scorer *scorer = &run->scorer;
     uint32_t *failed = (uint32_t *)malloc(sizeof *failed * (g->n + 1));
     uint8_t *again = (uint8_t *)malloc(ec_lane_ld(g->n));
     int32_t *map = NULL;
@@ -195,12 +195,12 @@ static int retry(ec_solve_run *run, const ec_generation *g, uint8_t *bytes)
     if (status == EC_OK)
         status = gather_failed(run, g, failed, m, &X, &map);
     if (status == EC_OK)
-        status = ec_executor_run(worker->ran, &X, run->groups > 0 ? &g->XG : NULL, map,
-                                 worker->status, m, run->groups);
+        status = ec_executor_run(scorer->ran, &X, run->groups > 0 ? &g->XG : NULL, map,
+                                 scorer->status, m, run->groups);
     if (status == EC_OK)
         status = ec_solve_mark_failed(run, m);
     if (status == EC_OK)
-        status = backend->ops->download(backend, again, worker->status, m);
+        status = backend->ops->download(backend, again, scorer->status, m);
     if (status == EC_OK)
         status = outputs_fetch(run, &second);
     for (size_t k = 0; k < m && status == EC_OK; k++) {
@@ -311,7 +311,7 @@ int ec_solve_handle_failures(ec_solve_run *run, const ec_generation *g)
 {
     ec_backend *backend = run->backend;
     ec_failure_policy policy = run->info->on_failure;
-    uint8_t *status_bytes = run->workers[0].status;
+    uint8_t *status_bytes = run->scorer.status;
     uint8_t *bytes = (uint8_t *)malloc(g->n + 1);
 
     if (!bytes)

@@ -71,15 +71,14 @@ typedef struct ec_front_list {
     ec_front_progress progress;
 } ec_front_list;
 
-/* One device's share of the work. */
-typedef struct ec_worker {
-    ec_backend *backend;
+/* What scores a generation. */
+typedef struct ec_scorer {
     ec_executor *executor;
     ec_executor *slopes; /* the same outputs and the gradients; NULL: nobody wants them */
     ec_executor *ran;    /* of the two, the one of this generation, and its outputs */
     int32_t n_ran;
     uint8_t *status; /* of the candidates, on the backend */
-} ec_worker;
+} ec_scorer;
 
 typedef struct ec_captured {
     size_t lanes;
@@ -107,8 +106,7 @@ typedef struct ec_solve_run {
     ec_backend *backend;
     const ec_optimizer_def *def;
     ec_optimizer *optimizer;
-    ec_worker *workers;
-    size_t n_workers;
+    ec_scorer scorer;
     /* cost (of several objectives a list), violation, limits; then the gradients of the cost and of
      * the limits */
     ec_expr outputs[EC_OUTPUTS_MAX];
@@ -189,8 +187,8 @@ int ec_solve_add_gradients(ec_solve_run *run);
 int ec_solve_explain_gradient(const ec_solve_run *run, const char *what);
 /* The executor of a generation: with gradients where the method wants them; and where its scores
  * lie. */
-void ec_solve_choose_executor(const ec_solve_run *run, ec_worker *worker);
-void ec_solve_scores(const ec_solve_run *run, const ec_worker *worker, ec_scores *scores);
+void ec_solve_choose_executor(const ec_solve_run *run, ec_scorer *scorer);
+void ec_solve_scores(const ec_solve_run *run, const ec_scorer *scorer, ec_scores *scores);
 
 /* solve_look.c */
 bool ec_solve_is_kept(uint32_t generation);

@@ -209,30 +209,30 @@ int ec_solve_add_gradients(ec_solve_run *run)
 
 /* ---- of a generation ---- */
 
-void ec_solve_choose_executor(const ec_solve_run *run, ec_worker *worker)
+void ec_solve_choose_executor(const ec_solve_run *run, ec_scorer *scorer)
 {
     const ec_optimizer_def *def = run->def;
-    bool slopes = worker->slopes && (!def->wants_gradient || def->wants_gradient(run->optimizer));
+    bool slopes = scorer->slopes && (!def->wants_gradient || def->wants_gradient(run->optimizer));
 
-    worker->ran = slopes ? worker->slopes : worker->executor;
-    worker->n_ran = run->n_outputs + (slopes ? run->n_slopes : 0);
+    scorer->ran = slopes ? scorer->slopes : scorer->executor;
+    scorer->n_ran = run->n_outputs + (slopes ? run->n_slopes : 0);
 }
 
-static const double *rows_of(const ec_worker *worker, int32_t output)
+static const double *rows_of(const ec_scorer *scorer, int32_t output)
 {
-    return (const double *)ec_executor_output(worker->ran, output)->data;
+    return (const double *)ec_executor_output(scorer->ran, output)->data;
 }
 
-void ec_solve_scores(const ec_solve_run *run, const ec_worker *worker, ec_scores *scores)
+void ec_solve_scores(const ec_solve_run *run, const ec_scorer *scorer, ec_scores *scores)
 {
-    bool limits = run->n_limits > 0, slopes = worker->ran == worker->slopes;
+    bool limits = run->n_limits > 0, slopes = scorer->ran == scorer->slopes;
 
     memset(scores, 0, sizeof *scores);
-    scores->status = worker->status;
-    scores->ld = ec_executor_output(worker->ran, 0)->ld;
-    scores->cost = rows_of(worker, 0);
-    scores->violation = run->job->n_constraints > 0 ? rows_of(worker, 1) : NULL;
-    scores->limit = limits ? rows_of(worker, run->limit_output) : NULL;
-    scores->cost_gradient = slopes ? rows_of(worker, run->n_outputs) : NULL;
-    scores->limit_gradient = slopes && limits ? rows_of(worker, run->n_outputs + 1) : NULL;
+    scores->status = scorer->status;
+    scores->ld = ec_executor_output(scorer->ran, 0)->ld;
+    scores->cost = rows_of(scorer, 0);
+    scores->violation = run->job->n_constraints > 0 ? rows_of(scorer, 1) : NULL;
+    scores->limit = limits ? rows_of(scorer, run->limit_output) : NULL;
+    scores->cost_gradient = slopes ? rows_of(scorer, run->n_outputs) : NULL;
+    scores->limit_gradient = slopes && limits ? rows_of(scorer, run->n_outputs + 1) : NULL;
 }

@@ -123,6 +123,8 @@ static int polish(ec_solve_run *run, ec_backend *backend, double *designs, size_
     double start = ec_wall_seconds();
     bool out_of_time = false;
     int32_t finished = 0;
+    char devices[EC_WORKERS_MAX * sizeof backend->name];
+    ec_backend_list(backend, devices, sizeof devices);
     ec_polish_info info = {
         .max_evaluations = run->info->polish_evaluations,
         .seconds = polish_time(run),
@@ -130,7 +132,7 @@ static int polish(ec_solve_run *run, ec_backend *backend, double *designs, size_
         .finished = &finished,
         .interrupt = run->info->interrupt,
         .threads = backend->is_cuda ? 0 : backend->threads,
-        .device = backend->is_cuda ? backend->name : NULL,
+        .device = backend->is_cuda ? devices : NULL,
         .seed = run->result->seed,
         .memory_budget = run->info->memory_budget,
         .log = &run->messages.log,

@@ -482,6 +482,18 @@ static int polished_create(polished *d, ec_job *job, const double *genes, const 
                                                     : judge_create(&d->judge, job, log, 1, 1);
 }
 
+/* The k-th name of a list, from its start again behind the last. */
+static void device_of(const char *list, int32_t k, char *name, size_t size)
+{
+    const char *at = list;
+
+    for (; k > 0; k--) {
+        const char *comma = strchr(at, ',');
+        at = comma ? comma + 1 : list;
+    }
+    snprintf(name, size, "%.*s", (int)strcspn(at, ","), at);
+}
+
 /* Makes a problem whose slopes are differences anew on a device, which takes a batch of them at once;
  * where that has no room for it the problem stays on the CPU. */
 static int move_to_device(ec_job *job, polished *d, const char *device, ec_polish_notes *notes,
@@ -508,7 +520,7 @@ static int move_to_device(ec_job *job, polished *d, const char *device, ec_polis
 /* The next round's problems. One after another: each adds to the graph. Those that come after the
  * deadline are left out. */
 static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_notes *notes,
-                         int threads, const char *device, double deadline,
+                         int threads, const char *devices, double deadline,
                          polish_progress *progress, int32_t *n_active)
 {
     int32_t sharing = 0;
@@ -525,8 +537,11 @@ static int make_problems(ec_job *job, polished *designs, int32_t n, ec_polish_no
         tell(progress);
         int status =
             ec_polish_problem_create(job, d->backend, d->genes, d->margin, notes, &d->problem);
-        if (status >= 0 && device && !d->problem->gradients && d->backend->host_memory)
+        if (status >= 0 && devices && !d->problem->gradients && d->backend->host_memory) {
+            char device[16];
+            device_of(devices, i, device, sizeof device);
             status = move_to_device(job, d, device, notes, progress->log);
+        }
         if (status < 0)
             return status;
         if (!d->problem->gradients && !progress->differences)

@@ -123,7 +123,7 @@ if wanted section/cli "$@"; then
     cli set 2 "--set wants NAME=VALUE" run "$good" --set 3
     cli seed_too_large 2 "--seed wants a whole number from 0 to 9e15" run "$good" --seed 9007199254740992
     cli seed_largest 0 "feasible" run "$good" --json --seed 9000000000000000
-    cli backend 2 "--backend wants cpu, cuda, cuda:N or auto, got 'gpu'" run "$good" --backend gpu
+    cli backend 2 "--backend wants cpu, cuda, cuda:N, cuda:all, auto and lists like cuda:0,cuda:1, got 'gpu'" run "$good" --backend gpu
     cli backend_empty 2 "--backend needs a value" run "$good" --backend=
     cli out_empty 2 "--out needs a value" run "$good" --out=
     cli data 1 "there is no such folder" run "$good" --data "$work/nowhere"
@@ -317,9 +317,9 @@ if wanted section/interrupt "$@"; then
     interrupt interrupt_polish INT
     printf -- '-- expect: interrupted in the polish\n' >"$work/expected"
     report interrupt/polish $status 0 "$work/expected"
-    # also one that evaluates its best designs again
+    # also one that evaluates its best designs again, alone and by several workers
     interrupt interrupt_final TERM
-    interrupt interrupt_final INT
+    interrupt interrupt_final INT --backend cpu,cpu
     grep -q '"sll_db":null' "$work/output" || fail interrupt/final "there are final figures"
     # and a value that takes long
     "$program" run "$here/value_long.lua" >"$work/output" 2>&1 </dev/null &
@@ -427,6 +427,42 @@ if wanted section/resume "$@"; then
     status=$?
     printf -- '-- expect: holds no run\n' >"$work/expected"
     report resume/nothing $status 1 "$work/expected"
+fi
+
+# ---- several workers give the bits of one ----------------------------------------------------------------
+
+if wanted section/workers "$@"; then
+    script=$here/workers.lua
+    for list in cpu cpu,cpu cpu,cpu,cpu; do
+        "$program" run "$script" --backend $list --threads 3 >"$work/output" 2>&1 </dev/null
+        grep '^bits ' "$work/output" >"$work/again"
+        [ $list = cpu ] && cp "$work/again" "$work/bits"
+        if [ "$(wc -l <"$work/again")" -eq 5 ] && cmp -s "$work/bits" "$work/again" &&
+            { [ $list = cpu ] || grep -q "workers: $list (" "$work/output"; }; then
+            passed=$((passed + 1))
+        else
+            diff "$work/bits" "$work/again" >>"$work/output"
+            fail "workers/$list" "not the bits of one worker"
+        fi
+    done
+    # one that is killed goes on with as many, to the same bits
+    "$program" run "$script" --backend cpu,cpu --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
+    process=$!
+    waited=0
+    until [ -s "$work/out/state/search_1.state" ] || [ $waited -ge 200 ]; do
+        sleep 0.05
+        waited=$((waited + 1))
+    done
+    kill -KILL $process
+    wait $process 2>/dev/null
+    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    grep '^bits ' "$work/output" >"$work/again"
+    if grep -q 'workers: cpu,cpu (' "$work/output" && cmp -s "$work/bits" "$work/again"; then
+        passed=$((passed + 1))
+    else
+        diff "$work/bits" "$work/again" >>"$work/output"
+        fail workers/resume "a killed run does not go on to the same bits"
+    fi
 fi
 
 # ---- a sweep goes on where it was killed ---------------------------------------------------------------

@@ -81,7 +81,7 @@ static void test_names(void **unused)
     (void)unused;
     ec_backend *backend = NULL;
 
-    check_refused("opencl", 0, NULL, EC_ERR_BACKEND, "cpu, cuda, cuda:N and auto");
+    check_refused("opencl", 0, NULL, EC_ERR_BACKEND, EC_BACKEND_NAMES);
     check_refused("cuda:", 0, NULL, EC_ERR_BACKEND, "unknown");
     check_refused("cuda:1x", 0, NULL, EC_ERR_BACKEND, "unknown");
     check_refused("", 0, NULL, EC_ERR_BACKEND, "unknown");
