@@ -32,6 +32,7 @@ extern const ec_case ec_cases_matrix[];
 extern const ec_case ec_cases_mimo[];
 extern const ec_case ec_cases_mimo_shared[];
 extern const ec_case ec_cases_fdtd[];
+extern const ec_case ec_cases_workers[];
 
 /* Leaves a case with a message when the condition does not hold. */
 #define EC_CHECK(condition, ...)                                                                   \

@@ -331,6 +331,31 @@ static int test_far_double(ec_backend *backend)
     return compare(backend, &(scene){.far = true, .double_precision = true});
 }
 
+/* Two workers on the backend's own device. */
+static int test_workers(ec_backend *backend)
+{
+    const double genes[2 * DESIGNS] = {9 * mm, 2, 13.37 * mm, 3.3, 15 * mm, 4};
+    const scene scenes[] = {{0}, {.closed = true, .double_precision = true}, {.far = true}};
+    const size_t count = backend->is_cuda ? 3 : 2; /* far fields take a processor long */
+    ec_backend *two = NULL;
+    char list[64];
+
+    snprintf(list, sizeof list, "%s,%s", backend->name, backend->name);
+    const ec_backend_info info = {.name = list,
+                                  .isa = backend->is_cuda ? NULL : ec_isa_name(backend->isa)};
+    EC_CHECK_CALL(ec_backend_create(&info, &two));
+    for (size_t i = 0; i < count; i++) {
+        double alone[DESIGNS * VALUES] = {0}, split[DESIGNS * VALUES] = {0};
+        if (evaluate(backend, &scenes[i], DESIGNS, genes, alone) ||
+            evaluate(two, &scenes[i], DESIGNS, genes, split))
+            return 1;
+        EC_CHECK(memcmp(alone, split, sizeof alone) == 0,
+                 "scene %zu: two workers have other bits than one", i);
+    }
+    ec_backend_destroy(&two);
+    return 0;
+}
+
 const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
                                  {"fdtd/closed_double", test_closed},
                                  {"fdtd/magnetic", test_magnetic},
@@ -342,4 +367,5 @@ const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
                                  {"fdtd/on_chip", test_on_chip},
                                  {"fdtd/far", test_far},
                                  {"fdtd/far_double", test_far_double},
+                                 {"workers/fdtd", test_workers},
                                  {NULL, NULL}};

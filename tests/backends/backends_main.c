@@ -27,6 +27,7 @@
 #pragma weak ec_cases_mimo
 #pragma weak ec_cases_mimo_shared
 #pragma weak ec_cases_fdtd
+#pragma weak ec_cases_workers
 
 enum { GUARD_BYTES = 256, GUARD_BYTE = 0x5C, EMPTY_BYTE = 0xA5, SKIPPED = 77 };
 
@@ -156,12 +157,12 @@ static bool is_selected(const selection *chosen, const char *name)
 
 static void run_cases(selection *chosen, ec_backend *backend, const char *label)
 {
-    const ec_case *const lists[] = {ec_cases_ops,   ec_cases_math,         ec_cases_graph,
-                                    ec_cases_de,    ec_cases_solve,        ec_cases_array_pattern,
-                                    ec_cases_nufft, ec_cases_element,      ec_cases_array_weights,
-                                    ec_cases_aco,   ec_cases_bvh,          ec_cases_wavefront,
-                                    ec_cases_paths, ec_cases_small_matrix, ec_cases_matrix,
-                                    ec_cases_mimo,  ec_cases_mimo_shared,  ec_cases_fdtd};
+    const ec_case *const lists[] = {
+        ec_cases_ops,           ec_cases_math,          ec_cases_graph,  ec_cases_de,
+        ec_cases_solve,         ec_cases_array_pattern, ec_cases_nufft,  ec_cases_element,
+        ec_cases_array_weights, ec_cases_aco,           ec_cases_bvh,    ec_cases_wavefront,
+        ec_cases_paths,         ec_cases_small_matrix,  ec_cases_matrix, ec_cases_mimo,
+        ec_cases_mimo_shared,   ec_cases_fdtd,          ec_cases_workers};
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         for (const ec_case *one = lists[i]; one && one->name; one++) {

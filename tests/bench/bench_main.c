@@ -1384,6 +1384,49 @@ static void cases_fdtd(bench *b)
     }
 }
 
+/* A stack that is split over workers against one of them alone: those of the list that --backend
+ * names, else all devices, or two workers on the only one. */
+static void case_fdtd_workers(bench *b, const char *name, bench_fdtd_case what)
+{
+    double alone[REPEATS], split[REPEATS];
+    char list[256];
+    ec_backend_info info = {.name = list};
+    bench one = *b, all = *b;
+
+    if (!wanted(b, name))
+        return;
+    if (!b->be->is_cuda) {
+        what.domains = 4;
+        what.steps = 256;
+        info.threads = b->be->threads;
+        info.isa = ec_isa_name(b->be->isa);
+    }
+    if (b->be->n_workers > 0)
+        ec_backend_list(b->be, list, sizeof list);
+    else if (b->be->is_cuda && ec_backend_cuda_count() > 1)
+        snprintf(list, sizeof list, "cuda:all");
+    else
+        snprintf(list, sizeof list, "%s,%s", b->be->name, b->be->name);
+    check(ec_backend_create(&info, &all.be), list);
+    info.name = b->be->name;
+    check(ec_backend_create(&info, &one.be), info.name);
+    bench_fdtd *f = bench_fdtd_create(one.be, &what);
+    timed(&one, run_fdtd, f, alone);
+    bench_fdtd_destroy(&f);
+    f = bench_fdtd_create(all.be, &what);
+    timed(&all, run_fdtd, f, split);
+    bench_fdtd_destroy(&f);
+    const double cells =
+        (double)what.n[0] * what.n[1] * what.n[2] * (double)what.domains * (double)what.steps;
+    report(&all, name, "cells/s", cells, split, cells * 75 / b->copy / (all.be->n_workers + 1),
+           "bytes, of all");
+    ec_backend_list(all.be, list, sizeof list);
+    printf("    %s: %.3g s, %s alone %.3g s, %.2f times as fast\n", list, split[REPEATS / 2],
+           one.be->name, alone[REPEATS / 2], alone[REPEATS / 2] / split[REPEATS / 2]);
+    ec_backend_destroy(&all.be);
+    ec_backend_destroy(&one.be);
+}
+
 int main(int argc, char **argv)
 {
     bench b = {0};
@@ -1467,6 +1510,8 @@ int main(int argc, char **argv)
     cases_rays(&b);
     cases_paths(&b);
     cases_fdtd(&b);
+    case_fdtd_workers(&b, "fdtd workers 64 of 100x100x25",
+                      (bench_fdtd_case){{100, 100, 25}, 0, 64, 4096, 0, false});
     if (wanted(&b, "mimo cylinder and plate"))
         bench_mimo(b.be, false, b.be->is_cuda ? 1000 : 128);
     if (wanted(&b, "mimo furnished room"))
