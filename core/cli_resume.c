@@ -20,7 +20,8 @@ static int resume(const ec_run_file *run, ec_cli_options *o)
     o->n_sets = (int)run->n_sets;
     o->script = run->script;
     o->data = run->data;
-    o->backend = run->backend;
+    if (!o->backend)
+        o->backend = run->backend;
     o->isa = run->isa[0] ? run->isa : NULL;
     o->seed_given = run->seed[0] != 0;
     o->seed = strtoull(run->seed, NULL, 10);
@@ -31,11 +32,11 @@ static int resume(const ec_run_file *run, ec_cli_options *o)
     return ec_cli_run(o);
 }
 
-/* What a run was started with cannot be changed when it goes on. */
+/* What a run was started with cannot be changed when it goes on; of the backend its kind, which the
+ * states tell. */
 static const char *fixed_flag(const ec_cli_options *o)
 {
-    return o->backend              ? "--backend"
-           : o->data               ? "--data"
+    return o->data                 ? "--data"
            : o->out                ? "--out"
            : o->seed_given         ? "--seed"
            : o->n_sets             ? "--set"

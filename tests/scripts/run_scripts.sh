@@ -185,7 +185,7 @@ END
     cli help_options 0 "see also: link:capacity" help capacity
     cli help_materials 0 "0.1 to 100, 220 to 450 GHz" help materials
     cli help_methods 0 "NSGA-II: genetic algorithm for several objectives" help methods
-    cli help_resume 0 "eciton resume DIR [--threads N]" help resume
+    cli help_resume 0 "eciton resume DIR [--backend NAME]" help resume
     cli help_run 0 "usage: eciton COMMAND" help run
     cli help_units 0 "kHz, MHz, GHz" help units
     cli run_help 0 "usage: eciton COMMAND" run --help
@@ -445,7 +445,7 @@ if wanted section/workers "$@"; then
             fail "workers/$list" "not the bits of one worker"
         fi
     done
-    # one that is killed goes on with as many, to the same bits
+    # one that is killed goes on, with another number of them too, to the same bits
     "$program" run "$script" --backend cpu,cpu --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
     process=$!
     waited=0
@@ -455,9 +455,10 @@ if wanted section/workers "$@"; then
     done
     kill -KILL $process
     wait $process 2>/dev/null
-    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    grep -q '"backend":.*"cpu,cpu"' "$work/out/state/run.json" || fail workers/list "run.json has no list"
+    "$program" resume "$work/out" --backend cpu,cpu,cpu >"$work/output" 2>&1 </dev/null
     grep '^bits ' "$work/output" >"$work/again"
-    if grep -q 'workers: cpu,cpu (' "$work/output" && cmp -s "$work/bits" "$work/again"; then
+    if grep -q 'workers: cpu,cpu,cpu (' "$work/output" && cmp -s "$work/bits" "$work/again"; then
         passed=$((passed + 1))
     else
         diff "$work/bits" "$work/again" >>"$work/output"
