@@ -27,7 +27,7 @@ typedef enum ec_fidelity { EC_SEARCH, EC_FINAL, EC_REFINE } ec_fidelity;
 
 enum {
     EC_EVALUATOR_CAPTURABLE = 1,    /* fixed launches, no host round trip: may be captured */
-    EC_EVALUATOR_SELF_CHUNKING = 2, /* gets the whole population in one run */
+    EC_EVALUATOR_SELF_CHUNKING = 2, /* gets the whole population (a worker's part) in one run */
     EC_EVALUATOR_HAS_VJP = 4,       /* plan accepts mode EC_MODE_VJP */
     EC_EVALUATOR_WRITES_STATUS = 8, /* run heeds ec_exec.status_undefined */
     EC_EVALUATOR_USERS = 16 /* code of the user: on the caller's thread, never twice at once */

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From here on what a split costs is beside the point; and not even one run is tried alone. */
-static const double worth_a_split = 0.02, long_run = 1;
+/* Seconds of a run from which on what a split costs is beside the point. */
+static const double worth_a_split = 0.02;
 
 /* What a member's evaluators say in a run, written when all have ended. */
 typedef struct said {
@@ -576,7 +576,7 @@ static void note_trial(ec_team *t, bool split, double seconds, size_t n)
     if (t->trial > 0 && each < t->best[split])
         t->best[split] = each;
     t->trial++;
-    if (split && (seconds > long_run || (t->trial > 1 && seconds > worth_a_split)))
+    if (split && t->trial > 1 && seconds > worth_a_split)
         settle(t, true);
     else if (t->trial == TRIALS)
         settle(t, t->best[1] < t->best[0]);

@@ -62,7 +62,9 @@ for s in $steps; do
     scripts) # on the device, which `auto` chooses
         step scripts sh tests/scripts/run_scripts.sh $b/bin/eciton . resume good/aco good/over good/front \
             good/start good/sweep good/nlopt good/cmaes good/array_ good/elements \
-            good/patterns good/optimal good/coupled good/synthesis ;;
+            good/patterns good/optimal good/coupled good/synthesis
+        step workers env ECITON_WORKERS=cuda:0 sh tests/scripts/run_scripts.sh $b/bin/eciton . section/workers
+        ;;
     sanitize)
         # the hash over 1e7 arguments and large grids take too long under the sanitizer; the kernels of
         # one are in math/philox, those of the other in array/spread

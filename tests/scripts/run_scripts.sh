@@ -433,12 +433,13 @@ fi
 
 if wanted section/workers "$@"; then
     script=$here/workers.lua
-    for list in cpu cpu,cpu cpu,cpu,cpu; do
-        "$program" run "$script" --backend $list --threads 3 >"$work/output" 2>&1 </dev/null
+    one=${ECITON_WORKERS:-cpu} # or a GPU, as cuda:0
+    for list in $one $one,$one $one,$one,$one; do
+        "$program" run "$script" --backend "$list" --threads 3 >"$work/output" 2>&1 </dev/null
         grep '^bits ' "$work/output" >"$work/again"
-        [ $list = cpu ] && cp "$work/again" "$work/bits"
+        [ "$list" = "$one" ] && cp "$work/again" "$work/bits"
         if [ "$(wc -l <"$work/again")" -eq 5 ] && cmp -s "$work/bits" "$work/again" &&
-            { [ $list = cpu ] || grep -q "workers: $list (" "$work/output"; }; then
+            { [ "$list" = "$one" ] || grep -q "workers: $list (" "$work/output"; }; then
             passed=$((passed + 1))
         else
             diff "$work/bits" "$work/again" >>"$work/output"
@@ -446,7 +447,7 @@ if wanted section/workers "$@"; then
         fi
     done
     # one that is killed goes on, with another number of them too, to the same bits
-    "$program" run "$script" --backend cpu,cpu --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
+    "$program" run "$script" --backend "$one,$one" --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
     process=$!
     waited=0
     until [ -s "$work/out/state/search_1.state" ] || [ $waited -ge 200 ]; do
@@ -455,10 +456,10 @@ if wanted section/workers "$@"; then
     done
     kill -KILL $process
     wait $process 2>/dev/null
-    grep -q '"backend":.*"cpu,cpu"' "$work/out/state/run.json" || fail workers/list "run.json has no list"
-    "$program" resume "$work/out" --backend cpu,cpu,cpu >"$work/output" 2>&1 </dev/null
+    grep -q "\"backend\":.*\"$one,$one\"" "$work/out/state/run.json" || fail workers/list "run.json has no list"
+    "$program" resume "$work/out" --backend "$one,$one,$one" >"$work/output" 2>&1 </dev/null
     grep '^bits ' "$work/output" >"$work/again"
-    if grep -q 'workers: cpu,cpu,cpu (' "$work/output" && cmp -s "$work/bits" "$work/again"; then
+    if grep -q "workers: $one,$one,$one (" "$work/output" && cmp -s "$work/bits" "$work/again"; then
         passed=$((passed + 1))
     else
         diff "$work/bits" "$work/again" >>"$work/output"
