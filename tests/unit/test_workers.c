@@ -116,7 +116,9 @@ static double gene(size_t c, size_t e)
 /* Outputs of all kinds: of a call, of its samples, a list, complex, of groups, constant. */
 enum { OUTPUTS = 6 };
 
-static void make_graph(const ec_evaluator_def *def, model *m, ec_graph **graph, ec_expr *output)
+/* second: of the call over samples. Without groups their gene is one of the designs'. */
+static void make_graph(const ec_evaluator_def *def, const ec_evaluator_def *second, bool grouped,
+                       model *m, ec_graph **graph, ec_expr *output)
 {
     static const double low[GENES] = {-1, -1, -1}, high[GENES] = {1, 1, 1};
     static const double drawn[SAMPLES] = {0.5, -0.25};
@@ -126,14 +128,15 @@ static void make_graph(const ec_evaluator_def *def, model *m, ec_graph **graph, 
 
     assert_int_equal(ec_graph_create(&g), EC_OK);
     ec_expr x = ec_graph_variable(g, false, 0, GENES, low, high);
-    ec_expr shared = ec_graph_variable(g, true, 0, 0, low, high);
     ec_expr first = ec_graph_slice(g, x, 0, 0);
+    ec_expr shared =
+        grouped ? ec_graph_variable(g, true, 0, 0, low, high) : ec_graph_slice(g, x, 1, 0);
     ec_expr samples = ec_graph_samples(g, SAMPLES, 0, NULL, drawn);
     ec_expr in[2] = {first, shared};
     assert_int_equal(ec_graph_call(g, def, m, 2, in, &call), EC_OK);
     output[0] = ec_graph_call_output(g, call, &y);
     in[1] = ec_graph_op(g, EC_OP_ADD, 2, (ec_expr[]){samples, shared}, 0, NULL);
-    assert_int_equal(ec_graph_call(g, def, m, 2, in, &over), EC_OK);
+    assert_int_equal(ec_graph_call(g, second, m, 2, in, &over), EC_OK);
     output[1] = ec_graph_call_output(g, over, &y);
     output[2] = ec_graph_op(g, EC_OP_MUL, 2, (ec_expr[]){x, output[0]}, 0, NULL);
     output[3] = ec_graph_op(g, EC_OP_COMPLEX, 2, (ec_expr[]){output[0], first}, 0, NULL);
@@ -148,22 +151,25 @@ typedef struct batch {
     ec_backend *backend;
     ec_executor *executor;
     ec_array X, XG;
+    bool grouped;
     int32_t map[128];
     uint8_t status[128];
 } batch;
 
-static void batch_create(batch *b, const char *backend, ec_graph *g, const ec_expr *outputs,
-                         const int32_t *stop, const ec_interrupt *interrupt, ec_log *log)
+static void batch_create(batch *b, const char *backend, bool grouped, ec_graph *g,
+                         const ec_expr *outputs, const int32_t *stop, const ec_interrupt *interrupt,
+                         ec_log *log)
 {
     ec_executor_info info = {.outputs = outputs,
                              .n_outputs = OUTPUTS,
                              .max_candidates = MOST,
-                             .max_groups = GROUPS,
+                             .max_groups = grouped ? GROUPS : 0,
                              .stop = stop,
                              .interrupt = interrupt,
                              .log = log};
     int32_t genes = GENES, one = 1;
 
+    b->grouped = grouped;
     assert_int_equal(
         ec_backend_create(&(ec_backend_info){.name = backend, .threads = 3}, &b->backend), EC_OK);
     assert_int_equal(ec_executor_create(g, b->backend, &info, &b->executor), EC_OK);
@@ -184,7 +190,8 @@ static int batch_run(batch *b, size_t n)
 {
     b->X.lanes = n;
     b->XG.lanes = GROUPS;
-    return ec_executor_run(b->executor, &b->X, &b->XG, b->map, b->status, n, GROUPS);
+    return ec_executor_run(b->executor, &b->X, b->grouped ? &b->XG : NULL,
+                           b->grouped ? b->map : NULL, b->status, n, b->grouped ? GROUPS : 0);
 }
 
 static void batch_release(batch *b)
@@ -252,7 +259,7 @@ static void test_lists(void **state)
 
 /* ---- bits ---- */
 
-static void check_split(const ec_evaluator_def *def, const char *list)
+static void check_split(const ec_evaluator_def *def, const char *list, bool grouped)
 {
     static const size_t sizes[] = {MOST, 1, 2, 3, 31, 33, 64};
     model m = fresh_model();
@@ -261,9 +268,9 @@ static void check_split(const ec_evaluator_def *def, const char *list)
     ec_graph *g;
     batch one, many;
 
-    make_graph(def, &m, &g, output);
-    batch_create(&one, "cpu", g, output, NULL, NULL, &quiet);
-    batch_create(&many, list, g, output, NULL, NULL, &quiet);
+    make_graph(def, def, grouped, &m, &g, output);
+    batch_create(&one, "cpu", grouped, g, output, NULL, NULL, &quiet);
+    batch_create(&many, list, grouped, g, output, NULL, NULL, &quiet);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t n = sizes[i];
         assert_int_equal(batch_run(&one, n), EC_OK);
@@ -285,9 +292,10 @@ static void check_split(const ec_evaluator_def *def, const char *list)
 static void test_same_bits(void **state)
 {
     (void)state;
-    check_split(&whole, "cpu,cpu");
-    check_split(&whole, "cpu,cpu,cpu");
-    check_split(&chunked, "cpu,cpu,cpu,cpu,cpu,cpu,cpu");
+    check_split(&whole, "cpu,cpu", false);
+    check_split(&whole, "cpu,cpu,cpu", true);
+    check_split(&chunked, "cpu,cpu,cpu,cpu,cpu,cpu,cpu", false);
+    check_split(&chunked, "cpu,cpu", true);
 }
 
 /* Runs that are over at once go to one worker, and are the same. */
@@ -300,9 +308,9 @@ static void test_short_runs(void **state)
     batch one, many;
     (void)state;
 
-    make_graph(&chunked, &m, &g, output);
-    batch_create(&one, "cpu", g, output, NULL, NULL, &quiet);
-    batch_create(&many, "cpu,cpu", g, output, NULL, NULL, &quiet);
+    make_graph(&chunked, &chunked, true, &m, &g, output);
+    batch_create(&one, "cpu", true, g, output, NULL, NULL, &quiet);
+    batch_create(&many, "cpu,cpu", true, g, output, NULL, NULL, &quiet);
     assert_int_equal(batch_run(&one, MOST), EC_OK);
     for (int i = 0; i < 12; i++) {
         assert_int_equal(batch_run(&many, MOST), EC_OK);
@@ -332,8 +340,8 @@ static void test_ends(void **state)
     ec_interrupt interrupt = {asked_later, &patience};
     (void)state;
 
-    make_graph(&whole, &m, &g, output);
-    batch_create(&b, "cpu,cpu,cpu", g, output, &stop, &interrupt, &quiet);
+    make_graph(&whole, &whole, true, &m, &g, output);
+    batch_create(&b, "cpu,cpu,cpu", true, g, output, &stop, &interrupt, &quiet);
     /* an error of any worker ends the others, who would wait for ever */
     interrupt.asked = asked_later;
     for (size_t c = 0; c < 3; c++) {
@@ -372,8 +380,8 @@ static void test_users(void **state)
     (void)state;
 
     m.seconds = 0.025;
-    make_graph(&users, &m, &g, output);
-    batch_create(&b, "cpu,cpu", g, output, NULL, NULL, &quiet);
+    make_graph(&users, &chunked, true, &m, &g, output);
+    batch_create(&b, "cpu,cpu", true, g, output, NULL, NULL, &quiet);
     for (int i = 0; i < 3; i++)
         assert_int_equal(batch_run(&b, MOST), EC_OK);
     assert_int_equal(atomic_load(&m.elsewhere), 0);
@@ -414,8 +422,8 @@ static void test_messages(void **state)
     (void)state;
 
     m.seconds = 0.025;
-    make_graph(&whole, &m, &g, output);
-    batch_create(&b, "cpu,cpu,cpu", g, output, NULL, NULL, &log);
+    make_graph(&whole, &whole, true, &m, &g, output);
+    batch_create(&b, "cpu,cpu,cpu", true, g, output, NULL, NULL, &log);
     assert_int_equal(h.planned, 2); /* calls of the graph */
     assert_int_equal(batch_run(&b, MOST), EC_OK);
     for (size_t c = 0; c < MOST; c++)
