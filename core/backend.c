@@ -22,21 +22,25 @@ int ec_backend_cuda_count(void)
 #endif
 }
 
+static int threads_of(const ec_backend_info *info)
+{
+#ifdef _OPENMP
+    return info->threads == 0 ? omp_get_max_threads() : info->threads;
+#else
+    (void)info;
+    return 1;
+#endif
+}
+
 static int create_cpu(const ec_backend_info *info, ec_backend **backend)
 {
-    int threads = info->threads;
+    int threads = threads_of(info);
     int isa;
 
-    if (threads < 0 || threads > THREADS_MAX)
+    if (info->threads < 0 || info->threads > THREADS_MAX)
         return ec_fail(EC_ERR_ARGUMENT,
-                       "threads = %d: allowed are 1 to %d, and 0 for all that there are", threads,
-                       (int)THREADS_MAX);
-#ifdef _OPENMP
-    if (threads == 0)
-        threads = omp_get_max_threads();
-#else
-    threads = 1;
-#endif
+                       "threads = %d: allowed are 1 to %d, and 0 for all that there are",
+                       info->threads, (int)THREADS_MAX);
     int status = ec_isa_choose(info->isa ? info->isa : getenv("ECITON_ISA"), &isa);
     if (status < 0)
         return status;
@@ -166,14 +170,13 @@ static int create_list(const ec_backend_info *info, const char *list, ec_backend
         n += *c == ',';
     next_name(&list, name, sizeof name);
     int status = create_one(info, name, &first);
-    if (status == EC_OK && !first->is_cuda)
-        share.threads = first->threads > n ? first->threads / n : 1;
+    share.threads = threads_of(info) > n ? threads_of(info) / n : 1;
     while (status == EC_OK && *list) {
         ec_backend *other = NULL;
         next_name(&list, name, sizeof name);
         status = create_one(&share, name, &other);
         if (status == EC_OK)
-            status = ec_worker_create(other, &first->worker[first->n_workers]);
+            status = ec_worker_create(other, share.threads, &first->worker[first->n_workers]);
         first->n_workers += status == EC_OK;
     }
     if (status < 0) {

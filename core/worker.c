@@ -13,6 +13,7 @@
 
 struct ec_worker {
     ec_backend *backend;
+    int threads;
     pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
@@ -28,7 +29,7 @@ static void *wait_for_work(void *data)
     ec_worker *w = (ec_worker *)data;
 
 #ifdef _OPENMP
-    omp_set_num_threads(w->backend->threads > 0 ? w->backend->threads : 1);
+    omp_set_num_threads(w->threads);
 #endif
     pthread_mutex_lock(&w->lock);
     for (;;) {
@@ -61,14 +62,16 @@ static int start_thread(ec_worker *w)
     return error;
 }
 
-int ec_worker_create(ec_backend *backend, ec_worker **worker)
+int ec_worker_create(ec_backend *backend, int threads, ec_worker **worker)
 {
     ec_worker *w = (ec_worker *)calloc(1, sizeof *w);
     bool lock = w && pthread_mutex_init(&w->lock, NULL) == 0;
     bool changed = lock && pthread_cond_init(&w->changed, NULL) == 0;
 
-    if (w)
+    if (w) {
         w->backend = backend;
+        w->threads = threads;
+    }
     if (changed && start_thread(w) == 0) {
         *worker = w;
         return EC_OK;

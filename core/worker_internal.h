@@ -14,8 +14,9 @@
 
 EC_C_BEGIN
 
-/* Takes ownership of the backend, also on failure. */
-int ec_worker_create(ec_backend *backend, ec_worker **worker);
+/* Takes ownership of the backend, also on failure. threads: of parallel regions in the worker's work
+ * that do not say how many they want. */
+int ec_worker_create(ec_backend *backend, int threads, ec_worker **worker);
 void ec_worker_destroy(ec_worker **worker);
 ec_backend *ec_worker_backend(const ec_worker *worker);
 void ec_worker_begin(ec_worker *worker, int (*work)(void *data), void *data);
