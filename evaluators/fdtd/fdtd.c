@@ -647,20 +647,6 @@ static double square(ec_c128 x)
     return x.re * x.re + x.im * x.im;
 }
 
-/* Of a source of 1 A times the pulse, A s. What a port's probe finds has the current in the cells' own
- * capacitance too. */
-static ec_c128 source_spectrum(const ec_fdtd_build *b, double frequency)
-{
-    ec_c128 sum = {0, 0};
-
-    for (int64_t t = 0; t < b->n_wave; t++) {
-        const double angle = 2 * EC_PI * frequency * ((double)t + 0.5) * b->dt;
-        sum.re += b->dt * b->wave[t] * cos(angle);
-        sum.im -= b->dt * b->wave[t] * sin(angle);
-    }
-    return sum;
-}
-
 static int fill_far(const take *t, const ec_fdtd_far *far, const double *values,
                     const ec_fdtd_result *r, double *to)
 {
@@ -680,7 +666,8 @@ static int fill_far(const take *t, const ec_fdtd_far *far, const double *values,
     } else {
         const ec_fdtd_wave *w = t->wave + (size_t)far->j * (size_t)c->n_frequencies + f;
         accepted = 0.5 * twice * (w->v.re * w->i.re + w->v.im * w->i.im);
-        unit = has_waves(c->ports + far->j) ? w->a : source_spectrum(r->build, c->frequency[f]);
+        unit = has_waves(c->ports + far->j) ? w->a
+                                            : ec_fdtd_source_spectrum(r->build, c->frequency[f]);
     }
     const double radiated = twice * ec_fdtd_far_power(r->build, &r->faces, slot);
     if (far->quantity == EC_FDTD_FAR_EFFICIENCY) {

@@ -9,7 +9,8 @@
  * E lies on edges, H on faces; time factor e^(+jwt). Port voltage is that of `to` against `from`,
  * port current flows into the structure at `to`. Waves of a port of resistance R: a, b =
  * (V +- R I) / (2 sqrt R), S_ij = b_i / a_j with port j driven and the others closed by their R (Kurokawa
- * 1965); the current, known half a step earlier, is brought to the time of the voltage.
+ * 1965). The current of a lumped port is that of its resistance and source alone: the capacitance of the
+ * cells that it lies in belongs to the structure.
  *
  * K. S. Yee, IEEE Trans. Antennas Propag. 14, 1966; A. Taflove and S. C. Hagness, Computational
  * Electrodynamics, 3rd ed., 2005. */
@@ -82,7 +83,8 @@ typedef enum ec_fdtd_port_kind {
     EC_FDTD_LUMPED,     /* a source with a resistance in series, on the edges from..to */
     EC_FDTD_ELEMENT,    /* R, L, C without a source; no row of S */
     EC_FDTD_CURRENT,    /* a current source, which loads nothing; no row of S */
-    EC_FDTD_PROBE,      /* a voltage along from..to and the current there; no row of S */
+    EC_FDTD_PROBE,      /* a voltage along from..to and the current there, the mean of the integrals
+                           of H about all its edges; no row of S */
     EC_FDTD_MICROSTRIP, /* of a line along line_axis: from the ground to the strip, over its width */
     EC_FDTD_COAX        /* of a line along line_axis: from the outer conductor to the middle of the
                            inner one */

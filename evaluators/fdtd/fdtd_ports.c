@@ -260,6 +260,45 @@ static int coax_paths(const work *w, const ec_fdtd_port *port, const int *from, 
     return EC_OK;
 }
 
+/* Whether another port is driven, so that waves out of this one are those of a port that its own
+ * resistance closes. */
+static bool another_drives(const work *w, int32_t p)
+{
+    for (int32_t i = 0; i < w->config->n_ports; i++) {
+        const ec_fdtd_port *port = w->config->ports + i;
+        if (i != p && port->driven && (port->kind == EC_FDTD_LUMPED || ec_fdtd_is_line(port->kind)))
+            return true;
+    }
+    return false;
+}
+
+/* ERR_RANGE: a line with a resistance goes on behind its port: what is there is beside the resistance, which
+ * then does not close the line. Alone a port only measures its own waves, which are those of the
+ * line ahead whatever is behind. */
+static int check_behind(const work *w, int32_t p, const int *from, const int *to)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    const int axis = port->line_axis, across = 3 - axis - port->axis;
+    const bool coax = port->kind == EC_FDTD_COAX;
+    int place[3] = {to[0], to[1], to[2]};
+
+    if (!isfinite(value_of(port->ohms, w->values)) || !another_drives(w, p))
+        return EC_OK;
+    place[axis] = from[axis] - (port->line_sign > 0);
+    const int lo = coax || from[across] > to[across] ? to[across] : from[across];
+    const int hi = coax || from[across] < to[across] ? to[across] : from[across];
+    for (place[across] = lo; place[across] <= hi; place[across]++)
+        if (conducts(w, axis, place))
+            return ec_fail(EC_ERR_RANGE,
+                           "port '%s': its line goes on behind it, at %c = %.6g m, where its ohms "
+                           "should close it: let the conductor at `to` end at the port, or leave "
+                           "ohms out and let the line go on into an absorbing wall",
+                           name_of(port), "xyz"[axis],
+                           0.5 *
+                               (w->b->line[axis][place[axis]] + w->b->line[axis][place[axis] + 1]));
+    return EC_OK;
+}
+
 static int layout_of(const work *w, int32_t p, layout *l)
 {
     const ec_fdtd_port *port = w->config->ports + p;
@@ -275,7 +314,8 @@ static int layout_of(const work *w, int32_t p, layout *l)
                            "port '%s': `from` and `to` must have the same %c, along which its "
                            "line runs",
                            name_of(port), "xyz"[axis]);
-        if ((status = plane_of(w, port, from[axis], l)) < 0)
+        if ((status = plane_of(w, port, from[axis], l)) < 0 ||
+            (status = check_behind(w, p, from, to)) < 0)
             return status;
         for (int c = 0; c < 3; c++) {
             const bool coax = port->kind == EC_FDTD_COAX || c == port->axis;
@@ -717,8 +757,10 @@ static int port(work *w, int32_t p)
     } else if (port->kind != EC_FDTD_ELEMENT) {
         const strip *s = l.strip;
         voltage(w, p * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE, s, false, 1);
-        current(w, p * EC_FDTD_PORT_PROBES + EC_FDTD_THROUGH, s->axis,
-                (s->lo[s->axis] + s->hi[s->axis] - 1) / 2, s->lo, s->hi, s->direction);
+        /* What a port's own source and resistance carry is known. */
+        for (int i = s->lo[s->axis]; i < s->hi[s->axis] && port->kind == EC_FDTD_PROBE; i++)
+            current(w, p * EC_FDTD_PORT_PROBES + EC_FDTD_THROUGH, s->axis, i, s->lo, s->hi,
+                    s->direction * cell_of(w, s->axis, i) / s->length);
     }
     return EC_OK;
 }

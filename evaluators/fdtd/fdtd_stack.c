@@ -1015,6 +1015,7 @@ static bool look(ec_fdtd_stack *s, int32_t i, ec_fdtd_result *result)
     q->energy = s->energy_here[i];
     *result = (ec_fdtd_result){
         .status = EC_OK,
+        .driven = s->wants->driven[q->driven],
         .steps = d->step,
         .dt = d->dt,
         .sum = s->sum_here + (size_t)i * (size_t)s->setup->n_probes * (size_t)c->n_frequencies,

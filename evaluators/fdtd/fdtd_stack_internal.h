@@ -17,7 +17,8 @@ typedef struct ec_fdtd_stack ec_fdtd_stack;
 
 /* What a domain gave. */
 typedef struct ec_fdtd_result {
-    int status; /* EC_OK, or why it has no result (ec_fdtd_result.text) */
+    int status;     /* EC_OK, or why it has no result (ec_fdtd_result.text) */
+    int32_t driven; /* port or EC_FDTD_WAVE */
     int64_t steps;
     double dt;              /* s */
     double decay;           /* energy at the end over the highest, 0 to 1 */

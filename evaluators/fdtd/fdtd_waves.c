@@ -1,6 +1,8 @@
 /* fdtd_waves.c: waves at ports, impedance and propagation of lines. */
 #include "fdtd_waves_internal.h"
 
+#include "../../core/detmath.h"
+
 #include <complex.h>
 #include <stdlib.h>
 #undef I
@@ -194,6 +196,48 @@ static int line_waves(const ec_fdtd_setup *setup, const double *values, const ec
     return EC_OK;
 }
 
+ec_c128 ec_fdtd_source_spectrum(const ec_fdtd_build *b, double frequency)
+{
+    const double turns = frequency * b->dt, start = 0.5 * turns;
+    double re = 0, im = 0, c, s, wc, ws;
+
+    ec_det_sincospi(-2 * (start - ec_det_floor(start)), &s, &c);
+    ec_det_sincospi(-2 * turns, &ws, &wc);
+    for (int64_t t = 0; t < b->n_wave; t++) {
+        re += b->wave[t] * c;
+        im += b->wave[t] * s;
+        const double next = c * wc - s * ws;
+        s = s * wc + c * ws;
+        c = next;
+    }
+    return (ec_c128){b->dt * re, b->dt * im};
+}
+
+/* Voltage and current of a port without a line. */
+static void port_waves(const ec_fdtd_config *c, const ec_fdtd_result *r, int32_t port, double ohms,
+                       ec_fdtd_wave *wave)
+{
+    const ec_fdtd_port_kind kind = c->ports[port].kind;
+    const int32_t probe = port * EC_FDTD_PORT_PROBES;
+
+    for (int32_t f = 0; f < c->n_frequencies; f++) {
+        const double mean = cos(EC_PI * c->frequency[f] * r->dt), root = sqrt(mean);
+        cplx v = sum_of(c, r, probe + EC_FDTD_VOLTAGE, f);
+        cplx i = 0;
+        if (kind == EC_FDTD_PROBE) {
+            i = sum_of(c, r, probe + EC_FDTD_THROUGH, f);
+        } else {
+            if (r->driven == port)
+                i = from_c128(ec_fdtd_source_spectrum(r->build, c->frequency[f]));
+            if (kind == EC_FDTD_LUMPED)
+                i = (i - mean * v) / ohms;
+            v *= root;
+            i /= root;
+        }
+        wave[f] = (ec_fdtd_wave){.v = to_c128(v), .i = to_c128(i)};
+    }
+}
+
 int ec_fdtd_waves(const ec_fdtd_setup *setup, const double *values, const ec_fdtd_result *r,
                   ec_fdtd_wave *wave)
 {
@@ -205,13 +249,10 @@ int ec_fdtd_waves(const ec_fdtd_setup *setup, const double *values, const ec_fdt
         const int status = line ? line_waves(setup, values, r, p, wave) : EC_OK;
         if (status < 0)
             return status;
+        if (!line)
+            port_waves(c, r, p, ohms, wave);
         for (int32_t f = 0; f < c->n_frequencies; f++) {
             ec_fdtd_wave *w = wave + f;
-            if (!line) {
-                w->v = to_c128(sum_of(c, r, p * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE, f));
-                w->i = to_c128(sum_of(c, r, p * EC_FDTD_PORT_PROBES + EC_FDTD_THROUGH, f));
-                w->impedance = w->gamma = (ec_c128){0, 0};
-            }
             const cplx reference = line && !isfinite(ohms) ? from_c128(w->impedance) : ohms;
             const double scale = 0.5 / sqrt(creal(reference));
             w->a = to_c128(scale * (from_c128(w->v) + reference * from_c128(w->i)));
