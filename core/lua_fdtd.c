@@ -16,7 +16,7 @@ typedef struct fdtd_keys {
     ec_lua_list cell;
     double cells_per_wavelength, growth, largest, smallest, air;
     int64_t least_cells, averaging, layers, max_steps, steps;
-    bool snap, conformal;
+    bool snap, conformal, edge_correction;
     double pml_order, pml_kappa, pml_alpha, pml_sigma;
     int pulse, precision;
     double pulse_centre, pulse_width, courant, decay_db;
@@ -51,6 +51,10 @@ static const ec_key fdtd_table[] = {
     ROW(conformal, EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
         "conductors cut edges and faces of cells at their true surface, not at the nearest edge; "
         "halves the time step"),
+    ROW(edge_correction, EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
+        "cells at the edges of plates have static fields, not constant ones: lines a few cells "
+        "wide "
+        "have the impedance of their width; takes 0.7 of the time step, not with conformal"),
     ROW(averaging, EC_KEY_INTEGER, 0, 1, 1, 8, NULL, NULL,
         "samples a quarter of a cell's face and axis for the permittivity of an edge"),
     ROW(air, EC_KEY_NUMBER, 0, NAN, 0, INFINITY, "m", NULL,
@@ -306,6 +310,7 @@ static void read_grid(lua_State *L, const fdtd_keys *k, ec_fdtd_grid *g)
     g->least_cells = (int32_t)k->least_cells;
     g->snap = k->snap;
     g->conformal = k->conformal;
+    g->edge_correction = k->edge_correction;
     g->averaging = (int)k->averaging;
     g->air = k->air;
     if (k->cell.v && k->cell.n != 1 && k->cell.n != 3)

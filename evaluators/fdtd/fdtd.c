@@ -89,6 +89,9 @@ static int check(const ec_fdtd_config *c)
                            "fdtd: only the %s wall of axis %c is periodic: both sides of an axis "
                            "are, or none",
                            c->wall[axis][0] == EC_FDTD_WALL_PERIODIC ? "low" : "high", "xyz"[axis]);
+    if (c->grid.conformal && c->grid.edge_correction)
+        return ec_fail(EC_ERR_UNSUPPORTED,
+                       "fdtd: conformal and edge_correction do not go together: give one of them");
     for (int i = 0; i < 6 && c->wave.on; i++)
         if (c->wall[i / 2][i % 2] != EC_FDTD_WALL_PML)
             return ec_fail(EC_ERR_UNSUPPORTED,

@@ -64,7 +64,7 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
             m->magnetic_conductivity.value != 0)
             setup->magnetic = true;
     }
-    setup->magnetic = setup->magnetic || c->grid.conformal;
+    setup->magnetic = setup->magnetic || c->grid.conformal || c->grid.edge_correction;
     const double low = c->frequency[0], high = c->frequency[c->n_frequencies - 1];
     setup->pulse = c->pulse != EC_FDTD_PULSE_AUTO ? c->pulse
                    : low < 0.2 * high ? (charges(c) ? EC_FDTD_DIFFERENTIATED : EC_FDTD_GAUSSIAN)
@@ -122,7 +122,7 @@ static void absorb(const ec_fdtd_config *c, double x, double d, double dt, doubl
 
 double ec_fdtd_step_part(const ec_fdtd_config *c)
 {
-    return c->courant * (c->grid.conformal ? 0.5 : 1);
+    return c->courant * (c->grid.conformal ? 0.5 : c->grid.edge_correction ? 0.7 : 1);
 }
 
 static void spacings(const ec_fdtd_setup *s, ec_fdtd_build *b)
@@ -292,12 +292,14 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
                            "below 0",
                            m->name ? m->name : "", to->eps_r, to->mu_r, to->sigma, to->sigma_m);
         const double slow = fmin(to->eps_r, 1) * fmin(to->mu_r, 1);
-        if (slow < ec_fdtd_step_part(c) * ec_fdtd_step_part(c))
+        /* Corrections at the edges of plates take all that the smaller step gives. */
+        const double step = c->grid.edge_correction ? c->courant : ec_fdtd_step_part(c);
+        if (slow < step * step)
             return ec_fail(EC_ERR_RANGE,
                            "material '%s': eps_r %g, mu_r %g: waves faster than light need a "
                            "courant of at most %g (it is %g)",
                            m->name ? m->name : "", to->eps_r, to->mu_r,
-                           c->courant * sqrt(slow) / ec_fdtd_step_part(c), c->courant);
+                           c->courant * sqrt(slow) / step, c->courant);
     }
     return EC_OK;
 }
@@ -378,6 +380,7 @@ void ec_fdtd_raster_of(const ec_fdtd_setup *setup, const ec_fdtd_build *b,
                                   .structure = structure,
                                   .averaging = c->grid.averaging,
                                   .conformal = c->grid.conformal,
+                                  .edge_correction = c->grid.edge_correction,
                                   .double_precision = c->double_precision};
     for (int i = 0; i < 3; i++) {
         structure->line[i] = b->line[i];
