@@ -13,7 +13,8 @@ enum {
     N_SAMPLES = 64,    /* designs of more numbers */
     MAX_SAMPLED = 256, /* numbers that the samples vary, as many as Sobol's sequence has */
     MAX_ROUNDS = 100,  /* of adding cells for the sake of the growth */
-    FEW_CELLS = 10     /* a wavelength: below it a warning */
+    FEW_CELLS = 10,    /* a wavelength: below it a warning */
+    FEW_ACROSS = 8     /* a strip: below it a hint */
 };
 
 #define SIZE_TOLERANCE 1.02 /* cells above the size wanted get company only beyond this */
@@ -618,6 +619,30 @@ static void note_resolution(double *cells, double wavelength, double cell)
         *cells = n;
 }
 
+/* The conducting plate that has the fewest cells across, less than FEW_ACROSS. */
+static void find_narrow(ec_fdtd_line_plan *plan, double *const x[3])
+{
+    const ec_fdtd_config *config = &plan->model->config;
+
+    plan->narrow_cells = FEW_ACROSS;
+    for (int32_t k = 0; k < config->n_objects; k++) {
+        const ec_fdtd_object *o = config->objects + k;
+        if (o->kind != EC_FDTD_PLATE || o->material != EC_FDTD_PEC)
+            continue;
+        for (int a = 0; a < 3; a++) {
+            const ec_fdtd_grading lines = {.n = ec_fdtd_line_cells(plan, a), .at = x[a]};
+            double lo, hi;
+            ec_fdtd_object_extent(o, a, plan->designs, &lo, &hi);
+            const int cells = ec_fdtd_interval_from(&lines, hi) - ec_fdtd_interval_from(&lines, lo);
+            if (a == o->axis || cells < 1 || cells >= plan->narrow_cells)
+                continue;
+            plan->narrow = k;
+            plan->narrow_axis = a;
+            plan->narrow_cells = cells;
+        }
+    }
+}
+
 /* Cells a wavelength in the middle of all ranges. */
 static int plan_resolution(ec_fdtd_line_plan *plan)
 {
@@ -653,6 +678,8 @@ static int plan_resolution(ec_fdtd_line_plan *plan)
                                 plan->material_wavelength[material], x[a][i + 1] - x[a][i]);
         }
     }
+    if (status == EC_OK && !config->grid.edge_correction)
+        find_narrow(plan, x);
     for (int32_t m = 0; m <= config->n_materials; m++)
         if (plan->cells_a_wave[m] > 0)
             plan->resolution = fmin(plan->resolution, plan->cells_a_wave[m]);
@@ -688,6 +715,7 @@ int ec_fdtd_line_plan_create(const ec_fdtd_model *model, ec_log *log, ec_fdtd_li
     *plan = NULL;
     if (p) {
         p->model = model;
+        p->narrow = -1;
         p->material_wavelength = (double *)calloc(materials, sizeof(double));
         p->cells_a_wave = (double *)calloc(materials, sizeof(double));
     }
@@ -806,6 +834,23 @@ static void describe_sizes(const ec_fdtd_line_plan *plan, char *text, size_t siz
                plan->cells_a_wave[0]);
 }
 
+/* Figures of a line of 50 ohm on eps_r 2.2. */
+static void describe_narrow(const ec_fdtd_line_plan *plan, char *text, size_t size)
+{
+    const int cells = plan->narrow_cells;
+    const char *low = cells > 4 ? "5 to 8 %" : cells > 2 ? "10 %" : "17 % and more";
+    char owner[96];
+
+    if (plan->narrow < 0)
+        return;
+    ec_fdtd_owner_text(&plan->model->config, plan->narrow, owner);
+    append(
+        text, size,
+        "%s has %d cell%s along %c: as a line its impedance would be some %s low; edge_correction "
+        "or at least %d cells across make it better\n",
+        owner, cells, cells == 1 ? "" : "s", "xyz"[plan->narrow_axis], low, FEW_ACROSS);
+}
+
 static void describe_air(const ec_fdtd_line_plan *plan, char *text, size_t size)
 {
     const ec_fdtd_config *config = &plan->model->config;
@@ -863,6 +908,7 @@ void ec_fdtd_line_plan_describe(const ec_fdtd_line_plan *plan, char *text, size_
         return;
     text[0] = 0;
     describe_sizes(plan, text, size);
+    describe_narrow(plan, text, size);
     describe_air(plan, text, size);
     for (int a = 0; a < 3; a++)
         describe_axis(plan, a, text, size);

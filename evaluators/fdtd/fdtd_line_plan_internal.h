@@ -46,6 +46,8 @@ struct ec_fdtd_line_plan {
     double *designs;             /* [n_designs][n_numbers], the middle of all ranges first */
     double resolution;           /* the smallest of: */
     double *cells_a_wave; /* [1 + n_materials] in free space, in each material; 0: not used */
+    int32_t narrow;       /* the conducting plate with the fewest cells across, -1: none has few */
+    int narrow_axis, narrow_cells;
 };
 
 /* What laying one axis needs. */

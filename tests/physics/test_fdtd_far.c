@@ -273,16 +273,17 @@ static void peaks_of(void *user, size_t design, int32_t driven, const ec_fdtd_re
 static void nothing_is_scattered(void **state)
 {
     static const int32_t driven[] = {EC_FDTD_WAVE};
+    const double half = 0.06;
     ec_fdtd_port ear[EARS];
     int32_t kept[EARS];
     ec_fdtd_config c;
     (void)state;
 
-    wave_config(&c, 0.1, 0.01);
+    wave_config(&c, half, 0.01);
     for (int i = 0; i < EARS; i++) { /* in the middle, and a cell inside of the domain's faces */
         double from[3] = {0, 0.01, 0}, to[3];
         if (i > 0)
-            from[(i - 1) / 2] = i % 2 ? -0.09 : 0.09;
+            from[(i - 1) / 2] = i % 2 ? 0.01 - half : half - 0.01;
         memcpy(to, from, sizeof to);
         to[0] += 0.01;
         ear[i] = fdtd_port(EC_FDTD_PROBE, "ear", from, to, 1);
@@ -292,7 +293,7 @@ static void nothing_is_scattered(void **state)
     c.n_ports = EARS;
     c.layers = 6;
     c.decay_db = INFINITY;
-    c.max_steps = 1024;
+    c.max_steps = 10000;
     for (int wide = 0; wide < 2; wide++) {
         double peak[EARS] = {0};
         ec_graph *g = NULL;
