@@ -619,7 +619,7 @@ static void note_resolution(double *cells, double wavelength, double cell)
         *cells = n;
 }
 
-/* The conducting plate that has the fewest cells across, less than FEW_ACROSS. */
+/* The conducting plate that has the fewest cells across its shorter side, less than FEW_ACROSS. */
 static void find_narrow(ec_fdtd_line_plan *plan, double *const x[3])
 {
     const ec_fdtd_config *config = &plan->model->config;
@@ -629,17 +629,19 @@ static void find_narrow(ec_fdtd_line_plan *plan, double *const x[3])
         const ec_fdtd_object *o = config->objects + k;
         if (o->kind != EC_FDTD_PLATE || o->material != EC_FDTD_PEC)
             continue;
-        for (int a = 0; a < 3; a++) {
-            const ec_fdtd_grading lines = {.n = ec_fdtd_line_cells(plan, a), .at = x[a]};
-            double lo, hi;
-            ec_fdtd_object_extent(o, a, plan->designs, &lo, &hi);
-            const int cells = ec_fdtd_interval_from(&lines, hi) - ec_fdtd_interval_from(&lines, lo);
-            if (a == o->axis || cells < 1 || cells >= plan->narrow_cells)
-                continue;
-            plan->narrow = k;
-            plan->narrow_axis = a;
-            plan->narrow_cells = cells;
-        }
+        double lo[3], hi[3];
+        for (int a = 0; a < 3; a++)
+            ec_fdtd_object_extent(o, a, plan->designs, lo + a, hi + a);
+        const int u = (o->axis + 1) % 3, v = (o->axis + 2) % 3;
+        const int a = hi[u] - lo[u] < hi[v] - lo[v] ? u : v;
+        const ec_fdtd_grading lines = {.n = ec_fdtd_line_cells(plan, a), .at = x[a]};
+        const int cells =
+            ec_fdtd_interval_from(&lines, hi[a]) - ec_fdtd_interval_from(&lines, lo[a]);
+        if (cells < 1 || cells >= plan->narrow_cells)
+            continue;
+        plan->narrow = k;
+        plan->narrow_axis = a;
+        plan->narrow_cells = cells;
     }
 }
 

@@ -24,7 +24,7 @@ static const double mm = 1e-3;
 
 typedef struct scene {
     bool magnetic, double_precision, many, closed, parts, dispersive, periodic, conformal, far;
-    bool off_chip;
+    bool off_chip, edge_correction;
 } scene;
 
 static ec_fdtd_number number(double value)
@@ -119,6 +119,7 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
         objects[c.n_objects++] = ball;
         c.grid.conformal = true;
     }
+    c.grid.edge_correction = what->edge_correction;
     ec_fdtd_port ports[4] = {port("in", 50), port("out", 75), port("side", 200), port("chain", 20)};
     ports[1].from[0] = ports[1].to[0] = (ec_fdtd_number){0, length};
     if (what->parts) { /* the first one becomes a line's, and elements hang on the wire */
@@ -321,6 +322,11 @@ static int test_conformal(ec_backend *backend)
     return compare(backend, &(scene){.conformal = true});
 }
 
+static int test_edge_correction(ec_backend *backend)
+{
+    return compare(backend, &(scene){.edge_correction = true});
+}
+
 static int test_far(ec_backend *backend)
 {
     return compare(backend, &(scene){.far = true});
@@ -364,6 +370,7 @@ const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
                                  {"fdtd/dispersive", test_dispersive},
                                  {"fdtd/periodic", test_periodic},
                                  {"fdtd/conformal", test_conformal},
+                                 {"fdtd/edge_correction", test_edge_correction},
                                  {"fdtd/on_chip", test_on_chip},
                                  {"fdtd/far", test_far},
                                  {"fdtd/far_double", test_far_double},

@@ -1,7 +1,7 @@
 /* test_fdtd_walls.c: periodic and magnetic walls, and conductors that cut cells. */
 #include "fdtd_harness.h"
 
-#include "evaluators/fdtd/fdtd_domain_internal.h"
+#include "evaluators/fdtd/fdtd_stack_internal.h"
 
 static void run(ec_backend *backend, const ec_fdtd_config *c, const ec_fdtd_what *what, double *to)
 {
@@ -296,6 +296,120 @@ static void coax_impedance(void **state)
     assert_true(fabs(staircase) > fabs(conformal));
 }
 
+/* ---- absorbing ---------------------------------------------------------------------------------- */
+
+enum { EARS = 3 }; /* Ex, Ey, Ez at the far corner of the plate */
+
+/* The series of a run. */
+typedef struct heard {
+    int64_t steps;
+    double *series; /* [EARS][steps] */
+} heard;
+
+static void hear(void *user, size_t design, int32_t driven, const ec_fdtd_result *r)
+{
+    heard *to = user;
+    (void)design, (void)driven;
+
+    assert_int_equal(r->status, EC_OK);
+    assert_int_equal(r->steps, to->steps);
+    memcpy(to->series, r->series, EARS * (size_t)r->steps * sizeof *to->series);
+}
+
+/* A plate of metal of cells[0] x cells[1] cells of 1 mm, three cells of air and ten absorbing ones about it and `more`
+ * cells of air; a dipole across it one cell above a corner (J. A. Roden and S. D. Gedney, Microw.
+ * Opt. Technol. Lett. 27, 2000, with cells of {25, 100}, 2100 steps, and 75 more for the reference). */
+static void plate(const int cells[2], int more, heard *to)
+{
+    static const int32_t driven[] = {0};
+    static const double frequency[] = {1e9, 10e9};
+    const double d = 1 * mm, air = (3 + more) * d, x = cells[0] * d, y = cells[1] * d;
+    const int32_t kept[EARS] = {(1 + 0) * EC_FDTD_PORT_PROBES, (1 + 1) * EC_FDTD_PORT_PROBES,
+                                (1 + 2) * EC_FDTD_PORT_PROBES};
+    ec_fdtd_object metal = fdtd_object(EC_FDTD_PLATE, "metal");
+    ec_fdtd_port port[1 + EARS];
+    ec_fdtd_config c;
+    ec_graph *g = NULL;
+    ec_fdtd_model *model = NULL;
+    ec_fdtd_line_plan *lines = NULL;
+    ec_fdtd_stack *stack = NULL;
+    ec_fdtd_setup own;
+    const ec_fdtd_wants wants = {.n_driven = 1, .driven = driven, .n_kept = EARS, .kept = kept};
+
+    metal.at[0] = fdtd_number(0.5 * x);
+    metal.at[1] = fdtd_number(0.5 * y);
+    metal.size[0] = fdtd_number(x);
+    metal.size[1] = fdtd_number(y);
+    port[0] = fdtd_port(EC_FDTD_CURRENT, "in", (double[]){0, 0, d}, (double[]){0, 0, 2 * d}, 1);
+    for (int axis = 0; axis < EARS; axis++) {
+        const double from[3] = {x, y + d, 0};
+        double end[3] = {from[0], from[1], from[2]};
+        end[axis] += d;
+        port[1 + axis] = fdtd_port(EC_FDTD_PROBE, "ear", from, end, 1);
+    }
+    ec_fdtd_config_default(&c);
+    for (int i = 0; i < 3; i++)
+        c.grid.cell[i] = d;
+    fdtd_domain(&c, (double[]){-air, -air, -air}, (double[]){x + air, y + air, air});
+    c.layers = 10;
+    c.pml_order = 3;
+    c.pml_kappa = 8;
+    c.pml_alpha = 0.05;
+    c.pml_sigma = 1.1;
+    c.pulse = EC_FDTD_DIFFERENTIATED;
+    c.pulse_width = sqrt(log(10)) / (EC_PI * 53e-12);
+    c.frequency = frequency;
+    c.n_frequencies = 2;
+    c.objects = &metal;
+    c.n_objects = 1;
+    c.ports = port;
+    c.n_ports = 1 + EARS;
+    c.max_steps = to->steps;
+    c.decay_db = INFINITY;
+    c.double_precision = false;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    assert_int_equal(ec_fdtd_model_create(&c, &model), EC_OK);
+    assert_int_equal(ec_fdtd_model_designs(model, g, NULL), EC_OK);
+    assert_int_equal(ec_fdtd_line_plan_create(model, NULL, &lines), EC_OK);
+    ec_fdtd_setup_init(model, lines, &own);
+    if (ec_fdtd_stack_create(cpu, &own, &wants, 1, 0, &stack) < 0 ||
+        ec_fdtd_stack_run(stack, 1, NULL, hear, to, NULL) < 0)
+        fail_msg("%s", ec_error_text());
+    ec_fdtd_stack_destroy(&stack);
+    ec_fdtd_line_plan_destroy(&lines);
+    ec_fdtd_model_destroy(&model);
+    ec_graph_destroy(&g);
+}
+
+/* What absorbing cells three cells from a plate give back, over the peak of the same component with them
+ * far away. ECITON_FULL_FDTD=1: as published, some minutes. */
+static void absorbing_cells_near_a_plate(void **state)
+{
+    const char *all = getenv("ECITON_FULL_FDTD");
+    const bool full = all && strcmp(all, "1") == 0;
+    const int cells[2] = {full ? 25 : 8, full ? 100 : 24};
+    heard near = {.steps = full ? 2100 : 500}, far = near;
+    (void)state;
+
+    near.series = malloc(2 * EARS * (size_t)near.steps * sizeof *near.series);
+    assert_non_null(near.series);
+    far.series = near.series + EARS * near.steps;
+    plate(cells, 0, &near);
+    plate(cells, full ? 75 : 14, &far);
+    for (int ear = 0; ear < EARS; ear++) {
+        double peak = 0, error = 0;
+        for (int64_t t = ear * near.steps; t < (ear + 1) * near.steps; t++) {
+            peak = fmax(peak, fabs(far.series[t]));
+            error = fmax(error, fabs(near.series[t] - far.series[t]));
+        }
+        const double db = 20 * log10(error / peak);
+        print_message("E%c: error %.1f dB\n", "xyz"[ear], db);
+        if (!(db < (ear == 2 ? -60 : -40)))
+            fail_msg("E%c: error %.1f dB", "xyz"[ear], db);
+    }
+    free(near.series);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +420,7 @@ int main(void)
         cmocka_unit_test(round_cavities),
         cmocka_unit_test(slivers_are_stable),
         cmocka_unit_test(coax_impedance),
+        cmocka_unit_test(absorbing_cells_near_a_plate),
     };
     return cmocka_run_group_tests(tests, fdtd_open, fdtd_close);
 }

@@ -27,6 +27,7 @@ local cases = {
     { ec.fdtd, 3, "ec.fdtd: wants a table, as in ec.fdtd{ frequency" },
     { ec.fdtd, { box, port }, "ec.fdtd: key 'frequency' is missing" },
     { ec.fdtd, { frequency = f }, "ec.fdtd: the model is empty: give objects" },
+    { with, { conformal = true, edge_correction = true }, "conformal and edge_correction do not go together: give one" },
     { with, { boundry = "pml" }, "ec.fdtd: unknown key 'boundry' (did you mean 'boundary'?)" },
     { with, { frequency = {} }, "ec.fdtd: key 'frequency': the list is empty" },
     { with, { frequency = { 2, 1 } }, "ec.fdtd: key 'frequency': element 2, 1, is not above the one before it" },
@@ -193,5 +194,13 @@ for i, case in ipairs(calls) do
     local good, message = pcall(case[1])
     check("method " .. i, good, message, case[2])
 end
+
+-- what the report says of a strip with few cells across
+local function strip(corrected)
+    return ec.fdtd{ frequency = f, box, floor, port, edge_correction = corrected,
+        ec.plate{ name = "strip", size = { 10*mm, 2*mm }, at = { 0, 0, 1*mm } } }:report()
+end
+check("narrow", false, strip(false), "plate 'strip' has 2 cells along y")
+check("corrected", strip(true):find("plate 'strip' has", 1, true) ~= nil, "", "")
 assert(wrong == 0, wrong .. " messages are wrong")
 print("every mistake is named")
