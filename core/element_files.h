@@ -108,7 +108,8 @@ EC_API int ec_touchstone_read(const char *path, ec_touchstone **data);
 EC_API int ec_touchstone_parse(const char *name, const char *text, size_t size,
                                ec_touchstone **data);
 EC_API void ec_touchstone_destroy(ec_touchstone **data);
-/* Real and imaginary parts in Hz, bit by bit what is read back; version 2 where the references differ.
+/* Real and imaginary parts in Hz, bit by bit what is read back; version 2 where the references differ by
+ * more than 1e-6.
  * The ending of the name has to be that of the number of ports (ERR_ARGUMENT). note: a line of
  * text at the head, or NULL. */
 EC_API int ec_touchstone_write(const ec_touchstone *data, const char *note, const char *path);

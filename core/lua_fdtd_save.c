@@ -1,14 +1,25 @@
 #include "lua_fdtd_save.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "evaluators/fdtd/fdtd_view.h"
 #include "lua_fdtd.h"
 #include "lua_files.h"
 
+typedef struct save_keys {
+    double reference;
+} save_keys;
+
+static const ec_key save_table[] = {{"reference", EC_KEY_NUMBER, 0, NAN, 1e-6, 1e9, "ohm", NULL,
+                                     "resistance to which the S-parameters of all ports refer in "
+                                     "the file (default: each port's own)",
+                                     offsetof(save_keys, reference)}};
+
 const ec_noun ec_noun_fdtd_save = {
-    "model:save", "best:save(\"filter.s2p\", model), model:save(\"filter.csv\")",
+    "model:save",
+    "best:save(\"filter.s2p\", model, { reference = 50 }), model:save(\"filter.csv\")",
     "The S-parameters of a model at the best design, into the folder of --out: .sNp of N ports "
     "(Touchstone, version 2 where their resistances differ) or .csv; or its grid, .vtm for "
     "ParaView: cells "
@@ -16,11 +27,16 @@ const ec_noun ec_noun_fdtd_save = {
     "of "
     "a model without design variables. With --out DIR the models of a job's goals are written by "
     "themselves: sparameters.sNp and sparameters.csv.",
-    NULL, 0};
+    EC_KEYS(save_table)};
 
-static int save(lua_State *L, const char *call, int file, ec_call *model, const ec_job *job,
-                const ec_result *result)
+/* The file's name is at an index, keys may be at another. */
+static int save(lua_State *L, const char *call, int file, int keys, ec_call *model,
+                const ec_job *job, const ec_result *result)
 {
+    ec_noun noun = ec_noun_fdtd_save;
+    save_keys k;
+    noun.name = call;
+    ec_lua_keys_parse(L, keys, &noun, &k, NULL);
     ec_lua_host *host = ec_lua_host_of(L);
     const char *name = lua_tostring(L, file), *ending = strrchr(name, '.');
     int32_t n = ec_fdtd_port_count(model);
@@ -33,6 +49,8 @@ static int save(lua_State *L, const char *call, int file, ec_call *model, const 
         ec_lua_fail(
             L, "%s: '%s': the S-parameters of %d port%s are saved as %s or .csv, its grid as .vtm",
             call, name, (int)n, n == 1 ? "" : "s", touchstone);
+    if (view && !isnan(k.reference))
+        ec_lua_fail(L, "%s: key 'reference': it goes with S-parameters", call);
     ec_lua_mark_line(L);
     if (ec_lua_files_target(L, name, path, sizeof path) != EC_OK)
         ec_lua_fail_core(L, call);
@@ -44,6 +62,8 @@ static int save(lua_State *L, const char *call, int file, ec_call *model, const 
         view ? ec_fdtd_view_write(&winner, path) : ec_fdtd_network_create(&winner, &design);
     if (status == EC_OK && !view)
         ec_fdtd_network_say(design, name, host->settings.log);
+    if (status == EC_OK && !view && !isnan(k.reference))
+        status = ec_fdtd_network_renormalize(design, k.reference);
     if (status == EC_OK && !view)
         status = ec_fdtd_network_write(design, path);
     ec_fdtd_network_destroy(&design);
@@ -56,14 +76,14 @@ static int save(lua_State *L, const char *call, int file, ec_call *model, const 
 
 int ec_lua_fdtd_save(lua_State *L, const ec_job *job, const ec_result *result)
 {
-    lua_settop(L, 3);
-    return save(L, "best:save", 2, ec_lua_fdtd_test(L, 3), job, result);
+    lua_settop(L, 4);
+    return save(L, "best:save", 2, 4, ec_lua_fdtd_test(L, 3), job, result);
 }
 
 int ec_lua_fdtd_save_fixed(lua_State *L)
 {
     ec_call *model = ec_lua_fdtd_test(L, 1);
-    lua_settop(L, 2);
+    lua_settop(L, 3);
     if (!model)
         ec_lua_fail(L, "model:save: call it with a colon on a model of ec.fdtd");
     if (lua_type(L, 2) != LUA_TSTRING)
@@ -74,5 +94,5 @@ int ec_lua_fdtd_save_fixed(lua_State *L)
             "model:save: the model has design variables: best:save(\"%s\", model) writes it "
             "at the best design",
             lua_tostring(L, 2));
-    return save(L, "model:save", 2, model, NULL, NULL);
+    return save(L, "model:save", 2, 3, model, NULL, NULL);
 }

@@ -139,9 +139,14 @@ static int read_matrix(const ec_fdtd_winner *w, ec_fdtd_network *d)
     for (size_t k = 0; k < pairs && status == EC_OK; k++)
         for (int32_t f = 0; f < nf; f++)
             d->s.s[(size_t)f * pairs + k] = values[k * step + (size_t)f];
-    for (int32_t i = 0; i < n && status == EC_OK; i++)
-        if (has_own(config_of(w->call)->ports + d->port[i]))
-            d->s.reference[i] = values[(pairs + (size_t)i) * step + (size_t)(nf / 2)].re;
+    for (int32_t i = 0; i < n && status == EC_OK; i++) {
+        const ec_c128 *own = values + (pairs + (size_t)i) * step;
+        const bool has = has_own(config_of(w->call)->ports + d->port[i]);
+        if (has)
+            d->s.reference[i] = own[nf / 2].re;
+        for (int32_t f = 0; f < nf; f++)
+            d->waves[f * n + i] = has ? own[f].re : d->s.reference[i];
+    }
     free(values);
     return status;
 }
@@ -155,7 +160,8 @@ static int allocate(const ec_fdtd_config *c, ec_fdtd_network *d)
     d->s.s = malloc(nf * n * n * sizeof *d->s.s);
     d->name = calloc(n, sizeof *d->name);
     d->port = malloc(n * sizeof *d->port);
-    if (!d->s.frequency || !d->s.reference || !d->s.s || !d->name || !d->port)
+    d->waves = malloc(nf * n * sizeof *d->waves);
+    if (!d->s.frequency || !d->s.reference || !d->s.s || !d->name || !d->port || !d->waves)
         return no_memory();
     for (int32_t i = 0, k = 0; i < c->n_ports; i++)
         if (has_waves(&c->ports[i]))
@@ -203,11 +209,99 @@ void ec_fdtd_network_destroy(ec_fdtd_network **design)
         free(d->name[i]);
     free(d->name);
     free(d->port);
+    free(d->waves);
     free(d->s.frequency);
     free(d->s.reference);
     free(d->s.s);
     free(d);
     *design = NULL;
+}
+
+/* ---- other references ------------------------------------------------------------------------ */
+
+static ec_c128 product(ec_c128 a, ec_c128 b)
+{
+    return (ec_c128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static ec_c128 quotient(ec_c128 a, ec_c128 b)
+{
+    const double d = b.re * b.re + b.im * b.im;
+    return (ec_c128){(a.re * b.re + a.im * b.im) / d, (a.im * b.re - a.re * b.im) / d};
+}
+
+static void subtract(ec_c128 *from, ec_c128 a, ec_c128 b)
+{
+    const ec_c128 p = product(a, b);
+    from->re -= p.re;
+    from->im -= p.im;
+}
+
+/* Solves X q = w for X, row by row of both, by columns with pivots: w becomes X, q is spoilt. Both
+ * [n][n]. */
+static void solve_right(int32_t n, ec_c128 *q, ec_c128 *w)
+{
+    for (int32_t k = 0; k < n; k++) {
+        int32_t best = k;
+        for (int32_t j = k + 1; j < n; j++)
+            if (hypot(q[k * n + j].re, q[k * n + j].im) >
+                hypot(q[k * n + best].re, q[k * n + best].im))
+                best = j;
+        for (int32_t i = 0; i < 2 * n && best != k; i++) {
+            ec_c128 *row = i < n ? q + i * n : w + (i - n) * n, swap = row[k];
+            row[k] = row[best];
+            row[best] = swap;
+        }
+        const ec_c128 pivot = q[k * n + k];
+        for (int32_t i = 0; i < 2 * n; i++) {
+            ec_c128 *row = i < n ? q + i * n : w + (i - n) * n;
+            row[k] = quotient(row[k], pivot);
+        }
+        for (int32_t j = 0; j < n; j++) {
+            const ec_c128 factor = q[k * n + j];
+            for (int32_t i = 0; i < 2 * n && j != k; i++) {
+                ec_c128 *row = i < n ? q + i * n : w + (i - n) * n;
+                subtract(row + j, row[k], factor);
+            }
+        }
+    }
+}
+
+int ec_fdtd_network_renormalize(ec_fdtd_network *d, double ohms)
+{
+    const int32_t n = d->s.n_ports;
+
+    if (!(ohms > 0) || !isfinite(ohms))
+        return ec_fail(EC_ERR_RANGE, "a reference of %g ohm: it must be above 0", ohms);
+    ec_c128 *q = malloc((size_t)n * (size_t)n * sizeof *q);
+    if (!q)
+        return no_memory();
+    for (int32_t f = 0; f < d->s.n_frequencies; f++) {
+        ec_c128 *s = d->s.s + (size_t)f * (size_t)n * (size_t)n;
+        for (int32_t i = 0; i < n; i++) { /* (R + R') and (R - R') over R + R' */
+            const double part = (d->waves[f * n + i] - ohms) / (d->waves[f * n + i] + ohms);
+            for (int32_t j = 0; j < n; j++) {
+                const ec_c128 old = s[i * n + j];
+                q[i * n + j] = (ec_c128){part * old.re + (i == j), part * old.im};
+                s[i * n + j] = (ec_c128){old.re + (i == j ? part : 0), old.im};
+            }
+        }
+        /* S' = P (part + S) (1 + part S)^-1 / P, with P = (R + R') / (2 sqrt(R R')) */
+        solve_right(n, q, s);
+        for (int32_t i = 0; i < n; i++)
+            for (int32_t j = 0; j < n; j++) {
+                const double ri = d->waves[f * n + i], rj = d->waves[f * n + j];
+                const double scale = (ri + ohms) / sqrt(ri) / ((rj + ohms) / sqrt(rj));
+                s[i * n + j].re *= scale;
+                s[i * n + j].im *= scale;
+            }
+        for (int32_t i = 0; i < n; i++)
+            d->waves[f * n + i] = ohms;
+    }
+    for (int32_t i = 0; i < n; i++)
+        d->s.reference[i] = ohms;
+    free(q);
+    return EC_OK;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */

@@ -27,6 +27,7 @@ typedef struct ec_fdtd_network {
     char **name;     /* [n_ports] */
     int32_t *port;   /* [n_ports]: which of the call's ports, from 0 */
     int32_t samples; /* of which it is the first */
+    double *waves;   /* [frequency][n_ports] ohm, to which the waves of s refer */
 } ec_fdtd_network;
 
 /* A real number of the call's graph at the design, of the first sample. */
@@ -36,6 +37,10 @@ EC_API int32_t ec_fdtd_port_count(const ec_call *call);
 /* ERR_RANGE: the design cannot be computed. ERR_ARGUMENT: the model has no port. */
 EC_API int ec_fdtd_network_create(const ec_fdtd_winner *winner, ec_fdtd_network **design);
 EC_API void ec_fdtd_network_destroy(ec_fdtd_network **design);
+/* Turns S and the references to `ohms` at all ports: with a port's waves a, b of R, those of R' are a' =
+ * ((R + R') a + (R - R') b) / (2 sqrt(R R')), b' = ((R - R') a + (R + R') b) / (2 sqrt(R R')) (Kurokawa
+ * 1965). ERR_RANGE: ohms is not above 0. */
+EC_API int ec_fdtd_network_renormalize(ec_fdtd_network *design, double ohms);
 /* A line in the log: the largest sum of |S_ij|^2 over i, and with several ports the largest
  * |S_ij - S_ji|. A warning where the structure would give power. name: of the file. */
 EC_API void ec_fdtd_network_say(const ec_fdtd_network *design, const char *name, ec_log *log);

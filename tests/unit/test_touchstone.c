@@ -349,6 +349,28 @@ static void test_write(void **state)
     assert_non_null(strstr(ec_error_text(), "a matrix of 1 port is written as .s1p"));
 }
 
+/* References that differ by a rounding alone are one: the file is of version 1. */
+static void test_rounded_references(void **state)
+{
+    double frequency[1] = {1e9}, reference[2] = {50, 50 * (1 + 1e-9)};
+    ec_c128 s[4] = {{0, 0}};
+    const ec_touchstone data = {2, 1, frequency, s, reference};
+    char path[600], line[64] = "";
+    (void)state;
+
+    snprintf(path, sizeof path, "%s/rounded_%ld.s2p", EC_TEST_BINARY_DIR, (long)getpid());
+    for (int differ = 0; differ < 2; differ++) {
+        reference[1] = differ ? 50.01 : reference[1];
+        assert_int_equal(ec_touchstone_write(&data, NULL, path), EC_OK);
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_non_null(fgets(line, sizeof line, file));
+        fclose(file);
+        assert_string_equal(line, differ ? "[Version] 2.0\n" : "# Hz S RI R 50\n");
+    }
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,7 +378,7 @@ int main(void)
         cmocka_unit_test(test_more_ports), cmocka_unit_test(test_version_2),
         cmocka_unit_test(test_bad),        cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_mutations),  cmocka_unit_test(test_read),
-        cmocka_unit_test(test_write)};
+        cmocka_unit_test(test_write),      cmocka_unit_test(test_rounded_references)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
