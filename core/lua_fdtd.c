@@ -40,7 +40,7 @@ static const ec_key fdtd_table[] = {
         "graded, with lines on the edges of objects)"),
     ROW(cells_per_wavelength, EC_KEY_NUMBER, 0, 20, 4, 1000, NULL, NULL,
         "of graded lines, in each material at the highest frequency"),
-    ROW(growth, EC_KEY_NUMBER, EC_KEY_ABOVE, 1.4, 1, 3, NULL, NULL,
+    ROW(growth, EC_KEY_NUMBER, 0, 1.4, 1.01, 10, NULL, NULL,
         "of graded lines: ratio of neighbours at most"),
     LENGTH(largest, "cell of graded lines (default: by cells_per_wavelength)"),
     LENGTH(smallest, "cell of graded lines (default: by the edges of objects)"),
@@ -313,8 +313,8 @@ static void read_grid(lua_State *L, const fdtd_keys *k, ec_fdtd_grid *g)
     g->edge_correction = k->edge_correction;
     g->averaging = (int)k->averaging;
     g->air = k->air;
-    if (k->cell.v && k->cell.n != 1 && k->cell.n != 3)
-        ec_lua_fail(L, "ec.fdtd: key 'cell': wants a number or {dx, dy, dz}, got %d numbers",
+    if (k->cell.v && !k->cell.scalar && k->cell.n != 3)
+        ec_lua_fail(L, "ec.fdtd: key 'cell': wants a number or {dx, dy, dz}, got a list of %d",
                     (int)k->cell.n);
     for (int i = 0; k->cell.v && i < 3; i++)
         g->cell[i] = k->cell.v[k->cell.n == 3 ? i : 0];
@@ -441,6 +441,20 @@ static int32_t count_kinds(const ec_fdtd_port *port, int32_t n, int rank)
     return count;
 }
 
+/* Of the port that number i + 1 means. */
+static void check_port_name(lua_State *L, const char *name, int32_t i)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)i + 1);
+    if (!name[0])
+        ec_lua_fail(L, "ec.fdtd: port %s: key 'name': the name is empty", number);
+    if (name[strspn(name, "0123456789")] == '\0' && strcmp(name, number) != 0)
+        ec_lua_fail(L,
+                    "ec.fdtd: port %s: key 'name': '%s' would be taken for a number: ports with a "
+                    "resistance, then sources, then probes are counted as they are given",
+                    number, name);
+}
+
 /* Ports get numbers from 1 as names where they have none. Pushes the list of the names of all that
  * model:modes knows. */
 static void name_ports(lua_State *L, ec_fdtd_port *port, int32_t n)
@@ -449,6 +463,8 @@ static void name_ports(lua_State *L, ec_fdtd_port *port, int32_t n)
     lua_newtable(L);
     int names = lua_gettop(L);
     for (int32_t i = 0; i < named; i++) {
+        if (port[i].name)
+            check_port_name(L, port[i].name, i);
         if (port[i].name)
             lua_pushstring(L, port[i].name);
         else

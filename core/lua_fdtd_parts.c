@@ -23,24 +23,37 @@ typedef struct part_keys {
     int delta, tau, omega_p, omega_0, gamma;
 } part_keys;
 
+/* Beyond these a slip of the pen is likelier than a structure, and steps would lose their digits. */
+#define LARGEST_LENGTH  1e6  /* m */
+#define LEAST_OHMS      1e-6 /* of a port */
+#define LARGEST_OHMS    1e12
+#define LEAST_HENRIES   1e-18
+#define LARGEST_HENRIES 1e6
+#define LEAST_FARADS    1e-21
+#define LARGEST_FARADS  1e6
+#define LEAST_TIME      1e-21 /* s */
+#define LARGEST_TIME    1e6
+#define LEAST_OMEGA     1e-3 /* rad/s */
+#define LARGEST_OMEGA   1e20
+
 #define ROW(key, kind, flags, initial, min, max, unit, words, help)                                \
     {                                                                                              \
 #key, kind, flags, initial, min, max, unit, words, help, offsetof(part_keys, key)          \
     }
 #define PLACE(key, flags, help)                                                                    \
     ROW(key, EC_KEY_QUANTITY, flags, NAN, -INFINITY, INFINITY, "m", NULL, help)
-#define FIGURE(key, flags, least, unit, help)                                                      \
-    ROW(key, EC_KEY_QUANTITY, EC_KEY_SINGLE | (flags), NAN, least, INFINITY, unit, NULL, help)
+#define FIGURE(key, flags, least, most, unit, help)                                                \
+    ROW(key, EC_KEY_QUANTITY, EC_KEY_SINGLE | (flags), NAN, least, most, unit, NULL, help)
 #define PRIORITY                                                                                   \
     ROW(priority, EC_KEY_NUMBER, 0, 0, -INFINITY, INFINITY, NULL, NULL,                            \
         "where objects overlap the higher one counts, of equal ones the later")
 #define NAME(help)     ROW(name, EC_KEY_STRING, 0, NAN, 0, 0, NULL, NULL, help)
 #define MATERIAL(help) ROW(material, EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL, help)
 #define FIGURES                                                                                    \
-    FIGURE(mu_r, 0, 1, NULL, "relative permeability (default 1)"),                                 \
-        FIGURE(conductivity, 0, 0, "S/m", "default 0"),                                            \
-        FIGURE(magnetic_conductivity, 0, 0, "ohm/m", "default 0"),                                 \
-        FIGURE(loss_tangent, 0, 0, NULL, "default 0"),                                             \
+    FIGURE(mu_r, 0, 1, EC_LUA_LARGEST_RELATIVE, NULL, "relative permeability (default 1)"),        \
+        FIGURE(conductivity, 0, 0, EC_LUA_LARGEST_CONDUCTIVITY, "S/m", "default 0"),               \
+        FIGURE(magnetic_conductivity, 0, 0, EC_LUA_LARGEST_CONDUCTIVITY, "ohm/m", "default 0"),    \
+        FIGURE(loss_tangent, 0, 0, EC_LUA_LARGEST_TANGENT, NULL, "default 0"),                     \
         ROW(loss_frequency, EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz", NULL,             \
             "where loss_tangent holds, which becomes a conductivity (default: the middle of the "  \
             "frequencies)"),                                                                       \
@@ -54,20 +67,23 @@ static const ec_key wire_table[] = {
     MATERIAL("\"pec\", the default"),
     PLACE(from, EC_KEY_REQUIRED, "{x, y, z} of one end"),
     PLACE(to, EC_KEY_REQUIRED, "{x, y, z} of the other one, along x, y or z from it"),
-    FIGURE(radius, EC_KEY_ABOVE, 0, "m", "thinner than a cell (default: that of a row of edges)"),
+    FIGURE(radius, EC_KEY_ABOVE, 0, LARGEST_LENGTH, "m",
+           "thinner than a cell (default: that of a row of edges)"),
     PRIORITY};
 
 static const ec_key polygon_table[] = {
     NAME("for messages"),
     MATERIAL("a name of ec.fdtd's materials, \"pec\" (the default), \"air\", or a table of "
              "figures"),
-    FIGURE(eps_r, 0, 1, NULL, "relative permittivity, instead of material"),
+    FIGURE(eps_r, 0, 1, EC_LUA_LARGEST_RELATIVE, NULL,
+           "relative permittivity, instead of material"),
     FIGURES,
     ROW(points, EC_KEY_ANY, EC_KEY_REQUIRED, NAN, 0, 0, "m", NULL,
         "{ {x, y}, {x, y}, ... }: three or more corners in their order, relative to at; across x "
         "they are {y, z}, across y {z, x}"),
     PLACE(at, 0, "{x, y, z} of its origin, in its lower face (default {0, 0, 0})"),
-    FIGURE(thickness, 0, 0, "m", "along its axis, from its origin on (default 0: a sheet)"),
+    FIGURE(thickness, 0, 0, LARGEST_LENGTH, "m",
+           "along its axis, from its origin on (default 0: a sheet)"),
     AXIS("that it is across; default z"),
     PRIORITY};
 
@@ -80,7 +96,7 @@ static const ec_key polygon_table[] = {
 static const ec_key port_table[] = {
     NAME("what model:s and others call it (default: its number)"),
     ENDS,
-    FIGURE(ohms, EC_KEY_ABOVE, 0, "ohm",
+    FIGURE(ohms, 0, LEAST_OHMS, LARGEST_OHMS, "ohm",
            "resistance of its source and of its waves (default 50; of a line without it: none, it "
            "goes on behind into an absorbing wall and waves are of its own impedance)"),
     ROW(line, EC_KEY_WORD, 0, NAN, 0, 0, NULL, "x|y|z|-x|-y|-z",
@@ -88,7 +104,7 @@ static const ec_key port_table[] = {
     ROW(shape, EC_KEY_WORD, 0, 0, 0, 0, NULL, "microstrip|coax",
         "of a line: from its ground to its strip, as wide as that, or from its outer conductor to "
         "the middle of its inner one"),
-    FIGURE(plane, EC_KEY_ABOVE, 0, "m",
+    FIGURE(plane, EC_KEY_ABOVE, 0, LARGEST_LENGTH, "m",
            "where the line is measured, from the port on: two cells or more, best some times its "
            "height"),
     ROW(shift, EC_KEY_QUANTITY, EC_KEY_SINGLE, NAN, -INFINITY, INFINITY, "m", NULL,
@@ -101,24 +117,27 @@ static const ec_key source_table[] = {ROW(name, EC_KEY_STRING, EC_KEY_REQUIRED, 
 static const ec_key lumped_table[] = {
     NAME("for messages"),
     ENDS,
-    FIGURE(ohms, 0, 0, "ohm", "resistance (default: none)"),
-    FIGURE(henries, EC_KEY_ABOVE, 0, "H", "inductance (default: none)"),
-    FIGURE(farads, EC_KEY_ABOVE, 0, "F", "capacitance (default: none)"),
+    FIGURE(ohms, 0, 0, LARGEST_OHMS, "ohm", "resistance (default: none)"),
+    FIGURE(henries, 0, LEAST_HENRIES, LARGEST_HENRIES, "H", "inductance (default: none)"),
+    FIGURE(farads, 0, LEAST_FARADS, LARGEST_FARADS, "F", "capacitance (default: none)"),
     ROW(connection, EC_KEY_WORD, 0, 0, 0, 0, NULL, "series|parallel", "of two or three of them")};
 
 static const ec_key debye_table[] = {
-    FIGURE(delta, EC_KEY_REQUIRED, 0, NULL, "drop of the permittivity"),
-    FIGURE(tau, EC_KEY_REQUIRED | EC_KEY_ABOVE, 0, "s", "relaxation time")};
+    FIGURE(delta, EC_KEY_REQUIRED, 0, EC_LUA_LARGEST_RELATIVE, NULL, "drop of the permittivity"),
+    FIGURE(tau, EC_KEY_REQUIRED, LEAST_TIME, LARGEST_TIME, "s", "relaxation time")};
 static const ec_key drude_table[] = {
-    FIGURE(omega_p, EC_KEY_REQUIRED, 0, "rad/s", "plasma frequency"),
-    FIGURE(gamma, EC_KEY_REQUIRED, 0, "rad/s", "collision frequency")};
+    FIGURE(omega_p, EC_KEY_REQUIRED, 0, LARGEST_OMEGA, "rad/s", "plasma frequency"),
+    FIGURE(gamma, EC_KEY_REQUIRED, 0, LARGEST_OMEGA, "rad/s", "collision frequency")};
 static const ec_key lorentz_table[] = {
-    FIGURE(delta, EC_KEY_REQUIRED, 0, NULL, "rise of the permittivity below the resonance"),
-    FIGURE(omega_0, EC_KEY_REQUIRED | EC_KEY_ABOVE, 0, "rad/s", "resonance"),
-    FIGURE(gamma, EC_KEY_REQUIRED, 0, "rad/s", "damping, half of the line's width")};
+    FIGURE(delta, EC_KEY_REQUIRED, 0, EC_LUA_LARGEST_RELATIVE, NULL,
+           "rise of the permittivity below the resonance"),
+    FIGURE(omega_0, EC_KEY_REQUIRED, LEAST_OMEGA, LARGEST_OMEGA, "rad/s", "resonance"),
+    FIGURE(gamma, EC_KEY_REQUIRED, 0, LARGEST_OMEGA, "rad/s", "damping, half of the line's width")};
 
 static const ec_key material_table[] = {
-    FIGURE(eps_r, 0, 1, NULL, "relative permittivity at high frequencies (default 1)"), FIGURES};
+    FIGURE(eps_r, 0, 1, EC_LUA_LARGEST_RELATIVE, NULL,
+           "relative permittivity at high frequencies (default 1)"),
+    FIGURES};
 
 const ec_noun ec_noun_wire = {"ec.wire", "ec.wire{ from = {0, 0, 1*ec.mm}, to = {0, 0, 75*ec.mm} }",
                               "A straight conductor along edges of an FDTD grid.",
@@ -480,6 +499,27 @@ static void unknown_material(lua_State *L, const ec_lua_fdtd_materials *m, const
                 what, name, ec_lua_push_names(L, names, n), name);
 }
 
+/* An entry of the table of names, checked: its noun, with a copy of its table on top of the stack. */
+static ec_noun check_named(lua_State *L, int value, const char *name)
+{
+    ec_noun noun = ec_noun_fdtd_material;
+    int32_t plain;
+    noun.name = lua_pushfstring(L, "ec.fdtd: key 'materials': '%s'", name);
+    if (lua_istable(L, value)) {
+        part_keys k;
+        value = ec_lua_table_copy(L, value);
+        parse(L, value, &noun, &k);
+        lua_pushvalue(L, value);
+    } else if (lua_type(L, value) != LUA_TSTRING) {
+        ec_lua_fail(L, "%s: wants a table of figures, as in %s, got a %s", noun.name,
+                    ec_noun_fdtd_material.usage, luaL_typename(L, value));
+    } else if (!plain_material(lua_tostring(L, value), &plain)) {
+        ec_lua_fail(L, "%s: wants a table of figures, \"pec\" or \"air\", got the text '%s'",
+                    noun.name, lua_tostring(L, value));
+    }
+    return noun;
+}
+
 /* Of the table of names: each of them is one material, however often it is used. */
 static bool named_material(lua_State *L, const char *name, ec_lua_fdtd_materials *m, int32_t *to)
 {
@@ -497,24 +537,14 @@ static bool named_material(lua_State *L, const char *name, ec_lua_fdtd_materials
         lua_pop(L, 1);
         return false;
     }
-    const char *what = lua_pushfstring(L, "ec.fdtd: key 'materials': '%s'", name);
-    int value = lua_gettop(L) - 1;
-    if (lua_type(L, value) == LUA_TSTRING) {
-        if (!plain_material(lua_tostring(L, value), to))
-            ec_lua_fail(L, "%s: wants a table of figures, \"pec\" or \"air\", got the text '%s'",
-                        what, lua_tostring(L, value));
-    } else if (lua_istable(L, value)) {
-        part_keys k;
-        ec_noun noun = ec_noun_fdtd_material;
-        noun.name = what;
-        value = ec_lua_table_copy(L, value);
-        parse(L, value, &noun, &k);
-        read_figures(L, value, &noun, m, name, &m->all[m->n]);
+    int value = lua_gettop(L);
+    ec_noun noun = check_named(L, value, name);
+    if (lua_istable(L, value)) {
+        read_figures(L, lua_gettop(L), &noun, m, name, &m->all[m->n]);
         m->named[m->n] = true;
         *to = m->n++;
     } else {
-        ec_lua_fail(L, "%s: wants a table of figures, as in %s, got a %s", what,
-                    ec_noun_fdtd_material.usage, luaL_typename(L, value));
+        plain_material(lua_tostring(L, value), to);
     }
     return true;
 }
@@ -566,9 +596,11 @@ void ec_lua_fdtd_check_used(lua_State *L, const ec_lua_fdtd_materials *m)
         return;
     for (lua_pushnil(L); lua_next(L, m->names); lua_pop(L, 1)) {
         lua_pushvalue(L, -2);
-        if (lua_rawget(L, m->used) == LUA_TNIL)
-            ec_lua_fail(L, "ec.fdtd: key 'materials': nothing is made of '%s'",
-                        lua_tostring(L, -3));
+        if (lua_rawget(L, m->used) == LUA_TNIL) {
+            const char *name = lua_tostring(L, -3);
+            check_named(L, lua_gettop(L) - 1, name); /* its own mistakes come first */
+            ec_lua_fail(L, "ec.fdtd: key 'materials': nothing is made of '%s'", name);
+        }
         lua_pop(L, 1);
     }
 }

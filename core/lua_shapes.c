@@ -20,24 +20,27 @@
 #define WHOLE(key, initial, least, most, help)                                                     \
     ROW(key, EC_KEY_INTEGER, 0, initial, least, most, NULL, help)
 #define FLAG(key, initial, help) ROW(key, EC_KEY_FLAG, 0, initial, 0, 0, NULL, help)
-#define FIGURE(key, least, unit, help)                                                             \
-    ROW(key, EC_KEY_QUANTITY, EC_KEY_SINGLE, NAN, least, INFINITY, unit, help)
+#define FIGURE(key, least, most, unit, help)                                                       \
+    ROW(key, EC_KEY_QUANTITY, EC_KEY_SINGLE, NAN, least, most, unit, help)
 
 #define NAME ROW(name, EC_KEY_STRING, 0, NAN, 0, 0, NULL, "what it is called (default: its kind)")
 #define MATERIAL                                                                                   \
     ROW(material, EC_KEY_ANY, 0, NAN, 0, 0, NULL,                                                  \
         "a name (pec, itu_concrete, ...; default pec) or a table of figures, as in the "           \
         "materials of ec.scene and ec.fdtd"),                                                      \
-        FIGURE(eps_r, 1, NULL, "relative permittivity, instead of material"),                      \
-        FIGURE(conductivity, 0, "S/m", "with eps_r (default 0)"),                                  \
-        FIGURE(loss_tangent, 0, NULL, "with eps_r (default 0)")
+        FIGURE(eps_r, 1, EC_LUA_LARGEST_RELATIVE, NULL,                                            \
+               "relative permittivity, instead of material"),                                      \
+        FIGURE(conductivity, 0, EC_LUA_LARGEST_CONDUCTIVITY, "S/m", "with eps_r (default 0)"),     \
+        FIGURE(loss_tangent, 0, EC_LUA_LARGEST_TANGENT, NULL, "with eps_r (default 0)")
 #define PRIORITY                                                                                   \
     ROW(priority, EC_KEY_NUMBER, 0, 0, -INFINITY, INFINITY, NULL,                                  \
         "of ec.fdtd: where objects overlap the higher one counts, of equal ones the later")
 #define VOLUME                                                                                     \
     MATERIAL, PRIORITY,                                                                            \
-        FIGURE(mu_r, 1, NULL, "with eps_r, of ec.fdtd: relative permeability (default 1)"),        \
-        FIGURE(magnetic_conductivity, 0, "ohm/m", "with eps_r, of ec.fdtd (default 0)"),           \
+        FIGURE(mu_r, 1, EC_LUA_LARGEST_RELATIVE, NULL,                                             \
+               "with eps_r, of ec.fdtd: relative permeability (default 1)"),                       \
+        FIGURE(magnetic_conductivity, 0, EC_LUA_LARGEST_CONDUCTIVITY, "ohm/m",                     \
+               "with eps_r, of ec.fdtd (default 0)"),                                              \
         ROW(loss_frequency, EC_KEY_NUMBER, EC_KEY_ABOVE, NAN, 0, INFINITY, "Hz",                   \
             "of ec.fdtd: where loss_tangent holds, which becomes a conductivity (default: the "    \
             "middle of the frequencies)"),                                                         \
@@ -60,7 +63,8 @@ static const ec_key plate_table[] = {
     DIRECTION(normal, "across it, to its front (default {0, 0, 1})"),
     DIVISIONS,
     PRIORITY,
-    FIGURE(ohms, 0, "ohm", "of ec.fdtd: resistance of a square of a thin sheet, instead of pec")};
+    FIGURE(ohms, 1e-6, 1e12, "ohm",
+           "of ec.fdtd: resistance of a square of a thin sheet, instead of pec")};
 
 static const ec_key box_table[] = {NAME,
                                    VOLUME,

@@ -11,6 +11,11 @@
 
 #define EC_LUA_SHAPE "shape"
 
+/* Figures of materials beyond these are slips of the pen. */
+#define EC_LUA_LARGEST_RELATIVE     1e6  /* eps_r, mu_r */
+#define EC_LUA_LARGEST_CONDUCTIVITY 1e12 /* S/m, ohm/m */
+#define EC_LUA_LARGEST_TANGENT      1e3
+
 /* User value 1 is the table of its keys, lists and expressions as they were when it was made. */
 typedef struct ec_lua_shape {
     ec_shape_kind kind;

@@ -4,13 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A pole that adds less to the permittivity does nothing, and its inverse would leave float32. */
+static const double nothing = 1e-30;
+
 void ec_fdtd_pole_numbers(ec_fdtd_pole_kind kind, double strength, double time, double resonance,
                           double damping, double dt, double *number)
 {
     double *c = number;
 
     memset(c, 0, EC_FDTD_POLE_NUMBERS * sizeof *c);
-    if (strength == 0)
+    if (strength < nothing)
         return;
     if (kind == EC_FDTD_DEBYE) {
         const double t = 1 / (time / dt + 0.5);
@@ -23,6 +26,8 @@ void ec_fdtd_pole_numbers(ec_fdtd_pole_kind kind, double strength, double time, 
     /* d w0^2 (of Drude wp^2), w0^2 and twice the damping, in units of the step. */
     const double w = kind == EC_FDTD_DRUDE ? 0 : resonance * dt * resonance * dt;
     const double drive = kind == EC_FDTD_DRUDE ? strength * dt * strength * dt : strength * w;
+    if (drive < nothing)
+        return;
     const double loss = (kind == EC_FDTD_DRUDE ? 1 : 2) * damping * dt;
     const double t = 1 / (1 + 0.5 * loss + 0.25 * w);
     c[EC_FDTD_POLE_CP] = -0.5 * w * t;
