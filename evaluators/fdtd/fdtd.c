@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fdtd_line_plan_internal.h"
 #include "fdtd_modes_internal.h"
 #include "fdtd_waves_internal.h"
 
@@ -582,6 +583,8 @@ static void describe(const ec_evaluator *handle, char *text, size_t size)
 
 /* ---- runs --------------------------------------------------------------------------------------- */
 
+#define SHORT_STEP 3 /* times that the steps of a run may differ before it is told */
+
 /* A run's place for results, host memory: row of a design d = sample * n + candidate. */
 typedef struct take {
     const evaluator *ev;
@@ -591,7 +594,9 @@ typedef struct take {
     uint8_t *status;
     size_t n;
     int64_t unsettled;
-    char sentence[256]; /* of the first failure */
+    double step[2], moved; /* least and largest time step, s; the farthest move of an edge, m */
+    char owner[96];        /* whose edge */
+    char sentence[256];    /* of the first failure */
     int64_t failures;
 } take;
 
@@ -756,6 +761,14 @@ static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result
     }
     if (status >= 0 && !r->settled && isfinite(ev->setup->model->config.decay_db))
         t->unsettled++;
+    if (r->build) {
+        t->step[0] = t->step[1] > 0 ? fmin(t->step[0], r->dt) : r->dt;
+        t->step[1] = fmax(t->step[1], r->dt);
+        if (r->build->moved > t->moved) {
+            t->moved = r->build->moved;
+            ec_fdtd_owner_text(&ev->setup->model->config, r->build->moved_owner, t->owner);
+        }
+    }
     if (status < 0) {
         if (t->failures++ == 0)
             snprintf(t->sentence, sizeof t->sentence, "%s", ec_error_text());
@@ -808,6 +821,22 @@ static int scatter(const evaluator *ev, const double *from, size_t words, size_t
         status = backend->ops->upload(backend, to->data, here, bytes);
     free(here);
     return status;
+}
+
+/* What a run's grids did to its designs. */
+static void tell(const take *t)
+{
+    ec_log *log = t->ev->log;
+
+    if (t->step[1] > SHORT_STEP * t->step[0])
+        ec_log_write(log, EC_LOG_INFO,
+                     "fdtd: time steps of designs are %.3g to %.3g ps: edges that come close make "
+                     "small cells (`smallest` limits them)",
+                     1e12 * t->step[0], 1e12 * t->step[1]);
+    if (t->moved > 0)
+        ec_log_write(log, EC_LOG_INFO,
+                     "fdtd: edges were moved to their lines by up to %s, of %s the farthest",
+                     ec_fdtd_length_of(t->moved).text, t->owner);
 }
 
 static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const *in,
@@ -872,6 +901,8 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
                      "cut off",
                      (long long)t.unsettled, designs * (size_t)ev->wants.n_driven,
                      (long long)s->model->config.max_steps);
+    if (rc == EC_OK)
+        tell(&t);
     for (int32_t o = 0; t.out && o < call->n_out; o++)
         free(t.out[o]);
     free(t.out);

@@ -120,26 +120,17 @@ static void absorb(const ec_fdtd_config *c, double x, double d, double dt, doubl
     *pc = sigma > 0 ? sigma * (*pb - 1) / (sigma + *kappa * alpha) : 0;
 }
 
-double ec_fdtd_step_part(const ec_fdtd_config *c)
-{
-    return c->courant * (c->grid.conformal ? 0.5 : c->grid.edge_correction ? 0.7 : 1);
-}
-
 static void spacings(const ec_fdtd_setup *s, ec_fdtd_build *b)
 {
     const ec_fdtd_config *c = &s->model->config;
-    double sum = 0;
 
     for (int axis = 0; axis < 3; axis++) {
         const double *x = b->line[axis];
-        double least = INFINITY;
-        for (int i = 0; i < s->shape.n[axis]; i++)
-            least = fmin(least, x[i + 1] - x[i]);
-        sum += 1 / (least * least);
         b->end[axis][0] = x[s->shape.layers[axis][0]];
         b->end[axis][1] = x[s->shape.n[axis] - s->shape.layers[axis][1]];
     }
-    b->dt = ec_fdtd_step_part(c) / (EC_LIGHT_SPEED * sqrt(sum));
+    b->dt =
+        ec_fdtd_line_step(s->lines, (const double *const[3]){b->line[0], b->line[1], b->line[2]});
     for (int axis = 0; axis < 3; axis++) {
         const double *x = b->line[axis];
         const int n = s->shape.n[axis];
@@ -170,8 +161,70 @@ static double value_of(ec_fdtd_number n, const double *values)
     return ec_fdtd_number_of(n, values);
 }
 
-static void solid(const ec_fdtd_object *o, const double *values, ec_fdtd_build *b,
-                  ec_fdtd_solid *to)
+/* The line that an edge at x has, or x where it has none. */
+static double on_line(const ec_fdtd_setup *s, int32_t owner, int axis, double x, ec_fdtd_build *b)
+{
+    const double *line = b->line[axis];
+    const int n = s->shape.n[axis];
+
+    if (!(x >= line[0] && x <= line[n]))
+        return x;
+    const double nearest = line[ec_fdtd_nearest_line(n, line, x)], moved = fabs(nearest - x);
+    if (moved > ec_fdtd_line_reach(s->lines, axis))
+        return x;
+    if (moved > b->moved) {
+        b->moved = moved;
+        b->moved_axis = axis;
+        b->moved_owner = owner;
+    }
+    return nearest;
+}
+
+/* Plane faces go to their lines. */
+static void to_lines(const ec_fdtd_setup *s, const ec_fdtd_object *o, ec_fdtd_build *b,
+                     ec_fdtd_solid *to)
+{
+    const int32_t owner = (int32_t)(o - s->model->config.objects), n = o->n_points;
+    double *point = b->point + 2 * to->first_point;
+
+    for (int i = 0; i < 3; i++) {
+        const bool flat =
+            to->kind == EC_FDTD_SOLID_BOX || (to->kind != EC_FDTD_SOLID_SPHERE && i == o->axis);
+        if (!flat)
+            continue;
+        if (o->kind == EC_FDTD_WIRE && i != o->axis) { /* its middle has the line */
+            const double middle = 0.5 * (to->lo[i] + to->hi[i]);
+            const double shift = on_line(s, owner, i, middle, b) - middle;
+            to->lo[i] += shift;
+            to->hi[i] += shift;
+            continue;
+        }
+        to->lo[i] = on_line(s, owner, i, to->lo[i], b);
+        to->hi[i] = on_line(s, owner, i, to->hi[i], b);
+    }
+    for (int t = 0; t < 2 && to->kind == EC_FDTD_SOLID_POLYGON; t++) {
+        const int axis = (o->axis + 1 + t) % 3;
+        const double close = 1e-9 * (to->hi[axis] - to->lo[axis]);
+        for (int32_t p = 0; p < n; p++) { /* both ends of a side across the axis, as it was */
+            const int32_t next = (p + 1) % n;
+            const double x = point[2 * p + t], y = point[2 * next + t];
+            if (fabs(x - y) > close)
+                continue;
+            const double line = on_line(s, owner, axis, x, b);
+            point[2 * p + t] = line;
+            point[2 * next + t] = line;
+        }
+        to->lo[axis] = INFINITY;
+        to->hi[axis] = -INFINITY;
+        for (int32_t p = 0; p < n; p++) {
+            to->lo[axis] = fmin(to->lo[axis], point[2 * p + t]);
+            to->hi[axis] = fmax(to->hi[axis], point[2 * p + t]);
+        }
+    }
+}
+
+static void solid(const ec_fdtd_setup *s, const ec_fdtd_object *o, const double *values,
+                  ec_fdtd_build *b, ec_fdtd_solid *to)
 {
     double at[3], size[3], other[3];
     const double radius = value_of(o->radius, values), length = value_of(o->length, values);
@@ -232,6 +285,7 @@ static void solid(const ec_fdtd_object *o, const double *values, ec_fdtd_build *
         }
         break;
     }
+    to_lines(s, o, b, to);
     /* What touches an end of the domain goes on beyond it: its surface is not there. */
     for (int i = 0; i < 3; i++) {
         const double all = b->end[i][1] - b->end[i][0];
@@ -271,7 +325,7 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
     qsort(order, (size_t)c->n_objects, sizeof *order, by_priority);
     b->n_solids = c->n_objects;
     for (int32_t i = 0; i < c->n_objects; i++)
-        solid(order[i], values, b, b->solid + i);
+        solid(s, order[i], values, b, b->solid + i);
     free(order);
     b->n_media = c->n_materials;
     for (int32_t i = 0; i < c->n_materials; i++) {

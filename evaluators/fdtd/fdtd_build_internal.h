@@ -58,6 +58,10 @@ typedef struct ec_fdtd_setup {
 typedef struct ec_fdtd_build {
     double *line[3]; /* [n + 1], m */
     double end[3][2];
+    double
+        moved; /* m, the farthest that an edge of an object went to its line: of which, along what */
+    int32_t moved_owner;
+    int moved_axis;
     double dt;                 /* s */
     double *id_e[3], *id_h[3]; /* as in ec_fdtd_domain */
     double *be[3], *ce[3], *bh[3], *ch[3];
@@ -85,9 +89,6 @@ typedef struct ec_fdtd_build {
 double ec_fdtd_pulse_at(const ec_fdtd_setup *setup, double t);
 /* The highest frequency of the pulse, Hz: beyond it the spectrum is 80 dB down. */
 double ec_fdtd_pulse_end(const ec_fdtd_setup *setup);
-/* The time step over the largest stable one of the finest cells: conformal conductors halve it,
- * corrections at the edges of plates take 0.7 of it. */
-double ec_fdtd_step_part(const ec_fdtd_config *config);
 /* The arguments of the raster with the build's own lists; args point to structure. */
 void ec_fdtd_raster_of(const ec_fdtd_setup *setup, const ec_fdtd_build *build,
                        ec_fdtd_structure *structure, ec_fdtd_raster_args *args);

@@ -45,6 +45,12 @@ static double cap_of(const ec_fdtd_grading *g, int32_t k)
     return fmin(g->factor * g->wanted[k], fmax(g->at[k + 1] - g->at[k], g->floor));
 }
 
+/* The number of cells an interval has room for. */
+static double most_of(const ec_fdtd_grading *g, int32_t k)
+{
+    return g->least > 0 ? floor((g->at[k + 1] - g->at[k]) / g->least * (1 + 1e-9)) : INFINITY;
+}
+
 int64_t ec_fdtd_grading_need(ec_fdtd_grading *g)
 {
     int64_t sum = 0;
@@ -55,6 +61,7 @@ int64_t ec_fdtd_grading_need(ec_fdtd_grading *g)
     for (int32_t k = 0; k < g->n; k++) {
         /* an interval of exactly so many cells is not to have one more for a rounding */
         double need = ceil(g->steps[k] * (1 - 1e-9));
+        need = fmin(need, most_of(g, k));
         g->cells[k] = need < 1 ? 1 : need > EC_FDTD_MOST_CELLS ? EC_FDTD_MOST_CELLS : (int32_t)need;
         sum += g->cells[k];
     }
@@ -65,9 +72,12 @@ void ec_fdtd_grading_add(ec_fdtd_grading *g, int64_t more)
 {
     while (more-- > 0) {
         int32_t where = 0;
-        double most = -1;
+        double most = -INFINITY;
         for (int32_t k = 0; k < g->n; k++) {
             double excess = (g->at[k + 1] - g->at[k]) / (g->cells[k] * g->wanted[k]);
+            /* where all are full the least full one, all the same */
+            if (g->cells[k] + 1 > most_of(g, k))
+                excess = -1 / excess;
             if (excess > most) {
                 most = excess;
                 where = k;
@@ -124,12 +134,25 @@ static void settle(ec_fdtd_grading *g)
     spread(g);
 }
 
+/* Cells of interval k, from x on, are the same where the grading made one of them too small. */
+static void even_out(const ec_fdtd_grading *g, int32_t k, double *x)
+{
+    const double cell = (g->at[k + 1] - g->at[k]) / g->cells[k];
+    double least = cell;
+
+    for (int32_t i = 1; i <= g->cells[k]; i++)
+        least = fmin(least, (i < g->cells[k] ? x[i] : g->at[k + 1]) - x[i - 1]);
+    for (int32_t i = 1; i < g->cells[k] && least < g->least; i++)
+        x[i] = g->at[k] + i * cell;
+}
+
 void ec_fdtd_grading_place(ec_fdtd_grading *g, double *x)
 {
     settle(g);
     for (int32_t k = 0; k < g->n; k++) {
         shape s = shape_of(g, k);
         double level = s.flat / s.top, ramp = (s.top - s.v0) / g->slope;
+        double *from = x;
         *x++ = g->at[k];
         for (int32_t i = 1; i < g->cells[k]; i++) {
             double u = g->steps[k] * i / g->cells[k];
@@ -140,6 +163,8 @@ void ec_fdtd_grading_place(ec_fdtd_grading *g, double *x)
             else
                 *x++ = g->at[k + 1] - s.v1 * expm1(g->slope * (g->steps[k] - u)) / g->slope;
         }
+        if (g->least > 0)
+            even_out(g, k, from);
     }
     *x = g->at[g->n];
 }

@@ -24,6 +24,7 @@ typedef struct ec_fdtd_grading {
     /* An interval shorter than the cell wanted in it is one short cell, and its neighbours grade
      * from there, but not from less than this. INFINITY: they ignore it. */
     double floor;
+    double least;              /* no cell is smaller where its interval is not; 0: no limit */
     double factor;             /* on all sizes wanted */
     double *cap, *end, *steps; /* work: [n], [n + 1], [n] */
 } ec_fdtd_grading;

@@ -17,9 +17,12 @@ enum {
     FEW_ACROSS = 8     /* a strip: below it a hint */
 };
 
-#define SIZE_TOLERANCE 1.02 /* cells above the size wanted get company only beyond this */
-#define LEAST_SHARE    0.5  /* of the smallest cell that edges make: none are added below it */
-#define MARK_TOLERANCE 1e-3 /* of the finest cell wanted */
+#define MOST_CELLS     1e11  /* of a domain */
+#define MANY_WAVES     100.0 /* of an object: a hint where that is too large */
+#define FEW_WAVES      1e-6  /* the same: no grid is made for less */
+#define SIZE_TOLERANCE 1.02  /* cells above the size wanted get company only beyond this */
+#define MARK_TOLERANCE 1e-3  /* of the finest cell wanted */
+#define NEAR_TOLERANCE 0.1   /* the same, of marks that may meet */
 
 /* ---- marks ---- */
 
@@ -355,6 +358,52 @@ static const double *design_of(const ec_fdtd_line_plan *plan, int32_t d)
     return plan->designs + (size_t)d * (size_t)plan->model->n_numbers;
 }
 
+/* The largest extent of an object along an axis in the first design, 0 without any. */
+static double extent_of(const ec_fdtd_line_plan *plan)
+{
+    const ec_fdtd_config *config = &plan->model->config;
+    double most = 0;
+
+    for (int32_t k = 0; k < config->n_objects; k++)
+        for (int a = 0; a < 3; a++) {
+            double lo, hi;
+            ec_fdtd_object_extent(&config->objects[k], a, plan->designs, &lo, &hi);
+            if (isfinite(hi - lo))
+                most = fmax(most, hi - lo);
+        }
+    return most;
+}
+
+void ec_fdtd_line_scale(const ec_fdtd_line_plan *plan, char *text, size_t size)
+{
+    const double extent = extent_of(plan), waves = extent / plan->wavelength;
+
+    text[0] = 0;
+    if (waves > MANY_WAVES)
+        snprintf(text, size,
+                 "objects of %s are %.3g wavelengths at %.6g GHz: lengths are in m, did you mean "
+                 "%.6g*ec.mm?",
+                 ec_fdtd_length_of(extent).text, waves, 1e-9 * plan->top, extent);
+    else if (extent > 0 && waves < FEW_WAVES)
+        snprintf(text, size,
+                 "objects of %s are %.3g wavelengths at %.6g Hz: frequencies are in Hz, did you "
+                 "mean %.6g*ec.%s?",
+                 ec_fdtd_length_of(extent).text, waves, plan->top, plan->top,
+                 plan->top < 100 ? "GHz" : "MHz");
+}
+
+/* No time step that resolves so small a part of a wavelength comes to its period's end. */
+static int check_scale(const ec_fdtd_line_plan *plan)
+{
+    const double extent = extent_of(plan);
+    char text[200];
+
+    if (!(plan->top > 0 && extent > 0 && extent < FEW_WAVES * plan->wavelength))
+        return EC_OK;
+    ec_fdtd_line_scale(plan, text, sizeof text);
+    return ec_fail(EC_ERR_RANGE, "%s", text);
+}
+
 static void plan_tolerance(ec_fdtd_line_plan *plan)
 {
     const ec_fdtd_config *config = &plan->model->config;
@@ -374,6 +423,7 @@ static void plan_tolerance(ec_fdtd_line_plan *plan)
                 finest = fmin(finest, ec_fdtd_line_object_size(plan, &config->objects[k], lo, hi));
         }
     plan->tolerance = fmax(MARK_TOLERANCE * finest, 1e-12 * farthest);
+    plan->near = fmax(NEAR_TOLERANCE * finest, plan->tolerance);
 }
 
 /* ---- counts of a graded axis ---- */
@@ -459,16 +509,27 @@ static int count_needs(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, 
         if (ec_fdtd_line_prepare(plan, a, design_of(plan, d), work, &same) != EC_OK)
             continue; /* numbers that depend on each other may not have these values at all */
         axis->n_designs++;
+        if (work->joined > 0 &&
+            (axis->joined <= 0 ||
+             (work->meet == axis->meet ? work->joined > axis->joined : axis->meet))) {
+            axis->joined = work->joined;
+            axis->meet = work->meet;
+            memcpy(axis->at_joined, work->at_joined, sizeof axis->at_joined);
+        }
         /* short intervals of another order may come from numbers that never meet */
         g->floor = same ? g->floor : INFINITY;
         int64_t need = ec_fdtd_grading_need(g);
-        if (need > EC_FDTD_MAX_CELLS)
+        if (need > EC_FDTD_MAX_CELLS) {
+            char hint[200];
+            ec_fdtd_line_scale(plan, hint, sizeof hint);
             return ec_fail(EC_ERR_RANGE,
                            "%lld cells are needed along %c: allowed are %d; largest cell wanted "
-                           "%s, domain of %s",
+                           "%s, domain of %s%s%s",
                            (long long)need, 'x' + a, EC_FDTD_MAX_CELLS,
                            ec_fdtd_length_of(ec_fdtd_line_largest(plan, plan->wavelength)).text,
-                           ec_fdtd_length_of(g->at[g->n] - g->at[0]).text);
+                           ec_fdtd_length_of(g->at[g->n] - g->at[0]).text, hint[0] ? "; " : "",
+                           hint);
+        }
         for (int32_t k = 0; k < g->n && same; k++) {
             *natural = fmin(*natural, fmin(g->wanted[k], g->at[k + 1] - g->at[k]));
             if (axis->per_interval[k] < g->cells[k])
@@ -491,7 +552,7 @@ static int keep_growth(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work, 
     ec_fdtd_line_axis *axis = &plan->axis[a];
     bool more = true;
     int status = look_at_designs(plan, a, work, look);
-    double least = LEAST_SHARE * natural;
+    double least = EC_FDTD_LEAST_SHARE * natural;
 
     if (plan->model->config.grid.smallest > least)
         least = plan->model->config.grid.smallest;
@@ -527,8 +588,10 @@ static int plan_graded(ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work)
         memcpy(axis->group, work->group, m * sizeof *axis->group);
         status = count_needs(plan, a, work, &other, &natural);
     }
-    if (status == EC_OK)
+    if (status == EC_OK) {
+        axis->natural = natural;
         status = keep_growth(plan, a, work, natural, &look);
+    }
     if (status == EC_OK && sum_of(axis->per_interval, axis->n) < other) {
         status = ec_fdtd_line_prepare(plan, a, plan->designs, work, &same);
         ec_fdtd_grading *g = &work->grading;
@@ -645,27 +708,39 @@ static void find_narrow(ec_fdtd_line_plan *plan, double *const x[3])
     }
 }
 
+/* Time steps of all designs that can be laid, and the smallest cells where they are least. */
+static void plan_steps(ec_fdtd_line_plan *plan, double *const x[3])
+{
+    plan->step[0] = plan->step[1] = INFINITY;
+    for (int32_t d = 0; d < plan->n_designs; d++) {
+        if (ec_fdtd_line_lay(plan, design_of(plan, d), plan->n_moving == 0, x) != EC_OK)
+            continue;
+        const double step = ec_fdtd_line_step(plan, (const double *const[3]){x[0], x[1], x[2]});
+        if (d == 0)
+            plan->step[0] = step;
+        if (!(step < plan->step[1]))
+            continue;
+        plan->step[1] = step;
+        for (int a = 0; a < 3; a++) {
+            plan->finest[a] = INFINITY;
+            for (int32_t i = 0; i < ec_fdtd_line_cells(plan, a); i++)
+                plan->finest[a] = fmin(plan->finest[a], x[a][i + 1] - x[a][i]);
+        }
+    }
+}
+
 /* Cells a wavelength in the middle of all ranges. */
-static int plan_resolution(ec_fdtd_line_plan *plan)
+static int plan_resolution(ec_fdtd_line_plan *plan, double *const x[3])
 {
     const ec_fdtd_config *config = &plan->model->config;
-    size_t n[3] = {0};
-    for (int a = 0; a < 3; a++)
-        n[a] = (size_t)ec_fdtd_line_cells(plan, a) + 1;
-    double *memory = (double *)malloc(sizeof(double) * (n[0] + n[1] + n[2]));
 
-    if (!memory)
-        return ec_fail(EC_ERR_MEMORY, "no memory for the grid's lines");
-    double *const x[3] = {memory, memory + n[0], memory + n[0] + n[1]};
     plan->resolution = INFINITY;
     /* uniform lines may fit other designs and not the middle */
     int status = ec_fdtd_line_lay(plan, plan->designs, plan->n_moving == 0, x);
-    if (status != EC_OK && plan->n_moving > 0) {
-        free(memory);
+    if (status != EC_OK && plan->n_moving > 0)
         return EC_OK;
-    }
     for (int a = 0; a < 3 && status == EC_OK; a++) {
-        ec_fdtd_grading lines = {.n = (int32_t)n[a] - 1, .at = x[a]};
+        ec_fdtd_grading lines = {.n = ec_fdtd_line_cells(plan, a), .at = x[a]};
         for (int32_t i = 0; i < lines.n; i++)
             note_resolution(&plan->cells_a_wave[0], plan->wavelength, x[a][i + 1] - x[a][i]);
         for (int32_t k = 0; k < config->n_objects; k++) {
@@ -685,6 +760,22 @@ static int plan_resolution(ec_fdtd_line_plan *plan)
     for (int32_t m = 0; m <= config->n_materials; m++)
         if (plan->cells_a_wave[m] > 0)
             plan->resolution = fmin(plan->resolution, plan->cells_a_wave[m]);
+    return status;
+}
+
+/* What the laid lines of the designs are like. */
+static int plan_look(ec_fdtd_line_plan *plan)
+{
+    size_t n[3] = {0};
+    for (int a = 0; a < 3; a++)
+        n[a] = (size_t)ec_fdtd_line_cells(plan, a) + 1;
+    double *memory = (double *)malloc(sizeof(double) * (n[0] + n[1] + n[2]));
+
+    if (!memory)
+        return ec_fail(EC_ERR_MEMORY, "no memory for the grid's lines");
+    double *const x[3] = {memory, memory + n[0], memory + n[0] + n[1]};
+    plan_steps(plan, x);
+    const int status = plan_resolution(plan, x);
     free(memory);
     return status;
 }
@@ -698,12 +789,40 @@ static void warn(const ec_fdtd_line_plan *plan, ec_log *log)
                      "fdtd: the grid has %.1f cells a wavelength at %.4g GHz where it is coarsest: "
                      "results up there are rough",
                      plan->resolution, 1e-9 * plan->top);
+    for (int a = 0; a < 3; a++) {
+        const ec_fdtd_line_axis *axis = &plan->axis[a];
+        char owner[2][96];
+        if (!(axis->joined > 0) || axis->meet)
+            continue;
+        for (int i = 0; i < 2; i++)
+            ec_fdtd_owner_text(&plan->model->config, axis->mark[axis->at_joined[i]].owner,
+                               owner[i]);
+        ec_log_write(log, EC_LOG_WARNING,
+                     "fdtd: edges of %s and %s are %s apart along %c, less than the smallest cell: "
+                     "they share a line",
+                     owner[0], owner[1], ec_fdtd_length_of(axis->joined).text, 'x' + a);
+    }
     for (int a = 0; a < 3; a++)
         if (plan->axis[a].ratio > 1.1 * growth)
             ec_log_write(log, EC_LOG_WARNING,
                          "fdtd: neighbouring cells along %c differ by up to a factor of %.3g, more "
                          "than the growth of %g: edges of objects lie close together, or move far",
                          'x' + a, plan->axis[a].ratio, growth);
+}
+
+/* Indices of cells count them all. */
+static int check_cells(const ec_fdtd_line_plan *plan)
+{
+    double n[3], all = 1;
+    char hint[200];
+
+    for (int a = 0; a < 3; a++)
+        all *= n[a] = ec_fdtd_line_cells(plan, a);
+    if (all <= MOST_CELLS)
+        return EC_OK;
+    ec_fdtd_line_scale(plan, hint, sizeof hint);
+    return ec_fail(EC_ERR_RANGE, "%.0f x %.0f x %.0f cells are %.3g, at most %.3g are possible%s%s",
+                   n[0], n[1], n[2], all, MOST_CELLS, hint[0] ? "; " : "", hint);
 }
 
 int ec_fdtd_line_plan_create(const ec_fdtd_model *model, ec_log *log, ec_fdtd_line_plan **plan)
@@ -731,6 +850,8 @@ int ec_fdtd_line_plan_create(const ec_fdtd_model *model, ec_log *log, ec_fdtd_li
         status = add_marks(p);
     if (status == EC_OK)
         status = further_designs(p);
+    if (status == EC_OK)
+        status = check_scale(p);
     if (status == EC_OK) {
         plan_tolerance(p);
         status = ec_fdtd_line_work_create(p, &work);
@@ -742,7 +863,9 @@ int ec_fdtd_line_plan_create(const ec_fdtd_model *model, ec_log *log, ec_fdtd_li
         status = p->axis[a].uniform ? plan_uniform(p, a) : plan_graded(p, a, &work);
     }
     if (status == EC_OK)
-        status = plan_resolution(p);
+        status = check_cells(p);
+    if (status == EC_OK)
+        status = plan_look(p);
     free(work.memory);
     if (status == EC_OK) {
         warn(p, log);
@@ -819,7 +942,7 @@ static void describe_sizes(const ec_fdtd_line_plan *plan, char *text, size_t siz
     if (grid->least_cells > 0)
         append(text, size, "; at least %d across each object", (int)grid->least_cells);
     if (grid->smallest > 0)
-        append(text, size, "; none wanted below %s", ec_fdtd_length_of(grid->smallest).text);
+        append(text, size, "; none below %s", ec_fdtd_length_of(grid->smallest).text);
     append(text, size, "\n");
     for (int32_t m = 0; m < config->n_materials; m++) {
         if (plan->cells_a_wave[1 + m] == 0)
@@ -894,14 +1017,34 @@ static void describe_axis(const ec_fdtd_line_plan *plan, int a, char *text, size
     append(text, size, ", neighbours differ by up to %.3g%s\n", axis->ratio,
            axis->ratio > config->grid.growth * (1 + 1e-6) ? ", more than the growth asked for"
                                                           : "");
-    if (axis->smallest < config->grid.smallest * (1 - 1e-9))
-        append(text, size, "%c: edges leave no room for the smallest cell asked for, %s\n", 'x' + a,
-               ec_fdtd_length_of(config->grid.smallest).text);
+    for (int i = 0; i < 2 && axis->joined > 0; i++)
+        ec_fdtd_owner_text(config, axis->mark[axis->at_joined[i]].owner, owner[i]);
+    if (axis->joined > 0)
+        append(text, size, "%c: edges up to %s apart share a line, as those of %s and %s\n",
+               'x' + a, ec_fdtd_length_of(axis->joined).text, owner[0], owner[1]);
     if (axis->n_other > 0)
         append(text, size,
                "%c: edges come in another order in %d of %d designs of the ranges; their "
                "cells are shared out anew\n",
                'x' + a, (int)axis->n_other, (int)axis->n_designs);
+}
+
+static void describe_steps(const ec_fdtd_line_plan *plan, char *text, size_t size)
+{
+    const bool many = plan->n_designs > 1;
+
+    if (!isfinite(plan->step[1]))
+        return;
+    if (isfinite(plan->step[0]))
+        append(text, size, "time step %.4g ps%s", 1e12 * plan->step[0],
+               many ? " in the middle of the ranges, " : "");
+    if (many)
+        append(text, size, "%s%.4g ps at the least of %d designs",
+               isfinite(plan->step[0]) ? "" : "time step ", 1e12 * plan->step[1],
+               (int)plan->n_designs);
+    append(text, size, ", by cells of %s, %s and %s along x, y and z\n",
+           ec_fdtd_length_of(plan->finest[0]).text, ec_fdtd_length_of(plan->finest[1]).text,
+           ec_fdtd_length_of(plan->finest[2]).text);
 }
 
 void ec_fdtd_line_plan_describe(const ec_fdtd_line_plan *plan, char *text, size_t size)
@@ -914,4 +1057,5 @@ void ec_fdtd_line_plan_describe(const ec_fdtd_line_plan *plan, char *text, size_
     describe_air(plan, text, size);
     for (int a = 0; a < 3; a++)
         describe_axis(plan, a, text, size);
+    describe_steps(plan, text, size);
 }

@@ -9,6 +9,8 @@
 EC_C_BEGIN
 
 enum { EC_FDTD_MAX_CELLS = 100000 }; /* of an axis */
+#define EC_FDTD_LEAST_SHARE                                                                        \
+    0.5 /* of the smallest cell that edges make: no count makes smaller ones */
 
 /* base + factor * part. */
 typedef struct ec_fdtd_mark {
@@ -30,6 +32,10 @@ typedef struct ec_fdtd_line_axis {
     int32_t n_designs, n_other; /* that can be laid, and of these of another order of marks */
     double smallest, ratio;     /* of those of the same order */
     int32_t at_smallest[2];     /* marks of the interval that has the smallest cell */
+    double joined;              /* as in ec_fdtd_line_work */
+    bool meet;
+    int32_t at_joined[2];
+    double natural; /* the smallest cell that edges or sizes wanted make there */
 } ec_fdtd_line_axis;
 
 struct ec_fdtd_line_plan {
@@ -37,6 +43,9 @@ struct ec_fdtd_line_plan {
     ec_fdtd_line_axis axis[3];
     int32_t layers[3][2];
     double tolerance;            /* m: marks closer than this are one */
+    double near;                 /* m: so are marks closer than this that may meet or pass */
+    double step[2];              /* s, stable: of the first design, the least of all */
+    double finest[3];            /* m, smallest cells of the design with the least step */
     double air;                  /* m */
     double top;                  /* Hz, the highest frequency */
     double wavelength;           /* m, in free space at `top` */
@@ -57,6 +66,11 @@ typedef struct ec_fdtd_line_work {
     int32_t *group; /* [marks] */
     int32_t *head;  /* [marks] of each group the mark that counts */
     ec_fdtd_grading grading;
+    /* m, the widest gap that was closed, 0 for none, and between which marks: first of those that are
+     * open in all designs */
+    double joined;
+    bool meet;
+    int32_t at_joined[2];
     void *memory;
 } ec_fdtd_line_work;
 
@@ -100,6 +114,8 @@ int ec_fdtd_line_prepare(const ec_fdtd_line_plan *plan, int axis, const double *
 int ec_fdtd_line_uniform_span(const ec_fdtd_line_plan *plan, int axis, const double *values,
                               double *low, int64_t *cells);
 double ec_fdtd_mark_value(const ec_fdtd_mark *mark, const double *values);
+/* The smallest cell that an axis is to have; 0: edges decide. */
+double ec_fdtd_line_least(const ec_fdtd_line_plan *plan);
 /* As ec_fdtd_lay_lines; checked: faces have to lie on uniform lines. */
 int ec_fdtd_line_lay(const ec_fdtd_line_plan *plan, const double *values, bool checked,
                      double *const x[3]);

@@ -223,10 +223,84 @@ static void sort_marks(const double *value, int32_t *order, int32_t *spare, int3
     memcpy(order, spare, sizeof *order * (size_t)n);
 }
 
-/* Groups of marks from low to high: fills value, group, head and the grading's marks. */
-static void group_marks(const ec_fdtd_line_plan *plan, const ec_fdtd_line_axis *axis,
-                        const double *values, const double ends[2], ec_fdtd_line_work *work)
+double ec_fdtd_line_least(const ec_fdtd_line_plan *plan)
 {
+    const double smallest = plan->model->config.grid.smallest;
+
+    return smallest > 0 ? smallest : 0;
+}
+
+static bool is_fixed(const ec_fdtd_mark *mark)
+{
+    return mark->base.expr < 0 && (mark->part.expr < 0 || mark->factor == 0);
+}
+
+/* Whether mark b, above a in a candidate, comes down to it or passes it in one of the plan's designs: then
+ * the gap between them is an accident of the candidate, not one that the model has. */
+static bool may_meet(const ec_fdtd_line_plan *plan, int a, int32_t low, int32_t high)
+{
+    const ec_fdtd_line_axis *axis = &plan->axis[a];
+    const bool ends = low < 2 || high < 2;
+
+    if (!ends && is_fixed(&axis->mark[low]) && is_fixed(&axis->mark[high]))
+        return false;
+    for (int32_t d = 0; d < plan->n_designs; d++) {
+        const double *values = plan->designs + (size_t)d * (size_t)plan->model->n_numbers;
+        double end[2] = {0, 0};
+        if (ends && ec_fdtd_line_domain(plan, a, values, end) != EC_OK)
+            continue;
+        const double from = low < 2 ? end[low] : ec_fdtd_mark_value(&axis->mark[low], values);
+        const double to = high < 2 ? end[high] : ec_fdtd_mark_value(&axis->mark[high], values);
+        if (to - from <= plan->tolerance)
+            return true;
+    }
+    return false;
+}
+
+/* Makes one of neighbouring groups that would leave a cell far smaller than any that is wanted: of those that
+ * may meet, and of all that are closer than the smallest cell asked for. Returns how many are left. */
+static int32_t join_groups(const ec_fdtd_line_plan *plan, int a, ec_fdtd_line_work *work)
+{
+    const double least = ec_fdtd_line_least(plan) * (1 - 1e-9);
+    const int32_t n = plan->axis[a].n_marks, *order = work->order;
+    int32_t kept = 0, first = 0; /* of the last group that is kept, in the order */
+
+    work->joined = 0;
+    work->meet = true;
+    for (int32_t i = 0, next; i < n; i = next) {
+        const int32_t k = work->group[order[i]], head = work->head[k];
+        for (next = i; next < n && work->group[order[next]] == k;)
+            next++;
+        bool joined = false;
+        if (i > 0) {
+            const double gap = work->value[head] - work->value[work->head[kept]];
+            bool meet = false;
+            for (int32_t l = first; l < i && gap < fmax(plan->near, least) && !meet; l++)
+                for (int32_t h = i; h < next && !meet; h++)
+                    meet = may_meet(plan, a, order[l], order[h]);
+            joined = gap < least || (gap < plan->near && meet);
+            kept += !joined;
+            if (joined && (meet == work->meet ? gap > work->joined : !meet)) {
+                work->joined = gap;
+                work->meet = meet;
+                work->at_joined[0] = work->head[kept];
+                work->at_joined[1] = head;
+            }
+        }
+        for (int32_t t = i; t < next; t++)
+            work->group[order[t]] = kept;
+        if (!joined || head < work->head[kept])
+            work->head[kept] = head;
+        first = joined ? first : i;
+    }
+    return kept + 1;
+}
+
+/* Groups of marks from low to high: fills value, group, head and the grading's marks. */
+static void group_marks(const ec_fdtd_line_plan *plan, int a, const double *values,
+                        const double ends[2], ec_fdtd_line_work *work)
+{
+    const ec_fdtd_line_axis *axis = &plan->axis[a];
     int32_t n = 0;
 
     for (int32_t m = 0; m < axis->n_marks; m++) {
@@ -243,6 +317,7 @@ static void group_marks(const ec_fdtd_line_plan *plan, const ec_fdtd_line_axis *
             work->head[n - 1] = m;
         work->group[m] = n - 1;
     }
+    n = join_groups(plan, a, work);
     work->grading.n = n - 1;
     for (int32_t k = 0; k < n; k++)
         work->grading.at[k] = work->value[work->head[k]];
@@ -301,19 +376,42 @@ static void want_sizes(const ec_fdtd_line_plan *plan, int a, const double *value
             g->wanted[k] = fmax(g->wanted[k], config->grid.smallest);
 }
 
+/* What is no conductor needs a cell of its own: a conductor becomes a sheet. */
+static int check_least(const ec_fdtd_line_plan *plan, int a, const double *values)
+{
+    const ec_fdtd_config *config = &plan->model->config;
+    const double least = ec_fdtd_line_least(plan);
+    char owner[96];
+
+    for (int32_t k = 0; k < config->n_objects && least > 0; k++) {
+        double lo, hi;
+        ec_fdtd_object_extent(&config->objects[k], a, values, &lo, &hi);
+        if (config->objects[k].material < 0 || !(hi - lo < least * (1 - 1e-9)))
+            continue;
+        ec_fdtd_owner_text(config, k, owner);
+        return ec_fail(EC_ERR_RANGE,
+                       "%s is %s long along %c, less than the smallest cell, %s: it would vanish",
+                       owner, ec_fdtd_length_of(hi - lo).text, 'x' + a,
+                       ec_fdtd_length_of(least).text);
+    }
+    return EC_OK;
+}
+
 int ec_fdtd_line_prepare(const ec_fdtd_line_plan *plan, int a, const double *values,
                          ec_fdtd_line_work *work, bool *same)
 {
     const ec_fdtd_line_axis *axis = &plan->axis[a];
-    double ends[2], smallest = plan->model->config.grid.smallest;
+    double ends[2];
     int status = ec_fdtd_line_domain(plan, a, values, ends);
 
     if (status != EC_OK)
         return status;
-    group_marks(plan, axis, values, ends, work);
+    if ((status = check_least(plan, a, values)) != EC_OK)
+        return status;
+    group_marks(plan, a, values, ends, work);
     want_sizes(plan, a, values, &work->grading);
     work->grading.factor = 1;
-    work->grading.floor = smallest > 0 ? smallest : 0;
+    work->grading.floor = work->grading.least = ec_fdtd_line_least(plan);
     *same = axis->group && work->grading.n == axis->n &&
             !memcmp(work->group, axis->group, sizeof *axis->group * (size_t)axis->n_marks);
     return EC_OK;
@@ -329,6 +427,15 @@ static double ratio_of(const double *x, int32_t cells)
         worst = fmax(worst, fmax(ratio, 1 / ratio));
     }
     return worst;
+}
+
+static double least_of(const double *x, int32_t cells)
+{
+    double least = INFINITY;
+
+    for (int32_t i = 0; i < cells; i++)
+        least = fmin(least, x[i + 1] - x[i]);
+    return least;
 }
 
 static int lay_graded(const ec_fdtd_line_plan *plan, int a, const double *values,
@@ -349,7 +456,9 @@ static int lay_graded(const ec_fdtd_line_plan *plan, int a, const double *values
         memcpy(g->cells, axis->per_interval, sizeof *g->cells * (size_t)g->n);
         ec_fdtd_grading_place(g, x);
         double usual = fmax(axis->ratio, plan->model->config.grid.growth);
-        same = ratio_of(x, axis->cells) <= SUDDEN * usual;
+        double least = fmin(fmax(plan->near, g->least), EC_FDTD_LEAST_SHARE * axis->natural);
+        same = ratio_of(x, axis->cells) <= SUDDEN * usual &&
+               least_of(x, axis->cells) >= least * (1 - 1e-9);
     }
     if (!same) {
         ec_fdtd_grading_share(g, axis->cells);
@@ -483,6 +592,31 @@ int ec_fdtd_line_lay(const ec_fdtd_line_plan *plan, const double *values, bool c
     }
     free(work.memory);
     return status;
+}
+
+double ec_fdtd_step_part(const ec_fdtd_config *c)
+{
+    return c->courant * (c->grid.conformal ? 0.5 : c->grid.edge_correction ? 0.7 : 1);
+}
+
+double ec_fdtd_line_step(const ec_fdtd_line_plan *plan, const double *const x[3])
+{
+    double sum = 0;
+
+    for (int axis = 0; axis < 3; axis++) {
+        const double least = least_of(x[axis], ec_fdtd_line_cells(plan, axis));
+        sum += 1 / (least * least);
+    }
+    return ec_fdtd_step_part(&plan->model->config) / (EC_LIGHT_SPEED * sqrt(sum));
+}
+
+double ec_fdtd_line_reach(const ec_fdtd_line_plan *plan, int axis)
+{
+    const ec_fdtd_grid *grid = &plan->model->config.grid;
+
+    if (plan->axis[axis].uniform)
+        return (grid->snap ? 0.5001 : 2 * LINE_TOLERANCE) * grid->cell[axis];
+    return fmax(plan->near, ec_fdtd_line_least(plan));
 }
 
 int ec_fdtd_lay_lines(const ec_fdtd_line_plan *plan, const double *values, double *const x[3])

@@ -4,15 +4,17 @@
  * inner radius of a cylinder or sphere; of a polygon its sides across the axis and its two ends, as
  * the middle of all ranges has them) and of ports. Marks closer than a thousandth of the finest
  * cell wanted are one, of the domain's or else the first object's value, so a line has the very
- * bits of that mark and is within the tolerance of the others. Lines between marks:
- * fdtd_grading_internal.h.
+ * bits of that mark and is within the tolerance of the others. Marks that pass each other within
+ * the ranges are one where they are closer than a tenth of that cell, and all marks that are closer
+ * than `smallest`; gaps that stay open in all designs stay so. Objects go to the lines of their
+ * marks. Lines between marks: fdtd_grading_internal.h.
  *
  * Every candidate has the plan's number of cells, so that a stack has one shape. The plan looks at
  * the middle of all ranges and at further designs (all corners of up to 6 numbers, otherwise 64 of
  * a fixed set); each interval between marks has a fixed count, the largest that one of these needs.
  * A candidate whose marks come in another order than in the middle, or where these counts make far
- * larger jumps between neighbours than in any of these designs, gets the same total, shared out by
- * its own sizes. Either way its lines follow from the model and its numbers alone.
+ * larger jumps between neighbours than in any of these designs, or far smaller cells than edges do,
+ * gets the same total, shared out by its own sizes. Either way its lines follow from the model and its numbers alone.
  *
  * Absorbing layers lie outside of the domain and continue its outermost cell. Objects that touch
  * the domain's end at an absorbing side extend into the layers; what reaches beyond a given domain
@@ -37,8 +39,8 @@ int ec_fdtd_box_designs(size_t n, const ec_interval *range, const bool *moves, i
                         double **designs);
 
 /* model is borrowed and outlives the plan. Warnings go to log: a coarse grid, a growth that marks
- * do not allow. ERR_ARGUMENT, ERR_RANGE: the middle of the ranges cannot be laid, or sizes are
- * missing. */
+ * do not allow. ERR_ARGUMENT, ERR_RANGE: the middle of the ranges cannot be laid, sizes are
+ * missing, or nothing of this size has these frequencies. */
 int ec_fdtd_line_plan_create(const ec_fdtd_model *model, ec_log *log, ec_fdtd_line_plan **plan);
 void ec_fdtd_line_plan_destroy(ec_fdtd_line_plan **plan);
 /* Cells of an axis with its absorbing layers, and those of a side (0 low, 1 high), 0 elsewhere. */
@@ -50,8 +52,18 @@ int ec_fdtd_lay_lines(const ec_fdtd_line_plan *plan, const double *values, doubl
 /* The index of the line nearest to a position, of equal distances the lower one: where `snap` puts
  * it. */
 int32_t ec_fdtd_nearest_line(int32_t cells, const double *x, double position);
+/* The time step over the largest stable one of the finest cells: conformal conductors halve it,
+ * corrections at the edges of plates take 0.7 of it. */
+double ec_fdtd_step_part(const ec_fdtd_config *config);
+/* A candidate's time step, s. */
+double ec_fdtd_line_step(const ec_fdtd_line_plan *plan, const double *const x[3]);
+/* How far from its line an edge of an object or a port may be: edges that are one share one line, and
+ * `snap` moves them. */
+double ec_fdtd_line_reach(const ec_fdtd_line_plan *plan, int axis);
 /* Cells a wavelength where they are fewest, in the middle of all ranges. */
 double ec_fdtd_line_resolution(const ec_fdtd_line_plan *plan);
+/* What may have been forgotten where a structure is very large or small for its frequencies; else "". */
+void ec_fdtd_line_scale(const ec_fdtd_line_plan *plan, char *text, size_t size);
 /* Every decision, a line each: sizes wanted and why, cells of each axis, layers, domain, growth. */
 void ec_fdtd_line_plan_describe(const ec_fdtd_line_plan *plan, char *text, size_t size);
 

@@ -57,14 +57,14 @@ static const char *name_of(const ec_fdtd_port *p)
 
 /* ---- the grid ----------------------------------------------------------------------------------- */
 
-/* Nearest node of an axis, checked: a line must be there unless the model snaps. */
+/* Nearest node of an axis, checked: a line must be there, as near as lines are. */
 static int node_of(const work *w, int axis, double x, int *node)
 {
     const double *line = w->b->line[axis];
     const int n = w->setup->shape.n[axis], at = ec_fdtd_nearest_line(n, line, x);
     const double cell = at < n ? line[at + 1] - line[at] : line[n] - line[n - 1];
 
-    if (!(fabs(line[at] - x) / cell < (w->config->grid.snap ? 0.5001 : 1e-4)))
+    if (!(fabs(line[at] - x) <= fmax(ec_fdtd_line_reach(w->setup->lines, axis), 1e-4 * cell)))
         return ec_fail(EC_ERR_RANGE, "no grid line at %c = %.9g m: the nearest is at %.9g m",
                        "xyz"[axis], x, line[at]);
     *node = at;

@@ -37,6 +37,8 @@ enum {
     RARELY = 64 /* most steps between two samples of surfaces; both are powers of two */
 };
 
+static const double step_cells = 5e7; /* cells times steps of a launch, a thread */
+
 /* Memory on the backend that grows. */
 typedef struct room {
     void *memory;
@@ -94,8 +96,9 @@ struct ec_fdtd_stack {
     ec_capture *capture;
     ec_fdtd_chip chip; /* how the slots in use are held */
     room halo, flag;
-    room raster;       /* lines and objects of the design that is built */
-    int32_t n_entries; /* of an incident wave, at most; 0: none */
+    room raster;                   /* lines and objects of the design that is built */
+    const ec_interrupt *interrupt; /* of the run, may be NULL */
+    int32_t n_entries;             /* of an incident wave, at most; 0: none */
     /* Surfaces of far fields: */
     int32_t n_pairs;
     int32_t every; /* steps between the samples of whoever has the most */
@@ -434,37 +437,61 @@ static int create_slots(ec_fdtd_stack *s)
     return status < 0 || s->wants->n_far == 0 ? status : create_surfaces(s);
 }
 
+/* A domain that no memory holds is refused before anything is taken. */
+static int check_memory(ec_backend *backend, const ec_fdtd_setup *setup, size_t each)
+{
+    const int32_t *n = setup->shape.n;
+    size_t available = 0;
+    char hint[200];
+
+    if (backend->ops->memory(backend, &available, NULL) < 0 || each <= available)
+        return EC_OK;
+    ec_fdtd_line_scale(setup->lines, hint, sizeof hint);
+    return ec_fail(
+        EC_ERR_MEMORY,
+        "fdtd: a domain of %d x %d x %d cells takes %.3g GB, %.3g GB of memory are free: "
+        "fewer cells a wavelength, less air or a larger cell take less%s%s",
+        (int)n[0], (int)n[1], (int)n[2], 1e-9 * (double)each, 1e-9 * (double)available,
+        hint[0] ? "; " : "", hint);
+}
+
 int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
                          const ec_fdtd_wants *wants, size_t domains, size_t budget,
                          ec_fdtd_stack **stack)
 {
-    ec_fdtd_stack *s = calloc(1, sizeof *s);
     const size_t each = ec_fdtd_slot_bytes(setup, wants);
     /* The CPU keeps a domain a thread in its caches; a GPU works on all that fit. */
     size_t n = backend->is_cuda ? 1024 : (size_t)(backend->threads > 1 ? backend->threads : 1);
+    int status = check_memory(backend, setup, each);
 
-    if (!s)
-        return ec_fail(EC_ERR_MEMORY, "no memory for a stack of domains");
     n = domains < n ? domains : n;
     if (budget == 0 && backend->is_cuda && backend->ops->memory(backend, &budget, NULL) >= 0)
         budget -= budget / 4;
     if (budget > 0 && budget / each < n)
         n = budget / each;
-    s->backend = backend;
-    s->setup = setup;
-    s->wants = wants;
-    s->real = real_of(setup);
-    s->n_entries = has_wave(wants) ? most_entries(setup) : 0;
-    s->n_slots = n < 1 ? 1 : (int32_t)n;
-    int status = create_slots(s);
-    if (status >= 0)
-        status = choose_chip(s, s->n_slots, !setup->magnetic);
-    if (status < 0) {
+    n = n < 1 ? 1 : n;
+    for (; status == EC_OK; n = (n + 1) / 2) { /* others may have taken memory: with fewer slots */
+        ec_fdtd_stack *s = calloc(1, sizeof *s);
+        if (!s)
+            return ec_fail(EC_ERR_MEMORY, "no memory for a stack of domains");
+        s->backend = backend;
+        s->setup = setup;
+        s->wants = wants;
+        s->real = real_of(setup);
+        s->n_entries = has_wave(wants) ? most_entries(setup) : 0;
+        s->n_slots = (int32_t)n;
+        status = create_slots(s);
+        if (status == EC_OK)
+            status = choose_chip(s, s->n_slots, !setup->magnetic);
+        if (status == EC_OK) {
+            *stack = s;
+            return EC_OK;
+        }
         ec_fdtd_stack_destroy(&s);
-        return status;
+        if (status == EC_ERR_MEMORY && n > 1)
+            status = EC_OK;
     }
-    *stack = s;
-    return EC_OK;
+    return status;
 }
 
 /* ---- a design to the backend -------------------------------------------------------------------- */
@@ -837,7 +864,26 @@ static int prepare_surfaces(ec_fdtd_stack *s)
                                    (size_t)(LOOK / every) * row * sizeof *s->phasor);
 }
 
-/* The steps of a chunk, in pieces where surfaces are sampled. */
+static bool is_interrupted(const ec_fdtd_stack *s)
+{
+    return s->interrupt && s->interrupt->asked(s->interrupt->user);
+}
+
+/* Steps of one launch: of large domains so few that an interrupt is heard within a second or so, where
+ * launches are not recorded, but enough for threads that take steps in turn. A power of two. */
+static int32_t piece_of(const ec_fdtd_stack *s)
+{
+    const int threads = s->backend->threads > 1 ? s->backend->threads : 1;
+    const double cells = (double)s->n_slots * (double)s->setup->shape.field;
+    int32_t steps = LOOK;
+
+    while (!s->backend->ops->capture_begin && steps > 8 * threads &&
+           steps * cells > step_cells * threads)
+        steps /= 2;
+    return steps;
+}
+
+/* The steps of a chunk, in pieces where surfaces are sampled. EC_STOPPED: interrupted. */
 static int launch_steps(ec_fdtd_stack *s)
 {
     const ec_fdtd_setup *setup = s->setup;
@@ -847,7 +893,7 @@ static int launch_steps(ec_fdtd_stack *s)
     ec_fdtd_steps_args steps = {.shape = setup->shape,
                                 .domain = s->domain_there,
                                 .n = s->n_slots,
-                                .count = s->n_pairs > 0 ? s->every : LOOK,
+                                .count = piece_of(s),
                                 .window = LOOK,
                                 .n_probes = setup->n_probes,
                                 .n_entries = s->n_entries,
@@ -862,12 +908,20 @@ static int launch_steps(ec_fdtd_stack *s)
                                     .double_precision = c->double_precision};
     int status = EC_OK;
 
-    for (; steps.first < LOOK && status >= 0; steps.first += steps.count) {
+    /* what is recorded runs later, without anyone to ask */
+    const bool asks = !backend->ops->capture_begin;
+    if (s->n_pairs > 0 && s->every < steps.count)
+        steps.count = s->every;
+    for (; steps.first < LOOK && status == EC_OK; steps.first += steps.count) {
+        if (asks && steps.first > 0 && is_interrupted(s))
+            return EC_STOPPED;
         status = backend->ops->launch(backend, kernel, &steps, 1, 1);
         surface.gone = steps.first + steps.count;
+        if (s->n_pairs == 0 || surface.gone % s->every != 0)
+            continue;
         surface.phasor = (const ec_c128 *)s->phasor_there +
-                         (size_t)(steps.first / steps.count) * 2 * n * (size_t)s->wants->n_far;
-        if (s->n_pairs > 0 && status >= 0)
+                         (size_t)(surface.gone / s->every - 1) * 2 * n * (size_t)s->wants->n_far;
+        if (status >= 0)
             status = backend->ops->launch(backend, &ec_kernel_fdtd_surface, &surface,
                                           (size_t)s->n_pairs, 2 * n);
     }
@@ -899,11 +953,11 @@ static int launch_chunk(ec_fdtd_stack *s)
 
     if (status >= 0)
         status = launch_steps(s);
-    if (status >= 0 && setup->n_probes > 0)
+    if (status == EC_OK && setup->n_probes > 0)
         status = backend->ops->launch(backend, &ec_kernel_fdtd_spectrum, &spectrum,
                                       (size_t)c->n_frequencies, n * (size_t)setup->n_probes);
-    return status < 0 ? status
-                      : backend->ops->launch(backend, &ec_kernel_fdtd_energy, &energy, 1, 1);
+    return status != EC_OK ? status
+                           : backend->ops->launch(backend, &ec_kernel_fdtd_energy, &energy, 1, 1);
 }
 
 static int run_chunk(ec_fdtd_stack *s)
@@ -944,7 +998,8 @@ static int advance(ec_fdtd_stack *s)
     if ((status = choose_chip(s, held ? used : 0, plain)) < 0 ||
         (status = backend->ops->upload(backend, s->domain_there, s->domain,
                                        n * sizeof *s->domain)) < 0 ||
-        (s->n_pairs > 0 && (status = prepare_surfaces(s)) < 0) || (status = run_chunk(s)) < 0 ||
+        (s->n_pairs > 0 && (status = prepare_surfaces(s)) < 0) ||
+        (status = run_chunk(s)) != EC_OK ||
         (status = backend->ops->download(backend, s->sum_here, s->sum, n * sum_bytes(setup))) < 0 ||
         (status = backend->ops->download(backend, s->energy_here, s->energy,
                                          n * sizeof *s->energy_here)) < 0)
@@ -1067,9 +1122,14 @@ int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
     size_t next = 0, busy = 0;
     int status = EC_OK;
 
+    s->interrupt = interrupt;
     while (status == EC_OK) {
         for (int32_t i = 0; i < s->n_slots && next < all; i++)
-            while (!s->slot[i].used && next < all) {
+            while (!s->slot[i].used && next < all && status == EC_OK) {
+                if (is_interrupted(s)) { /* building takes its time, too */
+                    status = EC_STOPPED;
+                    break;
+                }
                 const size_t design = next / (size_t)s->wants->n_driven;
                 const int32_t driven = (int32_t)(next % (size_t)s->wants->n_driven);
                 next++;
@@ -1083,12 +1143,9 @@ int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
                     busy++;
                 }
             }
-        if (busy == 0)
+        if (busy == 0 || status != EC_OK)
             break;
-        if (interrupt && interrupt->asked(interrupt->user))
-            status = EC_STOPPED;
-        else
-            status = advance(s);
+        status = is_interrupted(s) ? EC_STOPPED : advance(s);
         for (int32_t i = 0; i < s->n_slots && status == EC_OK; i++) {
             ec_fdtd_result result;
             if (s->slot[i].used && look(s, i, &result)) {
