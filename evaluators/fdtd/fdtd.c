@@ -164,10 +164,8 @@ static int check_designs(const setup *s)
     int status = EC_OK;
 
     for (int32_t i = 0; i == 0 || i < s->model->n_designs; i++) {
-        ec_fdtd_build *build = NULL;
-        const int made = ec_fdtd_build_create(
-            &s->fdtd, s->model->designs + (size_t)i * (size_t)s->model->n_numbers, &build);
-        ec_fdtd_build_destroy(&s->fdtd, &build);
+        const int made = ec_fdtd_build_check(&s->fdtd, s->model->designs +
+                                                           (size_t)i * (size_t)s->model->n_numbers);
         if (made >= 0)
             return EC_OK;
         if (i == 0) {

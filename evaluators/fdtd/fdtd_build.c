@@ -446,28 +446,51 @@ void ec_fdtd_raster_of(const ec_fdtd_setup *setup, const ec_fdtd_build *b,
 
 /* ---- build -------------------------------------------------------------------------------------- */
 
-int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
+/* All but what takes as long as there are cells. */
+static int begin(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
 {
     ec_fdtd_build *b = calloc(1, sizeof *b);
     int status;
 
-    if (!b || !allocate(setup, b)) {
-        ec_fdtd_build_destroy(setup, &b);
+    *build = b;
+    if (!b || !allocate(setup, b))
         return ec_fail(EC_ERR_MEMORY, "no memory for a domain's lines");
-    }
     if ((status = ec_fdtd_lay_lines(setup->lines, values, b->line)) != EC_OK)
-        goto fail;
+        return status;
     spacings(setup, b);
     if ((status = objects(setup, values, b)) != EC_OK || (status = pulse(setup, b)) != EC_OK ||
         (status = ec_fdtd_ports_build(setup, values, b)) != EC_OK)
-        goto fail;
-    if ((status = ec_fdtd_poles_lay(setup, values, b)) != EC_OK)
-        goto fail;
-    *build = b;
-    return EC_OK;
-fail:
+        return status;
+    return ec_fdtd_poles_lay(setup, values, b);
+}
+
+int ec_fdtd_build_check(const ec_fdtd_setup *setup, const double *values)
+{
+    ec_fdtd_build *b = NULL;
+    const int status = begin(setup, values, &b);
+
     ec_fdtd_build_destroy(setup, &b);
     return status;
+}
+
+int ec_fdtd_build_create_unless(const ec_fdtd_setup *setup, const double *values,
+                                const ec_interrupt *interrupt, ec_fdtd_build **build)
+{
+    ec_fdtd_build *b = NULL;
+    int status = begin(setup, values, &b);
+
+    if (status == EC_OK)
+        status = ec_fdtd_poles_edges(setup, interrupt, b);
+    if (status == EC_OK)
+        *build = b;
+    else
+        ec_fdtd_build_destroy(setup, &b);
+    return status;
+}
+
+int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
+{
+    return ec_fdtd_build_create_unless(setup, values, NULL, build);
 }
 
 void ec_fdtd_build_destroy(const ec_fdtd_setup *setup, ec_fdtd_build **build)

@@ -92,9 +92,11 @@ double ec_fdtd_pulse_end(const ec_fdtd_setup *setup);
 /* The arguments of the raster with the build's own lists; args point to structure. */
 void ec_fdtd_raster_of(const ec_fdtd_setup *setup, const ec_fdtd_build *build,
                        ec_fdtd_structure *structure, ec_fdtd_raster_args *args);
-/* Poles of all media and the edges that have them; adds what they need to the media's conductivity. After
- * lines and objects. EC_ERR_RANGE names material and pole. */
+/* Poles of all media; adds what they need to the media's conductivity. After lines and objects. EC_ERR_RANGE names material and pole. */
 int ec_fdtd_poles_lay(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build *build);
+/* The list of those edges. EC_STOPPED: interrupted. */
+int ec_fdtd_poles_edges(const ec_fdtd_setup *setup, const ec_interrupt *interrupt,
+                        ec_fdtd_build *build);
 
 /* Fills setup from a model and its line plan, which it borrows. */
 void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,
@@ -103,6 +105,11 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
 double ec_fdtd_pulse_level(const ec_fdtd_setup *setup, double frequency);
 /* values: the candidate's numbers. A candidate that cannot be built is an error with a sentence. */
 int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build);
+/* The same, which an interrupt (or NULL) ends: EC_STOPPED. */
+int ec_fdtd_build_create_unless(const ec_fdtd_setup *setup, const double *values,
+                                const ec_interrupt *interrupt, ec_fdtd_build **build);
+/* Whether it can be built, without the work that grows with the number of cells. */
+int ec_fdtd_build_check(const ec_fdtd_setup *setup, const double *values);
 void ec_fdtd_build_destroy(const ec_fdtd_setup *setup, ec_fdtd_build **build);
 
 EC_C_END

@@ -17,12 +17,13 @@ enum {
     FEW_ACROSS = 8     /* a strip: below it a hint */
 };
 
-#define MOST_CELLS     1e11  /* of a domain */
-#define MANY_WAVES     100.0 /* of an object: a hint where that is too large */
-#define FEW_WAVES      1e-6  /* the same: no grid is made for less */
-#define SIZE_TOLERANCE 1.02  /* cells above the size wanted get company only beyond this */
-#define MARK_TOLERANCE 1e-3  /* of the finest cell wanted */
-#define NEAR_TOLERANCE 0.1   /* the same, of marks that may meet */
+#define MOST_EVANESCENT 10.0  /* permittivity of a plasma whose skin depth is resolved */
+#define MOST_CELLS      1e11  /* of a domain */
+#define MANY_WAVES      100.0 /* of an object: a hint where that is too large */
+#define FEW_WAVES       1e-6  /* the same: no grid is made for less */
+#define SIZE_TOLERANCE  1.02  /* cells above the size wanted get company only beyond this */
+#define MARK_TOLERANCE  1e-3  /* of the finest cell wanted */
+#define NEAR_TOLERANCE  0.1   /* the same, of marks that may meet */
 
 /* ---- marks ---- */
 
@@ -148,7 +149,8 @@ static double middle_of(const ec_fdtd_model *model, ec_fdtd_number number)
 }
 
 /* |n| with permittivity, permeability and strengths of poles as large as they get. Conductors are
- * left out: fields in them end within a skin depth, which no grid of a wavelength resolves. */
+ * left out: fields in them end within a skin depth, which no grid of a wavelength resolves; Drude's metals far
+ * below their plasma's frequency are such. */
 static double index_of(const ec_fdtd_model *model, const ec_fdtd_material *m, double frequency)
 {
     double w = 2 * EC_PI * frequency, re = highest_of(model, m->eps_r), im = 0;
@@ -157,8 +159,7 @@ static double index_of(const ec_fdtd_model *model, const ec_fdtd_material *m, do
         const ec_fdtd_pole *pole = &m->poles[i];
         double d = highest_of(model, pole->strength), g = middle_of(model, pole->damping), a, b;
         if (pole->kind == EC_FDTD_DRUDE) {
-            re -= d * d / (w * w + g * g);
-            im -= d * d * g / (w * (w * w + g * g));
+            re -= d * d / (w * w + g * g); /* the rest conducts */
             continue;
         }
         if (pole->kind == EC_FDTD_DEBYE) {
@@ -172,7 +173,8 @@ static double index_of(const ec_fdtd_model *model, const ec_fdtd_material *m, do
         re += d * a / (a * a + b * b);
         im -= d * b / (a * a + b * b);
     }
-    return sqrt(hypot(re, im) * fabs(highest_of(model, m->mu_r)));
+    const double size = re < 0 ? fmin(hypot(re, im), MOST_EVANESCENT) : hypot(re, im);
+    return sqrt(size * fabs(highest_of(model, m->mu_r)));
 }
 
 static bool uses_air(const ec_fdtd_config *config)
@@ -358,7 +360,8 @@ static const double *design_of(const ec_fdtd_line_plan *plan, int32_t d)
     return plan->designs + (size_t)d * (size_t)plan->model->n_numbers;
 }
 
-/* The largest extent of an object along an axis in the first design, 0 without any. */
+/* The largest extent of an object, or of a domain that is given, along an axis in the first design; 0
+ * without any. */
 static double extent_of(const ec_fdtd_line_plan *plan)
 {
     const ec_fdtd_config *config = &plan->model->config;
@@ -371,6 +374,12 @@ static double extent_of(const ec_fdtd_line_plan *plan)
             if (isfinite(hi - lo))
                 most = fmax(most, hi - lo);
         }
+    for (int a = 0; a < 3; a++) {
+        const double lo = ec_fdtd_number_of(config->grid.domain[0][a], plan->designs);
+        const double hi = ec_fdtd_number_of(config->grid.domain[1][a], plan->designs);
+        if (isfinite(hi - lo))
+            most = fmax(most, hi - lo);
+    }
     return most;
 }
 
@@ -381,12 +390,12 @@ void ec_fdtd_line_scale(const ec_fdtd_line_plan *plan, char *text, size_t size)
     text[0] = 0;
     if (waves > MANY_WAVES)
         snprintf(text, size,
-                 "objects of %s are %.3g wavelengths at %.6g GHz: lengths are in m, did you mean "
+                 "%s are %.3g wavelengths at %.6g GHz: lengths are in m, did you mean "
                  "%.6g*ec.mm?",
                  ec_fdtd_length_of(extent).text, waves, 1e-9 * plan->top, extent);
     else if (extent > 0 && waves < FEW_WAVES)
         snprintf(text, size,
-                 "objects of %s are %.3g wavelengths at %.6g Hz: frequencies are in Hz, did you "
+                 "%s are %.3g wavelengths at %.6g Hz: frequencies are in Hz, did you "
                  "mean %.6g*ec.%s?",
                  ec_fdtd_length_of(extent).text, waves, plan->top, plan->top,
                  plan->top < 100 ? "GHz" : "MHz");

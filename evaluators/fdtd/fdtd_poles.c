@@ -100,6 +100,7 @@ typedef struct search {
     const ec_fdtd_raster_args *args;
     const int32_t *first; /* [n_media + 1] poles of each medium */
     range node[3];
+    const ec_interrupt *interrupt;
 } search;
 
 /* Counts the dispersive edges and their parts in plane k, or writes them from *edges and *parts on. */
@@ -138,39 +139,55 @@ static void plane(const search *s, int k, bool write, double *share, int32_t *ed
             }
 }
 
+/* Counts or writes planes from `from` to `to`; n: edges and parts before each. False: no memory. */
+static bool planes(const search *s, int from, int to, bool write, int32_t *n)
+{
+    bool failed = false;
+
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int t = from; t < to; t++) {
+        double *share = malloc((size_t)s->build->n_media * sizeof *share);
+        int32_t at[2] = {write ? n[2 * t] : 0, write ? n[2 * t + 1] : 0};
+        if (!share) {
+#pragma omp atomic write
+            failed = true;
+            continue;
+        }
+        plane(s, s->node[2].lo + t, write, share, at, at + 1);
+        if (!write) {
+            n[2 * t + 2] = at[0];
+            n[2 * t + 3] = at[1];
+        }
+        free(share);
+    }
+    return !failed;
+}
+
 /* Fills the list: each plane is counted first, so that threads know where theirs begins. */
 static int edges(const search *s)
 {
+    enum { BETWEEN = 16 }; /* planes between two looks at the interrupt */
     ec_fdtd_build *b = s->build;
-    const int planes = s->node[2].hi - s->node[2].lo + 1;
-    int32_t *n = calloc(2 * ((size_t)planes + 1), sizeof *n);
+    const int count = s->node[2].hi - s->node[2].lo + 1;
+    int32_t *n = calloc(2 * ((size_t)count + 1), sizeof *n);
     bool failed = !n;
 
     for (int write = 0; write < 2 && !failed; write++) {
-#pragma omp parallel for schedule(dynamic, 1)
-        for (int t = 0; t < planes; t++) {
-            double *share = malloc((size_t)b->n_media * sizeof *share);
-            int32_t at[2] = {write ? n[2 * t] : 0, write ? n[2 * t + 1] : 0};
-            if (!share) {
-#pragma omp atomic write
-                failed = true;
-                continue;
+        for (int t = 0; t < count && !failed; t += BETWEEN) {
+            if (s->interrupt && s->interrupt->asked(s->interrupt->user)) {
+                free(n);
+                return EC_STOPPED;
             }
-            plane(s, s->node[2].lo + t, write, share, at, at + 1);
-            if (!write) {
-                n[2 * t + 2] = at[0];
-                n[2 * t + 3] = at[1];
-            }
-            free(share);
+            failed = !planes(s, t, t + BETWEEN < count ? t + BETWEEN : count, write, n);
         }
         if (write || failed)
             break;
-        for (int t = 0; t < planes; t++) {
+        for (int t = 0; t < count; t++) {
             n[2 * t + 2] += n[2 * t];
             n[2 * t + 3] += n[2 * t + 1];
         }
-        b->n_dispersive = n[2 * planes];
-        b->n_parts = n[2 * planes + 1];
+        b->n_dispersive = n[2 * count];
+        b->n_parts = n[2 * count + 1];
         b->dispersive = calloc((size_t)b->n_dispersive + 1, sizeof *b->dispersive);
         b->part = calloc((size_t)b->n_parts + 1, sizeof *b->part);
         failed = !b->dispersive || !b->part;
@@ -181,16 +198,24 @@ static int edges(const search *s)
     return failed ? ec_fail(EC_ERR_MEMORY, "no memory for the edges of dispersive media") : EC_OK;
 }
 
+/* [n_materials + 1] poles before those of each material; the caller's. */
+static int32_t *first_poles(const ec_fdtd_config *c)
+{
+    int32_t *first = calloc((size_t)c->n_materials + 1, sizeof *first);
+
+    for (int32_t i = 0; first && i < c->n_materials; i++)
+        first[i + 1] = first[i] + c->materials[i].n_poles;
+    return first;
+}
+
 int ec_fdtd_poles_lay(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build *b)
 {
     const ec_fdtd_config *c = &setup->model->config;
-    int32_t *first = calloc((size_t)c->n_materials + 1, sizeof *first);
+    int32_t *first = first_poles(c);
     int status = EC_OK;
 
     if (!first)
         return ec_fail(EC_ERR_MEMORY, "no memory for poles");
-    for (int32_t i = 0; i < c->n_materials; i++)
-        first[i + 1] = first[i] + c->materials[i].n_poles;
     b->n_poles = first[c->n_materials];
     b->pole = calloc((size_t)b->n_poles * EC_FDTD_POLE_NUMBERS + 1, sizeof *b->pole);
     if (!b->pole)
@@ -208,19 +233,26 @@ int ec_fdtd_poles_lay(const ec_fdtd_setup *setup, const double *values, ec_fdtd_
                 ec_fdtd_pole_numbers(pole->kind, v[0], v[1], v[2], v[3], b->dt, number);
             b->medium[i].sigma += number[EC_FDTD_POLE_CE] * EC_FDTD_EPS0 / b->dt;
         }
-    if (status == EC_OK && b->n_poles > 0) {
-        ec_fdtd_structure structure;
-        ec_fdtd_raster_args args;
-        search s = {setup, b, &args, first, {{0, 0}, {0, 0}, {0, 0}}};
-        bool any = true;
-        ec_fdtd_raster_of(setup, b, &structure, &args);
-        for (int axis = 0; axis < 3; axis++) {
-            s.node[axis] = reach(setup, b, first, axis);
-            any = any && s.node[axis].lo <= s.node[axis].hi;
-        }
-        if (any)
-            status = edges(&s);
+    free(first);
+    return status;
+}
+
+int ec_fdtd_poles_edges(const ec_fdtd_setup *setup, const ec_interrupt *interrupt, ec_fdtd_build *b)
+{
+    int32_t *first = first_poles(&setup->model->config);
+    ec_fdtd_structure structure;
+    ec_fdtd_raster_args args;
+    search s = {setup, b, &args, first, {{0, 0}, {0, 0}, {0, 0}}, interrupt};
+    bool any = b->n_poles > 0;
+    int status = first ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for poles");
+
+    ec_fdtd_raster_of(setup, b, &structure, &args);
+    for (int axis = 0; axis < 3 && any && first; axis++) {
+        s.node[axis] = reach(setup, b, first, axis);
+        any = s.node[axis].lo <= s.node[axis].hi;
     }
+    if (any && first)
+        status = edges(&s);
     free(first);
     return status;
 }

@@ -690,7 +690,8 @@ static int hold(ec_fdtd_stack *s, size_t design, const double *values, holding *
         }
     ec_fdtd_build_destroy(s->setup, &free_one->build);
     ec_fdtd_plane_wave_destroy(&free_one->incident);
-    if ((status = ec_fdtd_build_create(s->setup, values, &free_one->build)) < 0)
+    if ((status = ec_fdtd_build_create_unless(s->setup, values, s->interrupt, &free_one->build)) !=
+        EC_OK)
         return status;
     if (s->wants->n_far > 0) {
         const ec_fdtd_box box = ec_fdtd_box_of(s->setup, EC_FDTD_FAR_INSET);
@@ -716,7 +717,7 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
     ec_fdtd_domain *d = s->domain + i;
     int status = hold(s, design, values, &q->of);
 
-    if (status < 0)
+    if (status != EC_OK)
         return status;
     const holding *h = q->of;
     const ec_fdtd_build *b = h->build;
@@ -1134,9 +1135,9 @@ int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
                 const int32_t driven = (int32_t)(next % (size_t)s->wants->n_driven);
                 next++;
                 int filled = fill(s, i, design, driven, values + design * numbers);
-                if (filled == EC_ERR_MEMORY || filled == EC_ERR_DEVICE)
-                    return filled;
-                if (filled < 0) {
+                if (filled == EC_ERR_MEMORY || filled == EC_ERR_DEVICE || filled == EC_STOPPED) {
+                    status = filled;
+                } else if (filled < 0) {
                     const ec_fdtd_result failed = {.status = filled};
                     done(user, design, driven, &failed);
                 } else {
