@@ -43,11 +43,13 @@ static const ec_key fdtd_table[] = {
     ROW(growth, EC_KEY_NUMBER, 0, 1.4, 1.01, 10, NULL, NULL,
         "of graded lines: ratio of neighbours at most"),
     LENGTH(largest, "cell of graded lines (default: by cells_per_wavelength)"),
-    LENGTH(smallest, "cell of graded lines (default: by the edges of objects)"),
+    LENGTH(smallest,
+           "cell of graded lines: edges that are closer share a line (default: by the edges "
+           "of objects)"),
     ROW(least_cells, EC_KEY_INTEGER, 0, 2, 1, 1000, NULL, NULL,
         "of graded lines, across the thickness of each object"),
     ROW(snap, EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
-        "uniform lines: edges of objects go to the nearest line; else they have to be on one"),
+        "uniform lines: plane faces and ports go to the nearest line; else they have to be on one"),
     ROW(conformal, EC_KEY_FLAG, 0, 0, 0, 0, NULL, NULL,
         "conductors cut edges and faces of cells at their true surface, not at the nearest edge; "
         "halves the time step"),

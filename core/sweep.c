@@ -630,10 +630,26 @@ static void tell(const sweep_run *run, size_t done, double seconds)
         run->info->progress(run->info->progress_user, run->s, seconds, left);
 }
 
+/* Fewest designs of a batch. An evaluator that takes designs one by one, each for seconds, loses those it has
+ * not ended with the batch that an interrupt ends: on the CPU batches are of a few for each thread. */
+static size_t least_batch(const sweep_run *run)
+{
+    const ec_graph *graph = run->s->job->graph;
+    const size_t threads = run->backend->threads > 1 ? (size_t)run->backend->threads : 1;
+
+    for (ec_expr e = 0; e < ec_graph_count(graph); e++) {
+        const ec_node *n = ec_graph_node(graph, e);
+        if (n->op == EC_OP_CALL_OUTPUT && n->call->def->flags & EC_EVALUATOR_SELF_CHUNKING)
+            return run->backend->host_memory ? 4 * threads : BATCH_FIRST;
+    }
+    return EC_LANE_PAD;
+}
+
 static int evaluate(sweep_run *run)
 {
     ec_sweep *s = run->s;
-    size_t size = BATCH_FIRST, most = run->batch.max;
+    const size_t least = least_batch(run);
+    size_t size = least == EC_LANE_PAD ? BATCH_FIRST : least, most = run->batch.max;
     double begun = ec_wall_seconds();
 
     for (size_t at = 0; at < run->n_open;) {
@@ -658,7 +674,7 @@ static int evaluate(sweep_run *run)
         double now = ec_wall_seconds();
         if (now - start < batch_least && size < most)
             size *= 2;
-        else if (now - start > batch_most && size > EC_LANE_PAD)
+        else if (now - start > batch_most && size / 2 >= least)
             size /= 2;
         tell(run, at, now - begun);
     }
