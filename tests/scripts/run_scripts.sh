@@ -551,6 +551,36 @@ if wanted section/sweep_kill "$@"; then
     wait $process 2>/dev/null
 fi
 
+# ---- the same of structures on grids, whose rows come a few at a time --------------------------------------
+
+if wanted section/fdtd_sweep_kill "$@"; then
+    killed="$here/fdtd_sweep_kill.lua --threads 1"
+    rm -rf "$work/out"
+    # shellcheck disable=SC2086 # a list
+    "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null
+    tail -n +2 "$work/out/rows.csv" | sort >"$work/unbroken"
+    for signal in KILL INT; do
+        rm -rf "$work/out"
+        # shellcheck disable=SC2086 # a list
+        "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null &
+        process=$!
+        waited=0
+        lines=0
+        until [ "$lines" -gt 1 ] || [ $waited -ge 400 ]; do
+            sleep 0.02
+            waited=$((waited + 1))
+            lines=$(cat "$work/out/rows.csv" 2>/dev/null | wc -l)
+        done
+        kill -$signal $process 2>/dev/null
+        wait $process 2>/dev/null
+        if [ "$lines" -le 1 ] || [ "$lines" -gt 16 ]; then
+            fail "fdtd_sweep_kill/$signal" "rows do not come a few at a time"
+        fi
+        "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+        table "fdtd_$signal"
+    done
+fi
+
 # ---- examples ------------------------------------------------------------------------------------------
 
 for script in "$source"/examples/*.lua; do
