@@ -217,7 +217,7 @@ local function strip(corrected)
     return ec.fdtd{ frequency = f, box, floor, port, edge_correction = corrected,
         ec.plate{ name = "strip", size = { 10*mm, 2*mm }, at = { 0, 0, 1*mm } } }:report()
 end
-check("narrow", false, strip(false), "plate 'strip' has 2 cells along y")
-check("corrected", strip(true):find("plate 'strip' has", 1, true) ~= nil, "", "")
+assert(strip(false):find("plate 'strip' has 2 cells along y", 1, true), strip(false))
+assert(not strip(true):find("plate 'strip' has", 1, true))
 assert(wrong == 0, wrong .. " messages are wrong")
 print("every mistake is named")
