@@ -648,8 +648,9 @@ static size_t least_batch(const sweep_run *run)
 static int evaluate(sweep_run *run)
 {
     ec_sweep *s = run->s;
-    const size_t least = least_batch(run);
-    size_t size = least == EC_LANE_PAD ? BATCH_FIRST : least, most = run->batch.max;
+    const size_t workers = (size_t)run->backend->n_workers + 1; /* each has as many as one alone */
+    const size_t each = least_batch(run), least = workers * each, most = run->batch.max;
+    size_t size = each == EC_LANE_PAD ? workers * BATCH_FIRST : least;
     double begun = ec_wall_seconds();
 
     for (size_t at = 0; at < run->n_open;) {
