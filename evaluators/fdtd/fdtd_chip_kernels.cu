@@ -699,7 +699,7 @@ extern "C" int ec_cuda_fdtd_chip(void *stream, const void *args, size_t lanes, s
     *a->flag_bytes = (size_t)(2 * processors) * sizeof(uint32_t);
     if (a->chip->lines > 0)
         error = cudaFuncSetAttribute((const void *)kernel_of(s, a->chip),
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, a->chip->bytes);
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     return (int)error;
 }
 
