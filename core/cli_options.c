@@ -37,6 +37,9 @@ void ec_cli_usage(FILE *to)
         "  --json             print one JSON object as the last line; print of scripts goes to "
         "stderr\n"
         "  --quiet            no progress and no notes\n"
+        "  --view FILE        of check: what the models of ec.fdtd hold at the start values, as "
+        ".vtm for\n"
+        "                     ParaView with three cuts beside it, or as .png, the cuts alone\n"
         "  --trust            no sandbox: io, os, debug, any file, no limits (for your own "
         "scripts)\n",
         to);
@@ -127,6 +130,11 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
             return ec_cli_usage_error("--checkpoint wants seconds from 0 (none) to 1e6, got '%s'%s",
                                       value, "");
         o->checkpoint_seconds = seconds > 0 ? seconds : -1;
+    } else if (strcmp(flag, "--view") == 0) {
+        const char *ending = strrchr(value, '.');
+        if (!ending || (strcmp(ending, ".vtm") != 0 && strcmp(ending, ".png") != 0))
+            return ec_cli_usage_error("--view wants a file .vtm or .png, got '%s'%s", value, "");
+        o->view = value;
     } else if (strcmp(flag, "--set") == 0) {
         return take_set(o, value);
     } else if (strcmp(flag, "--threads") == 0) {
@@ -145,8 +153,8 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
 
 int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
 {
-    static const char *const with_value[] = {"--backend", "--threads", "--out",       "--data",
-                                             "--seed",    "--set",     "--checkpoint"};
+    static const char *const with_value[] = {"--backend", "--threads", "--out",        "--data",
+                                             "--seed",    "--set",     "--checkpoint", "--view"};
     const struct {
         const char *flag;
         bool *to;
@@ -184,15 +192,17 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
                 return status;
         }
         if (!known) {
-            static const char *const all[] = {"--backend", "--threads", "--out",        "--data",
-                                              "--seed",    "--set",     "--quick",      "--json",
-                                              "--quiet",   "--trust",   "--checkpoint", "--fresh"};
+            static const char *const all[] = {
+                "--backend", "--threads", "--out",   "--data",       "--seed",  "--set", "--quick",
+                "--json",    "--quiet",   "--trust", "--checkpoint", "--fresh", "--view"};
             const char *near = ec_lua_nearest(word, all, (int)(sizeof all / sizeof *all));
             return near ? ec_cli_usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
                         : ec_cli_usage_error("unknown flag '%s'; eciton --help lists them%s", word,
                                              "");
         }
     }
+    if (o->view && !o->check)
+        return ec_cli_usage_error("--view is a flag of eciton check%s%s", "", "");
     if (!o->script)
         return ec_cli_usage_error("which script? eciton run SCRIPT%s%s", "", "");
     return EC_EXIT_OK;

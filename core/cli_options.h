@@ -10,7 +10,8 @@ enum { EC_EXIT_OK = 0, EC_EXIT_ERROR = 1, EC_EXIT_USAGE = 2 };
 
 typedef struct ec_cli_options {
     const char *script, *backend, *out, *data;
-    const char *isa; /* of a run that is resumed, or NULL */
+    const char *view; /* of check: the file of --view, or NULL */
+    const char *isa;  /* of a run that is resumed, or NULL */
     int threads;
     double checkpoint_seconds; /* < 0: no checkpoints */
     bool resume;

@@ -46,16 +46,12 @@ bool *ec_cli_job_nodes(const ec_job *job)
     return needed;
 }
 
-int ec_cli_job_calls(const ec_job *job, const ec_evaluator_def *def,
-                     bool (*wanted)(const ec_call *call), int most, ec_call **calls, int *left_out)
+int ec_cli_calls_of(const ec_graph *graph, const bool *needed, const ec_evaluator_def *def,
+                    bool (*wanted)(const ec_call *call), int most, ec_call **calls, int *left_out)
 {
-    const ec_graph *graph = ec_job_graph(job);
-    bool *needed = ec_cli_job_nodes(job);
     int n = 0;
 
     *left_out = 0;
-    if (!needed)
-        return ec_fail(EC_ERR_MEMORY, "no memory for the files of a search");
     for (int32_t i = 0; i < ec_graph_count(graph); i++) {
         const ec_node *node = ec_graph_node(graph, i);
         bool is_new = needed[i] && node->op == EC_OP_CALL_OUTPUT &&
@@ -68,6 +64,16 @@ int ec_cli_job_calls(const ec_job *job, const ec_evaluator_def *def,
         else if (is_new)
             (*left_out)++;
     }
+    return n;
+}
+
+int ec_cli_job_calls(const ec_job *job, const ec_evaluator_def *def,
+                     bool (*wanted)(const ec_call *call), int most, ec_call **calls, int *left_out)
+{
+    bool *needed = ec_cli_job_nodes(job);
+    if (!needed)
+        return ec_fail(EC_ERR_MEMORY, "no memory for the files of a search");
+    const int n = ec_cli_calls_of(ec_job_graph(job), needed, def, wanted, most, calls, left_out);
     free(needed);
     return n;
 }

@@ -21,7 +21,10 @@
 /* Nodes that the job's goals, constraints and records need; malloc'ed, ec_graph_count long. */
 bool *ec_cli_job_nodes(const ec_job *job);
 /* The calls of an evaluator among them that `wanted` (NULL: all) wants, each once, up to `most`; *left_out:
- * how many more. Negative: a status. */
+ * how many more. */
+int ec_cli_calls_of(const ec_graph *graph, const bool *needed, const ec_evaluator_def *def,
+                    bool (*wanted)(const ec_call *call), int most, ec_call **calls, int *left_out);
+/* The same of all nodes that a job needs. Negative: a status. */
 int ec_cli_job_calls(const ec_job *job, const ec_evaluator_def *def,
                      bool (*wanted)(const ec_call *call), int most, ec_call **calls, int *left_out);
 /* An output of an array that is no adjoint. */

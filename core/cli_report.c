@@ -166,7 +166,11 @@ void ec_cli_report_plan(const ec_check *check)
     printf("  memory %.3g MB and %.3g kB a design, %zu designs at a time\n",
            (double)check->bytes_fixed / 1e6, (double)check->bytes_per_candidate / 1e3,
            check->chunk);
-    printf("  %.3g us an evaluation", check->seconds_per_evaluation * 1e6);
+    if (check->seconds_most > 0)
+        printf("  %s\n  %.3g to %.3g s a design", check->estimate, check->seconds_per_evaluation,
+               check->seconds_most);
+    else
+        printf("  %.3g us an evaluation", check->seconds_per_evaluation * 1e6);
 }
 
 int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info *info)
@@ -176,6 +180,9 @@ int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info 
     if (status < 0)
         return status;
     ec_cli_report_job(job);
+    status = ec_cli_models_check(job, report->backend, report->options->view, report->log);
+    if (status < 0)
+        return status;
     printf("  genes %d, method %s, population %zu\n",
            (int)(ec_job_gene_count(job) + ec_job_group_gene_count(job)), info->method,
            check.population);
@@ -184,7 +191,8 @@ int ec_cli_report_check(ec_cli_report *report, ec_job *job, const ec_solve_info 
     if (!info->evaluations && info->generations)
         evaluations = (double)info->generations * (double)check.population;
     if (evaluations > 0)
-        printf(", about %.3g s for the search", evaluations * check.seconds_per_evaluation);
+        printf(", %s %.3g s for the search", check.seconds_most > 0 ? "at least" : "about",
+               evaluations * check.seconds_per_evaluation);
     else if (info->seconds > 0)
         printf(", the search ends after %g s", info->seconds);
     if (check.seconds_final > 0)

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "cli_models.h"
 #include "cli_options.h"
 #include "cli_progress.h"
 #include "cli_report.h"
@@ -189,6 +190,14 @@ static int on_sweep_check(void *user, ec_job *job, const ec_sweep_info *info)
     return ec_cli_sweep_check(&((run_state *)user)->report, job, info);
 }
 
+static int on_value_check(void *user, ec_graph *graph, int32_t n, const ec_expr *values)
+{
+    const ec_cli_report *report = &((run_state *)user)->report;
+    printf("%s\n", report->options->script);
+    return ec_cli_models_check_values(graph, n, values, report->backend, report->options->view,
+                                      report->log);
+}
+
 static int print_error(const char *text)
 {
     fprintf(stderr, "%s\n", text);
@@ -244,7 +253,7 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
                                 .interrupt = &interrupted,
                                 .events = {state, on_solve, on_progress, on_result, on_check,
                                            on_sweep, on_sweep_progress, on_sweep_result,
-                                           on_sensitivity, on_sweep_check},
+                                           on_sensitivity, on_sweep_check, on_value_check},
                                 .log = &state->progress.log};
     ec_lua_host *host = NULL;
     if (ec_lua_host_create(&settings, backend, &host) != EC_OK)

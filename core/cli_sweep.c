@@ -1,5 +1,7 @@
 #include "cli_sweep.h"
 
+#include "cli_models.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,11 +60,15 @@ int ec_cli_sweep_check(ec_cli_report *report, ec_job *job, const ec_sweep_info *
     if (status < 0)
         return status;
     ec_cli_report_job(job);
+    status = ec_cli_models_check(job, report->backend, report->options->view, report->log);
+    if (status < 0)
+        return status;
     printf("  sweep of %zu designs", info->plan->n);
     for (int32_t i = 0; i < info->plan->n_axes; i++)
         printf("%s%s %zu", i ? " x " : ": ", info->plan->axis_name[i], info->plan->axis_length[i]);
     printf("\n");
     ec_cli_report_plan(&check);
-    printf(", about %.3g s for the sweep\n", (double)info->plan->n * check.seconds_per_evaluation);
+    printf(", %s %.3g s for the sweep\n", check.seconds_most > 0 ? "at least" : "about",
+           (double)info->plan->n * check.seconds_per_evaluation);
     return EC_OK;
 }

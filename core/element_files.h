@@ -89,6 +89,8 @@ EC_API int ec_far_field_parse(const char *name, const char *text, size_t size,
  * .cut has ICOMP 1, one cut a phi, and no place for the frequency; note (NULL: "E_theta and E_phi")
  * ends the line of text of each cut. */
 EC_API int ec_far_field_write_ffd(const ec_far_field *field, const char *path);
+/* The same of n frequencies, all with the directions of the first. */
+EC_API int ec_far_field_write_ffds(int32_t n, const ec_far_field *field, const char *path);
 EC_API int ec_far_field_write_cut(const ec_far_field *field, const char *note, const char *path);
 
 /* ---- scattering matrices --------------------------------------------------------------------- */

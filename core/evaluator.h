@@ -71,6 +71,12 @@ typedef struct ec_plan_info {
     ec_log *log;                   /* the chosen path goes here, level INFO */
 } ec_plan_info;
 
+/* What a design takes, for a check. */
+typedef struct ec_estimate {
+    double least, most; /* s */
+    char text[300];     /* how it comes about */
+} ec_estimate;
+
 typedef struct ec_exec {
     size_t first_candidate; /* index of candidate 0 of this run, of several workers in its part */
     const int32_t *stop;    /* device flag: non-zero turns the work into no-ops; may be NULL */
@@ -109,6 +115,9 @@ struct ec_evaluator_def {
      * values depend on (graph_fingerprint.h). NULL: there is none, rows of a table are then only
      * reused by the same script. */
     void (*fingerprint)(const ec_call *call, int32_t output, ec_hash *hash);
+    /* What a design takes where these outputs are wanted, found in a second or so; backend NULL: only
+     * whether there is something to run, most is 0 or not. NULL: a run is short, a check times some. */
+    int (*estimate)(const ec_call *call, const bool *wanted, ec_backend *backend, ec_estimate *to);
 };
 
 /* The head of every evaluator's struct. */

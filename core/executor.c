@@ -733,6 +733,26 @@ void ec_executor_path(const ec_executor *x, int32_t i, char *text, size_t size)
         x->call[i].call->def->describe(x->call[i].evaluator, text, size);
 }
 
+int ec_executor_estimate(const ec_executor *x, int32_t *calls, ec_estimate *sum)
+{
+    *calls = 0;
+    *sum = (ec_estimate){.least = 0};
+    for (int32_t i = 0; i < x->n_calls; i++) {
+        const ec_planned_call *pc = x->call + i;
+        ec_estimate one = {.least = 0};
+        if (!pc->call->def->estimate || pc->call->mode != EC_MODE_RUN)
+            continue;
+        const int status = pc->call->def->estimate(pc->call, pc->wanted, x->backend, &one);
+        if (status < 0)
+            return status;
+        sum->least += one.least;
+        sum->most += one.most;
+        if ((*calls)++ == 0)
+            memcpy(sum->text, one.text, sizeof sum->text);
+    }
+    return EC_OK;
+}
+
 /* ---- one design ------------------------------------------------------------------------------ */
 
 static int upload_design(ec_backend *be, ec_array *a, int axes, const double *genes, size_t n)

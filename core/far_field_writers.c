@@ -99,6 +99,11 @@ static void write_sweep(FILE *to, const double *angle, int32_t n)
 
 int ec_far_field_write_ffd(const ec_far_field *field, const char *path)
 {
+    return ec_far_field_write_ffds(1, field, path);
+}
+
+int ec_far_field_write_ffds(int32_t n_frequencies, const ec_far_field *field, const char *path)
+{
     size_t n = (size_t)field->n_theta * (size_t)field->n_phi;
     sink to;
     int status = check_even(".ffd", "theta", field->theta, field->n_theta);
@@ -112,9 +117,13 @@ int ec_far_field_write_ffd(const ec_far_field *field, const char *path)
     write_sweep(to.stream, field->theta, field->n_theta);
     write_sweep(to.stream, field->phi, field->n_phi);
     if (field->frequency > 0)
-        fprintf(to.stream, "Frequencies 1\nFrequency %.17g\n", field->frequency);
-    for (size_t i = 0; i < n; i++)
-        write_components(to.stream, field->e_theta[i], field->e_phi[i]);
+        fprintf(to.stream, "Frequencies %d\n", (int)n_frequencies);
+    for (int32_t f = 0; f < n_frequencies; f++) {
+        if (field[f].frequency > 0)
+            fprintf(to.stream, "Frequency %.17g\n", field[f].frequency);
+        for (size_t i = 0; i < n; i++)
+            write_components(to.stream, field[f].e_theta[i], field[f].e_phi[i]);
+    }
     return sink_close(&to, path);
 }
 

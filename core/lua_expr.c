@@ -213,6 +213,40 @@ static bool is_interrupted(void *user)
 /* Beyond this an evaluation is work that was asked for, not a loop that never ends. */
 static const double counted_seconds = 1;
 
+void ec_lua_expr_check(lua_State *L, int32_t n, const ec_expr *expr)
+{
+    ec_lua_host *host = ec_lua_host_of(L);
+    const ec_lua_events *events = &host->settings.events;
+    lua_State *caller = ec_lua_core_enter(L);
+    int status =
+        events->value_check ? events->value_check(events->user, host->graph, n, expr) : EC_OK;
+    ec_lua_core_leave(L, caller);
+    if (status < 0)
+        ec_lua_fail_core(L, NULL);
+    host->checked = true;
+    ec_lua_fail(L, "the check ends here");
+}
+
+/* A check ends at the first value that takes long. */
+static void check_values(lua_State *L, int32_t n, const ec_expr *expr)
+{
+    const ec_lua_host *host = ec_lua_host_of(L);
+    if (!host->settings.check || host->in_core > 0)
+        return;
+    for (int32_t i = 0; i < n; i++)
+        for (ec_expr e = -1; (e = ec_lua_expr_output(L, expr[i], e + 1)) >= 0;) {
+            const ec_node *node = ec_graph_node(host->graph, e);
+            ec_estimate one = {.least = 0};
+            bool *wanted = lua_newuserdatauv(L, (size_t)node->call->n_out + 1, 0);
+            memset(wanted, 0, (size_t)node->call->n_out + 1);
+            wanted[node->output] = true;
+            if (node->call->def->estimate &&
+                node->call->def->estimate(node->call, wanted, NULL, &one) == EC_OK && one.most > 0)
+                ec_lua_expr_check(L, n, expr);
+            lua_pop(L, 1);
+        }
+}
+
 bool ec_lua_expr_constants(lua_State *L, int32_t n, const ec_expr *expr, ec_lua_list *list)
 {
     ec_lua_host *host = ec_lua_host_of(L);
@@ -226,6 +260,7 @@ bool ec_lua_expr_constants(lua_State *L, int32_t n, const ec_expr *expr, ec_lua_
             ec_lua_fail(L, "a complex value: take ec.re, ec.im, ec.abs or ec.arg of it");
     }
     ec_lua_budget_check(L);
+    check_values(L, n, expr);
     for (int32_t i = 0; i < n; i++) {
         const ec_node *node = ec_graph_node(host->graph, expr[i]);
         int64_t samples =

@@ -21,6 +21,8 @@ ec_expr ec_lua_expr_get(lua_State *L, int index, const char *what);
 /* Pushes the expression; a negative one is a status and becomes an error. */
 int ec_lua_expr_push(lua_State *L, ec_expr expr);
 const ec_node *ec_lua_expr_node(lua_State *L, ec_expr expr);
+/* Ends `eciton check` with what these values, which take long, would take. */
+void ec_lua_expr_check(lua_State *L, int32_t n, const ec_expr *expr) __attribute__((noreturn));
 /* Pushes the values of an expression without design variables as a list; false if it has some. */
 bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list);
 /* The same of n of them in one evaluation: n lists are on top of the stack afterwards. */

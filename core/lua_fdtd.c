@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evaluators/fdtd/fdtd.h"
 #include "lua_curve.h"
+#include "lua_fdtd_fields.h"
+#include "lua_fdtd_model_internal.h"
 #include "lua_fdtd_parts.h"
 #include "lua_fdtd_save.h"
 
@@ -105,8 +106,12 @@ const ec_noun ec_noun_fdtd = {
     "the "
     "sum of |S_ij|^2 over i, at most 1 for what is passive; model:line_impedance(j) and "
     "model:gamma(j) the impedance and the propagation constant of a port's line: curves (see "
-    "ec.curve). model:steps(j) and model:cells() are what a candidate takes; model:modes{ ... } "
-    "are resonances, model:far{ ... } far fields; model:report() "
+    "ec.curve). model:steps(j) and model:cells() are what a candidate takes, model:decay_db(j) is "
+    "how far its "
+    "energy has fallen at its end; model:modes{ ... } "
+    "are resonances, model:far{ ... } far fields; model:plane{ ... } and model:pattern{ ... } are "
+    "fields "
+    "to be saved; model:report() "
     "says what the grid is.",
     EC_KEYS(fdtd_table)};
 
@@ -208,7 +213,9 @@ const ec_noun ec_noun_fdtd_far = {
     "model:far{ quantity = \"gain\", frequency = 2.45*ec.GHz, theta_deg = ec.range(-90, 90, 181) }",
     "Far fields, from those on a box around all objects, at least 2 cells from the absorbing walls "
     "and "
-    "a cell from objects: a list with one element for each direction; of a plane wave without "
+    "a cell from objects: a list with one element for each direction, a number where both angles "
+    "are "
+    "numbers; of a plane wave without "
     "directions one value, back to where it comes from. Linear: 10 * ec.log10(...) is in dB.",
     EC_KEYS(far_table)};
 
@@ -235,20 +242,12 @@ const ec_noun ec_noun_fdtd_modes = {
     "model:modes",
     "model:modes{ port = \"probe\", excited_by = \"in\", count = 6, to = 8.2*ec.GHz }",
     "Resonances in Hz: the frequencies of the highest peaks in the spectrum of a port's voltage, "
-    "ascending; NaN behind the last one.",
+    "ascending; NaN behind the last one. model:q{ ... }, with the same keys, is the quality factor "
+    "of each, "
+    "by how fast it rings off once the pulse is over.",
     EC_KEYS(mode_table)};
 
 /* ---- ec.fdtd: from keys to the core ---------------------------------------------------------- */
-
-typedef struct ec_lua_fdtd {
-    ec_call *call;
-    int32_t n_ports;   /* with waves */
-    int32_t n_sources; /* these, and current sources behind them */
-    int32_t n_named;   /* these, and probes behind them; their names are user value 1 */
-    int32_t n_frequencies;
-    const double *frequency; /* user value 2 */
-    bool has_wave;
-} ec_lua_fdtd;
 
 ec_call *ec_lua_fdtd_test(lua_State *L, int index)
 {
@@ -587,7 +586,7 @@ static int fdtd_new(lua_State *L)
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-static ec_lua_fdtd *model_at(lua_State *L, const char *what)
+ec_lua_fdtd *ec_lua_fdtd_at(lua_State *L, const char *what)
 {
     ec_lua_fdtd *model = luaL_testudata(L, 1, EC_LUA_FDTD);
     if (!model || !model->call)
@@ -681,7 +680,7 @@ static int push_curve(lua_State *L, const ec_lua_fdtd *model, const char *what,
 
 static int model_s(lua_State *L)
 {
-    const ec_lua_fdtd *model = model_at(L, "model:s");
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, "model:s");
     lua_settop(L, 3);
     if (lua_isnil(L, 2) || lua_isnil(L, 3))
         ec_lua_fail(L, "model:s: wants two ports, the receiving one and the source: model:s(2, 1)");
@@ -693,7 +692,7 @@ static int model_s(lua_State *L)
 
 static int model_impedance(lua_State *L)
 {
-    const ec_lua_fdtd *model = model_at(L, "model:impedance");
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, "model:impedance");
     int32_t j = only_port(L, "model:impedance", model->n_ports);
     return push_curve(L, model, "model:impedance",
                       &(ec_fdtd_what){.output = EC_FDTD_IMPEDANCE, .i = j, .j = j});
@@ -702,7 +701,7 @@ static int model_impedance(lua_State *L)
 /* Of the line of a port, itself the source. */
 static int push_line(lua_State *L, const char *what, ec_fdtd_output wanted)
 {
-    const ec_lua_fdtd *model = model_at(L, what);
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, what);
     int32_t j = only_port(L, what, model->n_ports);
     return push_curve(L, model, what, &(ec_fdtd_what){.output = wanted, .i = j, .j = j});
 }
@@ -719,7 +718,7 @@ static int model_gamma(lua_State *L)
 
 static int model_balance(lua_State *L)
 {
-    const ec_lua_fdtd *model = model_at(L, "model:balance");
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, "model:balance");
     int32_t j = only_port(L, "model:balance", model->n_ports);
     return push_curve(L, model, "model:balance",
                       &(ec_fdtd_what){.output = EC_FDTD_BALANCE, .i = j, .j = j});
@@ -727,7 +726,7 @@ static int model_balance(lua_State *L)
 
 static int model_steps(lua_State *L)
 {
-    const ec_lua_fdtd *model = model_at(L, "model:steps");
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, "model:steps");
     int32_t j = only_port(L, "model:steps", model->n_sources);
     return ec_lua_expr_push(L, output(L, model, "model:steps",
                                       &(ec_fdtd_what){.output = EC_FDTD_STEPS, .i = j, .j = j}));
@@ -735,19 +734,29 @@ static int model_steps(lua_State *L)
 
 static int model_cells(lua_State *L)
 {
-    const ec_lua_fdtd *model = model_at(L, "model:cells");
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, "model:cells");
     return ec_lua_expr_push(
         L, output(L, model, "model:cells", &(ec_fdtd_what){.output = EC_FDTD_CELLS}));
 }
 
-static int model_modes(lua_State *L)
+/* How far the energy has fallen when a candidate ends. */
+static int model_decay(lua_State *L)
 {
-    const char *what = "model:modes";
-    const ec_lua_fdtd *model = model_at(L, what);
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, "model:decay_db");
+    int32_t j = only_port(L, "model:decay_db", model->n_sources);
+    return ec_lua_expr_push(L, output(L, model, "model:decay_db",
+                                      &(ec_fdtd_what){.output = EC_FDTD_DECAY, .i = j, .j = j}));
+}
+
+static int push_modes(lua_State *L, const char *what, ec_fdtd_output of)
+{
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, what);
     mode_keys k;
     lua_settop(L, 2);
-    ec_lua_keys_parse(L, 2, &ec_noun_fdtd_modes, &k, NULL);
-    ec_fdtd_what wanted = {.output = EC_FDTD_MODES, .count = (int32_t)k.count};
+    ec_noun noun = ec_noun_fdtd_modes;
+    noun.name = what;
+    ec_lua_keys_parse(L, 2, &noun, &k, NULL);
+    ec_fdtd_what wanted = {.output = of, .count = (int32_t)k.count};
     int32_t probe = model->n_sources < model->n_named ? model->n_sources : 0;
     wanted.i = k.port ? port_at(L, "model:modes: key 'port'", k.port, model->n_named) : probe;
     if (k.excited_by)
@@ -764,9 +773,19 @@ static int model_modes(lua_State *L)
     return ec_lua_expr_push(L, output(L, model, what, &wanted));
 }
 
-/* The model's frequency that is meant, from 0. */
-static int32_t frequency_at(lua_State *L, const char *what, const ec_lua_fdtd *model, double wanted)
+static int model_modes(lua_State *L)
 {
+    return push_modes(L, "model:modes", EC_FDTD_MODES);
+}
+
+static int model_q(lua_State *L)
+{
+    return push_modes(L, "model:q", EC_FDTD_Q);
+}
+
+int32_t ec_lua_fdtd_frequency(lua_State *L, const char *what, double wanted)
+{
+    const ec_lua_fdtd *model = lua_touserdata(L, 1);
     if (isnan(wanted) && model->n_frequencies > 1)
         ec_lua_fail(L, "%s: which frequency? The model has %d: give frequency", what,
                     (int)model->n_frequencies);
@@ -779,6 +798,39 @@ static int32_t frequency_at(lua_State *L, const char *what, const ec_lua_fdtd *m
                     "%s: key 'frequency': %.10g Hz is none of the model's; the nearest is %.10g Hz",
                     what, wanted, model->frequency[best]);
     return best;
+}
+
+int32_t ec_lua_fdtd_driven(lua_State *L, const char *what, int excited_by)
+{
+    const ec_lua_fdtd *model = lua_touserdata(L, 1);
+    const char *key = lua_pushfstring(L, "%s: key 'excited_by'", what);
+    const bool is_wave = excited_by ? lua_type(L, excited_by) == LUA_TSTRING &&
+                                          strcmp(lua_tostring(L, excited_by), "plane_wave") == 0
+                                    : model->has_wave;
+    if (is_wave)
+        return EC_FDTD_WAVE;
+    if (!excited_by && model->n_sources > 1)
+        ec_lua_fail(L, "%s: excited by which port? The model has %d: give excited_by", what,
+                    (int)model->n_sources);
+    if (!excited_by) {
+        lua_pushinteger(L, 1);
+        excited_by = lua_gettop(L);
+    }
+    return port_at(L, key, excited_by, model->n_sources);
+}
+
+void ec_lua_fdtd_symmetry(int word, bool symmetry[3])
+{
+    static const bool axes[][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+                                   {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+    for (int i = 0; i < 3; i++)
+        symmetry[i] = word >= 0 && axes[word][i];
+}
+
+/* Whether an angle is a number, or left out. */
+static bool is_number(const ec_lua_list *angle)
+{
+    return !angle->v || angle->scalar;
 }
 
 /* Directions of model:far: pushes their memory. */
@@ -804,35 +856,25 @@ static int32_t directions_of(lua_State *L, const char *what, const far_keys *k,
 
 static int model_far(lua_State *L)
 {
-    static const bool symmetry[][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
-                                       {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
     const char *what = "model:far";
-    const ec_lua_fdtd *model = model_at(L, what);
+    const ec_lua_fdtd *model = ec_lua_fdtd_at(L, what);
     far_keys k;
     lua_settop(L, 2);
     ec_lua_keys_parse(L, 2, &ec_noun_fdtd_far, &k, NULL);
-    ec_fdtd_far far = {.quantity = (ec_fdtd_far_quantity)k.quantity, .j = EC_FDTD_WAVE};
-    const bool is_wave = k.excited_by ? lua_type(L, k.excited_by) == LUA_TSTRING &&
-                                            strcmp(lua_tostring(L, k.excited_by), "plane_wave") == 0
-                                      : model->has_wave;
-    if (!is_wave && !k.excited_by && model->n_sources > 1)
-        ec_lua_fail(L, "%s: excited by which port? The model has %d: give excited_by", what,
-                    (int)model->n_sources);
-    if (!is_wave && !k.excited_by) {
-        lua_pushinteger(L, 1);
-        k.excited_by = lua_gettop(L);
-    }
-    if (!is_wave)
-        far.j = port_at(L, "model:far: key 'excited_by'", k.excited_by, model->n_sources);
-    far.frequency = frequency_at(L, what, model, k.frequency);
-    if (k.symmetry >= 0)
-        memcpy(far.symmetry, symmetry[k.symmetry], sizeof far.symmetry);
+    ec_fdtd_far far = {.quantity = (ec_fdtd_far_quantity)k.quantity,
+                       .j = ec_lua_fdtd_driven(L, what, k.excited_by),
+                       .frequency = ec_lua_fdtd_frequency(L, what, k.frequency)};
+    const bool is_wave = far.j == EC_FDTD_WAVE;
+    ec_lua_fdtd_symmetry(k.symmetry, far.symmetry);
     const bool everywhere = k.theta_deg.v || k.phi_deg.v;
     if (far.quantity != EC_FDTD_FAR_EFFICIENCY && (everywhere || !is_wave))
         far.n = directions_of(L, what, &k, &far.direction);
     else if (everywhere && far.quantity == EC_FDTD_FAR_EFFICIENCY)
         ec_lua_fail(L, "%s: an efficiency has no directions", what);
-    ec_expr e = ec_fdtd_far_value(ec_lua_host_of(L)->graph, model->call, &far);
+    ec_graph *graph = ec_lua_host_of(L)->graph;
+    ec_expr e = ec_fdtd_far_value(graph, model->call, &far);
+    if (e >= 0 && far.n == 1 && is_number(&k.theta_deg) && is_number(&k.phi_deg))
+        e = ec_graph_unary(graph, EC_OP_SUM, e); /* of one element: a number */
     if (e < 0)
         ec_lua_fail_core(L, what);
     return ec_lua_expr_push(L, e);
@@ -841,7 +883,7 @@ static int model_far(lua_State *L)
 static int model_report(lua_State *L)
 {
     char text[2048];
-    ec_fdtd_describe(model_at(L, "model:report")->call, text, sizeof text);
+    ec_fdtd_describe(ec_lua_fdtd_at(L, "model:report")->call, text, sizeof text);
     lua_pushstring(L, text);
     return 1;
 }
@@ -852,9 +894,13 @@ static const luaL_Reg methods[] = {{"s", model_s},
                                    {"steps", model_steps},
                                    {"cells", model_cells},
                                    {"modes", model_modes},
+                                   {"q", model_q},
+                                   {"decay_db", model_decay},
                                    {"line_impedance", model_line_impedance},
                                    {"gamma", model_gamma},
                                    {"far", model_far},
+                                   {"plane", ec_lua_fdtd_plane},
+                                   {"pattern", ec_lua_fdtd_pattern},
                                    {"report", model_report},
                                    {"save", ec_lua_fdtd_save_fixed},
                                    {NULL, NULL}};
@@ -890,4 +936,5 @@ void ec_lua_fdtd_open(lua_State *L)
     lua_pushcfunction(L, fdtd_new);
     lua_setfield(L, -2, "fdtd");
     ec_lua_fdtd_parts_open(L);
+    ec_lua_fdtd_fields_open(L);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "evaluators/fdtd/fdtd_view.h"
+#include "lua_expr.h"
 #include "lua_fdtd.h"
 #include "lua_files.h"
 
@@ -23,11 +24,24 @@ const ec_noun ec_noun_fdtd_save = {
     "The S-parameters of a model at the best design, into the folder of --out: .sNp of N ports "
     "(Touchstone, version 2 where their resistances differ) or .csv; or its grid, .vtm for "
     "ParaView: cells "
-    "with their materials, conductors, ports. model:save(file) writes those "
+    "with their materials, conductors, ports, or .png: three cuts. model:save(file) writes those "
     "of "
     "a model without design variables. With --out DIR the models of a job's goals are written by "
     "themselves: sparameters.sNp and sparameters.csv.",
     EC_KEYS(save_table)};
+
+/* `eciton check` ends with what the run of all ports would take. */
+static void end_check(lua_State *L, ec_call *model)
+{
+    const int32_t n = ec_fdtd_port_count(model);
+    ec_expr *steps = lua_newuserdatauv(L, (size_t)n * sizeof *steps, 0);
+    for (int32_t j = 0; j < n; j++) { /* ports with waves are the first of a model */
+        const ec_fdtd_what what = {.output = EC_FDTD_STEPS, .i = j, .j = j};
+        if ((steps[j] = ec_fdtd_value(ec_lua_host_of(L)->graph, model, &what)) < 0)
+            ec_lua_fail_core(L, NULL);
+    }
+    ec_lua_expr_check(L, n, steps);
+}
 
 /* The file's name is at an index, keys may be at another. */
 static int save(lua_State *L, const char *call, int file, int keys, ec_call *model,
@@ -42,24 +56,31 @@ static int save(lua_State *L, const char *call, int file, int keys, ec_call *mod
     int32_t n = ec_fdtd_port_count(model);
     char path[PATH_MAX], touchstone[24];
     snprintf(touchstone, sizeof touchstone, ".s%dp", (int)n);
-    bool view = ending && strcmp(ending, ".vtm") == 0;
+    bool view = ending && (strcmp(ending, ".vtm") == 0 || strcmp(ending, ".png") == 0);
     if (n == 0 && !view)
         ec_lua_fail(L, "%s: the model has no port, and so no S-parameters", call);
     if (!view && (!ending || (strcmp(ending, touchstone) != 0 && strcmp(ending, ".csv") != 0)))
-        ec_lua_fail(
-            L, "%s: '%s': the S-parameters of %d port%s are saved as %s or .csv, its grid as .vtm",
-            call, name, (int)n, n == 1 ? "" : "s", touchstone);
+        ec_lua_fail(L,
+                    "%s: '%s': the S-parameters of %d port%s are saved as %s or .csv, its grid as "
+                    ".vtm or .png",
+                    call, name, (int)n, n == 1 ? "" : "s", touchstone);
     if (view && !isnan(k.reference))
         ec_lua_fail(L, "%s: key 'reference': it goes with S-parameters", call);
+    if (host->settings.check && !view)
+        end_check(L, model);
     ec_lua_mark_line(L);
     if (ec_lua_files_target(L, name, path, sizeof path) != EC_OK)
         ec_lua_fail_core(L, call);
-    ec_fdtd_winner winner = {host->graph, job, result, host->backend, model};
+    const ec_fdtd_winner winner = {.graph = host->graph,
+                                   .job = job,
+                                   .result = result,
+                                   .backend = host->backend,
+                                   .call = model};
     ec_fdtd_network *design = NULL;
     double begun = ec_lua_budget_clock(&host->budget);
     lua_State *caller = ec_lua_core_enter(L);
-    int status =
-        view ? ec_fdtd_view_write(&winner, path) : ec_fdtd_network_create(&winner, &design);
+    int status = view ? ec_fdtd_view_write(&winner, path, host->settings.log)
+                      : ec_fdtd_network_create(&winner, &design);
     if (status == EC_OK && !view)
         ec_fdtd_network_say(design, name, host->settings.log);
     if (status == EC_OK && !view && !isnan(k.reference))

@@ -9,6 +9,7 @@
 #include "lua_curve.h"
 #include "lua_expr.h"
 #include "lua_fdtd.h"
+#include "lua_fdtd_fields.h"
 #include "lua_fdtd_parts.h"
 #include "lua_fdtd_save.h"
 #include "lua_job.h"
@@ -168,6 +169,8 @@ static const ec_noun *const nouns[] = {&ec_noun_job,
                                        &ec_noun_fdtd_plane_wave,
                                        &ec_noun_fdtd_modes,
                                        &ec_noun_fdtd_far,
+                                       &ec_noun_fdtd_plane,
+                                       &ec_noun_fdtd_pattern,
                                        &ec_noun_fdtd_save,
                                        &ec_noun_curve,
                                        &ec_noun_curve_mask,

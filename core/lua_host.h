@@ -62,6 +62,8 @@ typedef struct ec_lua_events {
     int (*sensitivity)(void *user, const ec_sensitivity *sensitivity, const ec_sweep *sweep,
                        const char *name);
     int (*sweep_check)(void *user, ec_job *job, const ec_sweep_info *info);
+    /* of values without design variables that take long (ec_evaluator_def.estimate) */
+    int (*value_check)(void *user, ec_graph *graph, int32_t n, const ec_expr *values);
 } ec_lua_events;
 
 typedef struct ec_lua_settings {

@@ -12,6 +12,7 @@
 #include "lua_files.h"
 #include "lua_job.h"
 #include "lua_fdtd.h"
+#include "lua_fdtd_fields.h"
 #include "lua_fdtd_save.h"
 #include "lua_mimo.h"
 #include "lua_mimo_save.h"
@@ -376,6 +377,8 @@ static int result_save(lua_State *L)
         return ec_lua_mimo_save(L, job, r);
     if (ec_lua_fdtd_test(L, 3))
         return ec_lua_fdtd_save(L, job, r);
+    if (ec_lua_fdtd_is_field(L, 3))
+        return ec_lua_fdtd_field_save(L, job, r);
     if (!lua_isnone(L, 3))
         return save_array(L, job, r);
     int32_t no = r->n_objectives, nc = r->n_constraints;

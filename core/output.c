@@ -278,6 +278,28 @@ static void table_list(text_buffer *text, int width, const char *name, const dou
     text_add(text, n > SHOWN_MAX ? "\n  %-*s ... %d values\n" : "\n", width, "", (int)n);
 }
 
+/* A long list, most often a curve, by its range. */
+static void table_record(text_buffer *text, int width, const char *name, const double *values,
+                         int32_t n)
+{
+    enum { SHOWN_MAX = 24 };
+    double low = NAN, high = NAN;
+    int32_t none = 0;
+
+    if (n <= SHOWN_MAX) {
+        table_list(text, width, name, values, n);
+        return;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+        none += isnan(values[i]);
+    }
+    text_add(text, "  %-*s %12.7g to %.7g, %d values", width, name, ec_printable(low),
+             ec_printable(high), (int)n);
+    text_add(text, none ? ", %d of them nan\n" : "\n", (int)none);
+}
+
 static void table_best(text_buffer *text, const ec_job *job, const ec_result *result)
 {
     int width = name_width(job, result);
@@ -302,8 +324,8 @@ static void table_best(text_buffer *text, const ec_job *job, const ec_result *re
     if (result->n_records > 0)
         text_add(text, "\n  recorded\n");
     for (int32_t i = 0; i < result->n_records; i++)
-        table_list(text, width, ec_job_record(job, i)->name, result->record[i],
-                   result->record_length[i]);
+        table_record(text, width, ec_job_record(job, i)->name, result->record[i],
+                     result->record_length[i]);
 }
 
 /* Range of each objective over the front, from best to worst. */

@@ -409,11 +409,46 @@ static int check_final(ec_solve_run *run, ec_check *check)
     return status;
 }
 
+/* One generation to warm up, the second one is timed. */
+static int check_times(ec_solve_run *run, ec_check *check)
+{
+    ec_backend *backend = run->backend;
+    size_t n = 0;
+
+    int status = enqueue(run, 0, &n);
+    if (status == EC_OK)
+        status = backend->ops->sync(backend);
+    double start = ec_wall_seconds();
+    if (status == EC_OK)
+        status = enqueue(run, 0, &n);
+    if (status == EC_OK)
+        status = backend->ops->sync(backend);
+    if (status == EC_OK && n > 0)
+        check->seconds_per_evaluation = (ec_wall_seconds() - start) / (double)n;
+    return status == EC_OK ? check_final(run, check) : status;
+}
+
+/* Takes the estimate of calls that have one, which then are not run: true. */
+static int check_estimate(const ec_executor *executor, ec_check *check, bool *there)
+{
+    ec_estimate sum;
+    int32_t calls = 0;
+    const int status = ec_executor_estimate(executor, &calls, &sum);
+
+    *there = calls > 0;
+    if (status < 0 || calls == 0)
+        return status;
+    check->seconds_per_evaluation = sum.least;
+    check->seconds_most = sum.most;
+    memcpy(check->estimate, sum.text, sizeof check->estimate);
+    return EC_OK;
+}
+
 int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_check *check)
 {
     ec_solve_run run;
     ec_executor_stats stats;
-    size_t n = 0;
+    bool estimated = false;
 
     int status = begin_search(job);
     if (status < 0)
@@ -432,20 +467,14 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
         check->bytes_fixed = stats.bytes_fixed;
         check->nodes = stats.nodes;
         check->calls = stats.calls;
-        /* One generation to warm up, the second one is timed. */
-        status = enqueue(&run, 0, &n);
+        status = check_estimate(run.scorer.executor, check, &estimated);
     }
-    if (status == EC_OK)
-        status = backend->ops->sync(backend);
-    double start = ec_wall_seconds();
-    if (status == EC_OK)
-        status = enqueue(&run, 0, &n);
-    if (status == EC_OK)
-        status = backend->ops->sync(backend);
-    if (status == EC_OK && n > 0)
-        check->seconds_per_evaluation = (ec_wall_seconds() - start) / (double)n;
-    if (status == EC_OK)
-        status = check_final(&run, check);
+    if (status == EC_OK && estimated) {
+        check->final_designs = run.n_objectives > 1 ? run.front.capacity : run.keep.capacity;
+        check->seconds_final = check->seconds_per_evaluation * (double)check->final_designs;
+    } else if (status == EC_OK) {
+        status = check_times(&run, check);
+    }
     if (status == EC_STOPPED)
         status = ec_fail(EC_ERR_SCRIPT, "solve: interrupted");
     if (run.backend)

@@ -199,9 +199,12 @@ EC_API int ec_result_value(const ec_job *job, const ec_result *result, ec_backen
 typedef struct ec_check {
     size_t population, chunk, bytes_per_candidate, bytes_fixed;
     int32_t nodes, calls;
-    double seconds_per_evaluation; /* measured on a generation */
-    size_t final_designs;          /* that are evaluated again at final fidelity, ... */
-    double seconds_final;          /* predicted from one of them; 0: none could be scored */
+    double
+        seconds_per_evaluation; /* measured on a generation; at least, where there is an estimate */
+    double seconds_most;        /* by an estimate (evaluator.h); 0: there is none */
+    char estimate[300];         /* its sentence */
+    size_t final_designs;       /* that are evaluated again at final fidelity, ... */
+    double seconds_final;       /* predicted from one of them; 0: none could be scored */
 } ec_check;
 EC_API int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info,
                           ec_check *check);

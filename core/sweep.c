@@ -856,6 +856,30 @@ void ec_sweep_reason(uint8_t status, char *text, size_t size)
             *c = (char)(*c - 'A' + 'a');
 }
 
+/* By an estimate where there is one, else by some designs. */
+static int check_time(sweep_run *run, ec_check *check)
+{
+    ec_estimate sum;
+    int32_t calls = 0;
+    int status = ec_executor_estimate(run->batch.executor, &calls, &sum);
+
+    if (status < 0)
+        return status;
+    if (calls > 0) {
+        check->seconds_per_evaluation = sum.least;
+        check->seconds_most = sum.most;
+        memcpy(check->estimate, sum.text, sizeof check->estimate);
+        return EC_OK;
+    }
+    const size_t n = run->s->n < EC_LANE_PAD ? run->s->n : EC_LANE_PAD;
+    const double start = ec_wall_seconds();
+    status = batch_run(&run->batch, NULL, 0, n);
+    if (status == EC_OK)
+        status = run->backend->ops->sync(run->backend);
+    check->seconds_per_evaluation = (ec_wall_seconds() - start) / (double)n;
+    return status;
+}
+
 int ec_sweep_check(ec_job *job, ec_backend *backend, const ec_sweep_info *info, ec_check *check)
 {
     sweep_run run;
@@ -883,12 +907,7 @@ int ec_sweep_check(ec_job *job, ec_backend *backend, const ec_sweep_info *info, 
         check->bytes_fixed = stats.bytes_fixed;
         check->nodes = stats.nodes;
         check->calls = stats.calls;
-        size_t n = run.s->n < EC_LANE_PAD ? run.s->n : EC_LANE_PAD;
-        double start = ec_wall_seconds();
-        status = batch_run(&run.batch, NULL, 0, n);
-        if (status == EC_OK)
-            status = backend->ops->sync(backend);
-        check->seconds_per_evaluation = (ec_wall_seconds() - start) / (double)n;
+        status = check_time(&run, check);
     }
     ec_sweep_destroy(&run.s);
     run_release(&run);

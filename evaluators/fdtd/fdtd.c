@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fdtd_drive_internal.h"
 #include "fdtd_line_plan_internal.h"
 #include "fdtd_modes_internal.h"
-#include "fdtd_waves_internal.h"
 
 /* A call's configuration. */
 typedef struct setup {
@@ -229,23 +229,20 @@ static bool same_what(const ec_fdtd_what *a, const ec_fdtd_what *b)
            a->from == b->from && a->to == b->to;
 }
 
-static bool has_waves(const ec_fdtd_port *p)
-{
-    return p->kind == EC_FDTD_LUMPED || ec_fdtd_is_line(p->kind);
-}
-
 static bool is_complex(ec_fdtd_output o)
 {
     return o == EC_FDTD_S || o == EC_FDTD_IMPEDANCE || o == EC_FDTD_LINE_IMPEDANCE ||
            o == EC_FDTD_GAMMA;
 }
 
-/* Below this part of its spectrum's peak a pulse says nothing. */
-static const double silence = 1e-3;
-
 static bool is_silent(const ec_fdtd_setup *s, int32_t f)
 {
-    return ec_fdtd_pulse_level(s, s->model->config.frequency[f]) < silence;
+    return ec_fdtd_is_silent(s, s->model->config.frequency[f]);
+}
+
+static bool finds_modes(ec_fdtd_output o)
+{
+    return o == EC_FDTD_MODES || o == EC_FDTD_Q;
 }
 
 static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
@@ -254,7 +251,8 @@ static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
         return EC_OK;
     if (w->j == EC_FDTD_WAVE && !c->wave.on)
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: the model has no plane wave");
-    if (w->j == EC_FDTD_WAVE && (w->output == EC_FDTD_FAR || w->output == EC_FDTD_STEPS))
+    if (w->j == EC_FDTD_WAVE &&
+        (w->output == EC_FDTD_FAR || w->output == EC_FDTD_STEPS || w->output == EC_FDTD_DECAY))
         return EC_OK;
     if (w->i < 0 || w->i >= c->n_ports || w->j < 0 || w->j >= c->n_ports)
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: there is no port %d: there are %d",
@@ -262,16 +260,16 @@ static int check_what(const ec_fdtd_config *c, const ec_fdtd_what *w)
     const ec_fdtd_port *i = c->ports + w->i, *j = c->ports + w->j;
     if (j->kind == EC_FDTD_PROBE || j->kind == EC_FDTD_ELEMENT)
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' drives nothing", j->name ? j->name : "");
-    if (w->output == EC_FDTD_S && !has_waves(i))
+    if (w->output == EC_FDTD_S && !ec_fdtd_has_waves(i))
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' is no port with a resistance: it has no waves",
                        i->name ? i->name : "");
-    if ((w->output == EC_FDTD_S || w->output == EC_FDTD_BALANCE) && !has_waves(j))
+    if ((w->output == EC_FDTD_S || w->output == EC_FDTD_BALANCE) && !ec_fdtd_has_waves(j))
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' is no port with a resistance: it has no waves",
                        j->name ? j->name : "");
     if ((w->output == EC_FDTD_LINE_IMPEDANCE || w->output == EC_FDTD_GAMMA) &&
         !ec_fdtd_is_line(i->kind))
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: '%s' is no port of a line", i->name ? i->name : "");
-    if (w->output == EC_FDTD_MODES && (w->count < 1 || !(w->from >= 0) || !(w->to > w->from)))
+    if (finds_modes(w->output) && (w->count < 1 || !(w->from >= 0) || !(w->to > w->from)))
         return ec_fail(EC_ERR_RANGE,
                        "fdtd: modes from %g to %g Hz, %d of them: a band and a count "
                        "above 0 are needed",
@@ -315,7 +313,8 @@ static int check_far(const ec_fdtd_config *c, const ec_fdtd_far *far)
                  far->quantity == EC_FDTD_FAR_EFFICIENCY))
         return ec_fail(EC_ERR_ARGUMENT, "fdtd: gain and efficiency are those of a driven port, not "
                                         "of the plane wave");
-    if (!wave && far->quantity == EC_FDTD_FAR_REALIZED_GAIN && !has_waves(c->ports + far->j))
+    if (!wave && far->quantity == EC_FDTD_FAR_REALIZED_GAIN &&
+        !ec_fdtd_has_waves(c->ports + far->j))
         return ec_fail(EC_ERR_ARGUMENT,
                        "fdtd: '%s' is no port with a resistance: it has no realized gain",
                        c->ports[far->j].name ? c->ports[far->j].name : "");
@@ -369,8 +368,9 @@ ec_expr ec_fdtd_far_value(ec_graph *graph, ec_call *call, const ec_fdtd_far *far
 
 ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
 {
-    static const char *const names[] = {"s",     "impedance", "steps",          "balance",
-                                        "cells", "modes",     "line_impedance", "gamma"};
+    static const char *const names[] = {"s",     "impedance",      "steps", "balance", "cells",
+                                        "modes", "line_impedance", "gamma", "far",     "decay",
+                                        "q"};
     const setup *s = call->config;
     const ec_fdtd_config *c = &s->model->config;
     int status = what->output == EC_FDTD_FAR
@@ -388,10 +388,11 @@ ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
     if (is_complex(what->output) || what->output == EC_FDTD_BALANCE) {
         o.rank = 1;
         o.shape[0] = c->n_frequencies;
-    } else if (what->output == EC_FDTD_MODES) {
+    } else if (finds_modes(what->output)) {
         o.rank = 1;
         o.shape[0] = what->count;
-        o.range = (ec_interval){what->from, what->to};
+        if (what->output == EC_FDTD_MODES)
+            o.range = (ec_interval){what->from, what->to};
     } else if (what->output == EC_FDTD_STEPS) {
         o.range = (ec_interval){0, (double)c->max_steps};
     }
@@ -411,6 +412,12 @@ const ec_fdtd_model *ec_fdtd_model_of(const ec_call *call)
     return s->model;
 }
 
+const ec_fdtd_setup *ec_fdtd_setup_of(const ec_call *call)
+{
+    const setup *s = call->config;
+    return &s->fdtd;
+}
+
 void ec_fdtd_describe(const ec_call *call, char *text, size_t size)
 {
     const setup *s = call->config;
@@ -427,6 +434,7 @@ typedef struct evaluator {
     bool *wanted;
     ec_fdtd_wants wants;
     ec_fdtd_stack *stack;
+    bool told; /* that more comes out than goes in */
 } evaluator;
 
 static const ec_fdtd_what *what_of(const ec_call *call, int32_t output)
@@ -467,7 +475,7 @@ static int wants_of(const ec_call *call, const bool *wanted, ec_fdtd_wants *want
         if (position(driven, wants->n_driven, w->j) == wants->n_driven)
             driven[wants->n_driven++] = w->j;
         const int32_t probe = w->i * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE;
-        if (w->output == EC_FDTD_MODES && position(kept, wants->n_kept, probe) == wants->n_kept)
+        if (finds_modes(w->output) && position(kept, wants->n_kept, probe) == wants->n_kept)
             kept[wants->n_kept++] = probe;
         if (w->output == EC_FDTD_FAR) {
             const int32_t f = ((const far_spec *)w)->far.frequency;
@@ -569,6 +577,45 @@ static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t
     wants_free(&wants);
 }
 
+static int estimate(const ec_call *call, const bool *wanted, ec_backend *backend, ec_estimate *to)
+{
+    const setup *s = call->config;
+    const ec_fdtd_config *c = &s->model->config;
+    const int32_t *n = s->fdtd.shape.n;
+    const double cells = (double)n[0] * n[1] * n[2];
+    ec_fdtd_wants wants;
+    ec_fdtd_stack *stack = NULL;
+    ec_fdtd_build *build = NULL;
+    double seconds = 0;
+    int status = wants_of(call, wanted, &wants);
+
+    to->least = to->most = wants.n_driven;
+    if (status >= 0 && wants.n_driven > 0 && backend) {
+        const size_t domains = backend->is_cuda ? 32 : (size_t)backend->threads;
+        status = ec_fdtd_build_create(&s->fdtd, s->model->designs, &build);
+        if (status >= 0)
+            status = ec_fdtd_stack_create(backend, &s->fdtd, &wants, domains, 0, &stack);
+        if (status >= 0)
+            status = ec_fdtd_stack_measure(stack, s->model->designs, &seconds);
+    }
+    if (status >= 0 && wants.n_driven > 0 && backend) {
+        const double most = (double)c->max_steps;
+        const double least = isfinite(c->decay_db) ? fmin((double)build->n_wave, most) : most;
+        to->least = wants.n_driven * least * seconds;
+        to->most = wants.n_driven * most * seconds;
+        snprintf(to->text, sizeof to->text,
+                 "%.0f cells, %d domain%s of %.3g MB a design, %.0f steps at least%s, %.0f at "
+                 "most, at %.3g Mcells/s",
+                 cells, wants.n_driven, wants.n_driven == 1 ? "" : "s",
+                 1e-6 * (double)ec_fdtd_slot_bytes(&s->fdtd, &wants), least,
+                 isfinite(c->decay_db) ? " (the pulse)" : "", most, 1e-6 * cells / seconds);
+    }
+    ec_fdtd_build_destroy(&s->fdtd, &build);
+    ec_fdtd_stack_destroy(&stack);
+    wants_free(&wants);
+    return status;
+}
+
 static void describe(const ec_evaluator *handle, char *text, size_t size)
 {
     const evaluator *ev = (const evaluator *)handle;
@@ -592,6 +639,7 @@ typedef struct take {
     uint8_t *status;
     size_t n;
     int64_t unsettled;
+    double balance, efficiency; /* the highest of all domains */
     double step[2], moved; /* least and largest time step, s; the farthest move of an edge, m */
     char owner[96];        /* whose edge */
     char sentence[256];    /* of the first failure */
@@ -604,6 +652,21 @@ static ec_c128 quotient(ec_c128 a, ec_c128 b)
     return (ec_c128){(a.re * b.re + a.im * b.im) / d, (a.im * b.re - a.re * b.im) / d};
 }
 
+/* Power out of all ports over that into port j. */
+static double balance_at(const take *t, int32_t j, int32_t f)
+{
+    const ec_fdtd_config *c = &t->ev->setup->model->config;
+    const ec_c128 a = t->wave[(size_t)j * (size_t)c->n_frequencies + (size_t)f].a;
+    double sum = 0;
+
+    for (int32_t p = 0; p < c->n_ports; p++)
+        if (ec_fdtd_has_waves(c->ports + p)) {
+            const ec_c128 b = t->wave[(size_t)p * (size_t)c->n_frequencies + (size_t)f].b;
+            sum += b.re * b.re + b.im * b.im;
+        }
+    return is_silent(&t->ev->setup->fdtd, f) ? NAN : sum / (a.re * a.re + a.im * a.im);
+}
+
 /* An output over frequency. */
 static void fill_curve(const take *t, const ec_fdtd_what *w, double *to)
 {
@@ -612,16 +675,8 @@ static void fill_curve(const take *t, const ec_fdtd_what *w, double *to)
     for (int32_t f = 0; f < c->n_frequencies; f++) {
         const ec_fdtd_wave *i = t->wave + (size_t)w->i * (size_t)c->n_frequencies + f;
         const ec_fdtd_wave *j = t->wave + (size_t)w->j * (size_t)c->n_frequencies + f;
-        double sum = 0;
         if (w->output == EC_FDTD_BALANCE) {
-            for (int32_t p = 0; p < c->n_ports; p++)
-                if (has_waves(c->ports + p)) {
-                    const ec_c128 b = t->wave[(size_t)p * (size_t)c->n_frequencies + f].b;
-                    sum += b.re * b.re + b.im * b.im;
-                }
-            to[f] = is_silent(&t->ev->setup->fdtd, f)
-                        ? NAN
-                        : sum / (j->a.re * j->a.re + j->a.im * j->a.im);
+            to[f] = balance_at(t, w->j, f);
             continue;
         }
         const ec_c128 q = w->output == EC_FDTD_S           ? quotient(i->b, j->a)
@@ -634,48 +689,30 @@ static void fill_curve(const take *t, const ec_fdtd_what *w, double *to)
     }
 }
 
-/* Whether there is nothing in a direction: a ground is between. */
-static bool is_behind(const ec_fdtd_config *c, const ec_fdtd_far *far, const double *direction)
-{
-    const double r[3] = {sin(direction[0]) * cos(direction[1]),
-                         sin(direction[0]) * sin(direction[1]), cos(direction[0])};
-
-    for (int axis = 0; axis < 3; axis++)
-        for (int side = 0; side < 2; side++)
-            if (c->wall[axis][side] != EC_FDTD_WALL_PML && !far->symmetry[axis] &&
-                (side ? r[axis] : -r[axis]) > 1e-9)
-                return true;
-    return false;
-}
-
 static double square(ec_c128 x)
 {
     return x.re * x.re + x.im * x.im;
 }
 
-static int fill_far(const take *t, const ec_fdtd_far *far, const double *values,
-                    const ec_fdtd_result *r, double *to)
+static int fill_far(take *t, const ec_fdtd_far *far, const double *values, const ec_fdtd_result *r,
+                    double *to)
 {
     const evaluator *ev = t->ev;
     const ec_fdtd_setup *s = &ev->setup->fdtd;
     const ec_fdtd_config *c = &s->model->config;
     const int32_t f = far->frequency, slot = position(ev->wants.far, ev->wants.n_far, f);
     const bool phasor = far->quantity <= EC_FDTD_FAR_E_PHI;
-    double twice = 1, accepted = 0;
-    const double known = is_silent(s, f) ? NAN : 1; /* nothing is where the pulse has nothing */
-    ec_c128 unit = {1, 0};                          /* what the fields are for */
+    const ec_fdtd_drive drive = ec_fdtd_drive_of(s, r, t->wave, far->j, f);
+    const double known = drive.known ? 1 : NAN; /* nothing is where the pulse has nothing */
+    double twice = 1;
 
     for (int axis = 0; axis < 3; axis++)
         twice *= far->symmetry[axis] ? 2 : 1;
-    if (far->j == EC_FDTD_WAVE) {
-        unit = ec_fdtd_plane_wave_spectrum(s, r->build, r->wave, c->frequency[f]);
-    } else {
-        const ec_fdtd_wave *w = t->wave + (size_t)far->j * (size_t)c->n_frequencies + f;
-        accepted = 0.5 * twice * (w->v.re * w->i.re + w->v.im * w->i.im);
-        unit = has_waves(c->ports + far->j) ? w->a
-                                            : ec_fdtd_source_spectrum(r->build, c->frequency[f]);
-    }
+    const double accepted = twice * drive.accepted, offered = twice * drive.offered;
+    const ec_c128 unit = drive.unit;
     const double radiated = twice * ec_fdtd_far_power(r->build, &r->faces, slot);
+    if (far->j != EC_FDTD_WAVE)
+        t->efficiency = fmax(t->efficiency, known * radiated / accepted);
     if (far->quantity == EC_FDTD_FAR_EFFICIENCY) {
         *to = known * radiated / accepted;
         return EC_OK;
@@ -689,7 +726,7 @@ static int fill_far(const take *t, const ec_fdtd_far *far, const double *values,
         e ? ec_fdtd_far_fields(s, r->build, &r->faces, slot, c->frequency[f], n, direction, e)
           : ec_fail(EC_ERR_MEMORY, "no memory for a far field");
     for (int32_t i = 0; i < n && status >= 0; i++) {
-        if (is_behind(c, far, direction[i]))
+        if (ec_fdtd_far_is_behind(c, far->symmetry, direction[i]))
             e[i][0] = e[i][1] = (ec_c128){0, 0};
         const double all = square(e[i][0]) + square(e[i][1]);
         const double density = 4 * EC_PI * all / (2 * EC_FDTD_ETA0);
@@ -700,16 +737,15 @@ static int fill_far(const take *t, const ec_fdtd_far *far, const double *values,
         } else {
             to[i] = known * (far->quantity == EC_FDTD_FAR_RCS ? 4 * EC_PI * all / square(unit)
                              : far->quantity == EC_FDTD_FAR_DIRECTIVITY ? density / radiated
-                             : far->quantity == EC_FDTD_FAR_GAIN
-                                 ? density / accepted
-                                 : density / (0.5 * twice * square(unit)));
+                             : far->quantity == EC_FDTD_FAR_GAIN        ? density / accepted
+                                                                        : density / offered);
         }
     }
     free(e);
     return status;
 }
 
-static int fill_output(const take *t, const ec_fdtd_what *w, const double *values,
+static int fill_output(take *t, const ec_fdtd_what *w, const double *values,
                        const ec_fdtd_result *r, double *to)
 {
     const ec_fdtd_config *c = &t->ev->setup->model->config;
@@ -727,11 +763,19 @@ static int fill_output(const take *t, const ec_fdtd_what *w, const double *value
     case EC_FDTD_STEPS:
         *to = (double)r->steps;
         return EC_OK;
-    case EC_FDTD_MODES: {
+    case EC_FDTD_DECAY:
+        *to = -10 * log10(r->decay);
+        return EC_OK;
+    case EC_FDTD_MODES:
+    case EC_FDTD_Q: {
         const int32_t at = position(t->ev->wants.kept, t->ev->wants.n_kept,
                                     w->i * EC_FDTD_PORT_PROBES + EC_FDTD_VOLTAGE);
-        int found = ec_fdtd_modes(r->series + (size_t)at * (size_t)c->max_steps, r->steps, r->dt,
-                                  w->from, w->to, w->count, to);
+        const double *series = r->series + (size_t)at * (size_t)c->max_steps;
+        int found = ec_fdtd_modes(series, r->steps, r->dt, w->from, w->to, w->count, to);
+        if (w->output == EC_FDTD_Q && found >= 0) {
+            const int64_t over = r->build->n_wave < r->steps ? r->build->n_wave : r->steps;
+            ec_fdtd_quality(series + over, r->steps - over, r->dt, w->count, to);
+        }
         return found < 0 ? found : EC_OK;
     }
     default:
@@ -748,6 +792,11 @@ static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result
 
     if (status >= 0)
         status = ec_fdtd_waves(&ev->setup->fdtd, values, r, t->wave);
+    const int32_t j = ev->wants.driven[driven];
+    const ec_fdtd_config *c = &ev->setup->model->config;
+    for (int32_t f = 0; f < c->n_frequencies && status >= 0 && j != EC_FDTD_WAVE; f++)
+        if (ec_fdtd_has_waves(c->ports + j))
+            t->balance = fmax(t->balance, balance_at(t, j, f));
     for (int32_t o = 0; o < ev->call->n_out && status >= 0; o++) {
         const ec_fdtd_what *w = what_of(ev->call, o);
         if (ev->wanted[o] && w->output != EC_FDTD_CELLS && w->j == ev->wants.driven[driven]) {
@@ -837,6 +886,22 @@ static void tell(const take *t)
                      ec_fdtd_length_of(t->moved).text, t->owner);
 }
 
+/* What is passive gives no more than it gets: said once a plan. */
+static void warn_excess(evaluator *ev, const take *t)
+{
+    static const double most = 1.02;
+
+    if (ev->told || !(t->balance > most || t->efficiency > most))
+        return;
+    ev->told = true;
+    ec_log_write(
+        ev->log, EC_LOG_WARNING,
+        "fdtd: %.4g times as much %s as goes in: a higher decay_db or more max_steps let the "
+        "fields decay, a finer grid is more exact",
+        t->balance > most ? t->balance : t->efficiency,
+        t->balance > most ? "comes out of the ports" : "is radiated");
+}
+
 static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const *in,
                ec_array *const *out, uint8_t *status, size_t n)
 {
@@ -899,8 +964,10 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
                      "cut off",
                      (long long)t.unsettled, designs * (size_t)ev->wants.n_driven,
                      (long long)s->model->config.max_steps);
-    if (rc == EC_OK)
+    if (rc == EC_OK) {
         tell(&t);
+        warn_excess(ev, &t);
+    }
     for (int32_t o = 0; t.out && o < call->n_out; o++)
         free(t.out[o]);
     free(t.out);
@@ -919,4 +986,5 @@ const ec_evaluator_def ec_evaluator_fdtd = {.name = "fdtd",
                                             .memory = memory_needs,
                                             .describe = describe,
                                             .config_destroy = setup_destroy,
-                                            .spec_destroy = free};
+                                            .spec_destroy = free,
+                                            .estimate = estimate};

@@ -195,7 +195,9 @@ typedef enum ec_fdtd_output {
                           with port j driven: [count]; NaN behind the last */
     EC_FDTD_LINE_IMPEDANCE, /* of the line of port i with port j driven, ohm, [frequency], c128 */
     EC_FDTD_GAMMA,          /* its propagation constant, 1/m, [frequency], c128 */
-    EC_FDTD_FAR             /* ec_fdtd_far_value */
+    EC_FDTD_FAR,            /* ec_fdtd_far_value */
+    EC_FDTD_DECAY, /* energy at the end of the domain with port j driven below the highest, dB */
+    EC_FDTD_Q      /* quality factors of the same modes: [count] */
 } ec_fdtd_output;
 
 enum { EC_FDTD_WAVE = -1 }; /* j of what the plane wave drives */

@@ -101,6 +101,8 @@ int ec_fdtd_poles_edges(const ec_fdtd_setup *setup, const ec_interrupt *interrup
 /* Fills setup from a model and its line plan, which it borrows. */
 void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,
                         ec_fdtd_setup *setup);
+/* That of a call of ec_fdtd_call, borrowed. */
+const ec_fdtd_setup *ec_fdtd_setup_of(const ec_call *call);
 /* Magnitude of the pulse's spectrum over its peak. */
 double ec_fdtd_pulse_level(const ec_fdtd_setup *setup, double frequency);
 /* values: the candidate's numbers. A candidate that cannot be built is an error with a sentence. */

@@ -168,3 +168,16 @@ double ec_fdtd_far_power(const ec_fdtd_build *build, const ec_fdtd_faces *faces,
     }
     return 0.5 * sum;
 }
+
+bool ec_fdtd_far_is_behind(const ec_fdtd_config *c, const bool *symmetry, const double *direction)
+{
+    const double r[3] = {sin(direction[0]) * cos(direction[1]),
+                         sin(direction[0]) * sin(direction[1]), cos(direction[0])};
+
+    for (int axis = 0; axis < 3; axis++)
+        for (int side = 0; side < 2; side++)
+            if (c->wall[axis][side] != EC_FDTD_WALL_PML && !symmetry[axis] &&
+                (side ? r[axis] : -r[axis]) > 1e-9)
+                return true;
+    return false;
+}

@@ -26,6 +26,9 @@ typedef struct ec_fdtd_faces {
 int ec_fdtd_far_fields(const ec_fdtd_setup *setup, const ec_fdtd_build *build,
                        const ec_fdtd_faces *faces, int32_t f, double frequency, int32_t n,
                        const double (*direction)[2], ec_c128 (*to)[2]);
+/* Whether there is nothing in a direction (theta, phi): a ground is between; symmetry as in ec_fdtd_far. */
+bool ec_fdtd_far_is_behind(const ec_fdtd_config *config, const bool *symmetry,
+                           const double *direction);
 /* 1/2 Re sum area E H*: power that leaves the domain's part of the box, W s^2. */
 double ec_fdtd_far_power(const ec_fdtd_build *build, const ec_fdtd_faces *faces, int32_t f);
 

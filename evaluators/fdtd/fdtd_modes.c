@@ -44,6 +44,34 @@ static double level(const double *x, int64_t n, double turns)
     return log(re * re + im * im + 1e-300);
 }
 
+/* Of the Blackman-Harris window at sample m of n. */
+static double window(int64_t m, int64_t n)
+{
+    const double t = 2 * EC_PI * ((double)m + 0.5) / (double)n;
+    return 0.35875 - 0.48829 * cos(t) + 0.14128 * cos(2 * t) - 0.01168 * cos(3 * t);
+}
+
+void ec_fdtd_quality(const double *x, int64_t n, double dt, int32_t count, double *mode)
+{
+    const int64_t half = n / 2;
+    double *windowed = malloc((size_t)(half + 1) * sizeof *windowed);
+
+    for (int32_t i = 0; i < count; i++) {
+        double part[2] = {NAN, NAN};
+        for (int late = 0; late < 2 && windowed && half > 0; late++) {
+            for (int64_t m = 0; m < half; m++)
+                windowed[m] = x[late * half + m] * window(m, half);
+            part[late] = level(windowed, half, mode[i] * dt);
+        }
+        /* |x|^2 falls as e^(-w t / Q) */
+        const double lost = part[0] - part[1];
+        mode[i] = lost > 0      ? 2 * EC_PI * mode[i] * dt * (double)half / lost
+                  : isnan(lost) ? NAN
+                                : INFINITY;
+    }
+    free(windowed);
+}
+
 int ec_fdtd_modes(const double *x, int64_t n, double dt, double from, double to, int32_t count,
                   double *frequency)
 {
@@ -63,11 +91,8 @@ int ec_fdtd_modes(const double *x, int64_t n, double dt, double from, double to,
         free(peaks);
         return ec_fail(EC_ERR_MEMORY, "no memory for a spectrum of %lld steps", (long long)n);
     }
-    for (int64_t m = 0; m < n; m++) {
-        const double t = 2 * EC_PI * ((double)m + 0.5) / (double)n;
-        windowed[m] =
-            x[m] * (0.35875 - 0.48829 * cos(t) + 0.14128 * cos(2 * t) - 0.01168 * cos(3 * t));
-    }
+    for (int64_t m = 0; m < n; m++)
+        windowed[m] = x[m] * window(m, n);
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < points; i++)
         height[i] = level(windowed, n, (from + (i - 1) * step) * dt);

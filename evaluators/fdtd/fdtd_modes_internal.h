@@ -14,5 +14,10 @@ EC_C_BEGIN
 int ec_fdtd_modes(const double *x, int64_t n, double dt, double from, double to, int32_t count,
                   double *frequency);
 
+/* Quality factors in place of such frequencies: x rings freely, and its spectrum at a mode falls from the
+ * first half, under the same window, to the second by e^(-w T / 2Q), T half its length; exact for one mode that
+ * others are four bins of the half from. NaN stays, INFINITY for what does not fall. */
+void ec_fdtd_quality(const double *x, int64_t n, double dt, int32_t count, double *mode);
+
 EC_C_END
 #endif

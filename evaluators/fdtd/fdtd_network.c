@@ -34,9 +34,10 @@ int ec_fdtd_winner_number(const ec_fdtd_winner *winner, ec_expr expr, double *va
         status = ec_result_value(w->job, w->result, w->backend, expr, &all, &length, NULL);
     } else {
         all = malloc((size_t)node->elements * samples * sizeof *all);
-        status = all ? ec_evaluate_once(w->graph, w->backend, EC_FINAL, 1, &expr, NULL, 0, NULL, 0,
-                                        &all, NULL, NULL)
-                     : no_memory();
+        status =
+            all ? ec_evaluate_once(w->graph, w->backend, EC_FINAL, 1, &expr, w->genes, w->n_genes,
+                                   w->group_genes, w->n_group_genes, &all, NULL, NULL)
+                : no_memory();
     }
     if (status >= 0)
         *value = all[0];
@@ -94,17 +95,29 @@ static int read_references(const ec_fdtd_winner *w, ec_fdtd_network *d)
 }
 
 /* All entries in one evaluation: [receiving][source][samples][frequency]; then, for each port, its
- * line's impedance where its waves are of that. */
+ * line's impedance where its waves are of that. Steps and decays are of the first sample. */
 static int evaluate(const ec_fdtd_winner *w, ec_fdtd_network *d, ec_c128 *values)
 {
+    enum { MORE = 2 }; /* steps and decay of each port */
     int32_t n = d->s.n_ports, pairs = n * n, all = 0;
     size_t step = (size_t)d->samples * (size_t)d->s.n_frequencies;
-    ec_expr *expr = malloc((size_t)(pairs + n) * sizeof *expr);
-    double **out = malloc((size_t)(pairs + n) * sizeof *out);
+    const size_t most = (size_t)(pairs + (1 + MORE) * n);
+    ec_expr *expr = malloc(most * sizeof *expr);
+    double **out = malloc(most * sizeof *out);
+    double *runs = malloc((size_t)(MORE * n) * (size_t)d->samples * sizeof *runs);
     const ec_result *r = w->result;
     uint8_t failed = 0;
-    int status = expr && out ? EC_OK : no_memory();
+    int status = expr && out && runs ? EC_OK : no_memory();
 
+    for (int32_t k = 0; k < MORE * n && status == EC_OK; k++) {
+        const int32_t j = d->port[k / MORE];
+        const ec_fdtd_what what = {
+            .output = k % MORE ? EC_FDTD_DECAY : EC_FDTD_STEPS, .i = j, .j = j};
+        expr[all] = ec_fdtd_value(w->graph, w->call, &what);
+        out[all] = runs + (size_t)k * (size_t)d->samples;
+        status = expr[all] < 0 ? expr[all] : EC_OK;
+        all++;
+    }
     for (int32_t k = 0; k < pairs + n && status == EC_OK; k++) {
         const int32_t i = d->port[k < pairs ? k / n : k - pairs];
         const ec_fdtd_what what = {.output = k < pairs ? EC_FDTD_S : EC_FDTD_LINE_IMPEDANCE,
@@ -124,6 +137,9 @@ static int evaluate(const ec_fdtd_winner *w, ec_fdtd_network *d, ec_c128 *values
     if (status == EC_OK && failed & ~EC_CANDIDATE_NOT_FINITE)
         status = ec_fail(EC_ERR_RANGE, "the S-parameters of this design cannot be computed: its "
                                        "structure does not fit its grid");
+    for (int32_t k = 0; k < MORE * n && status == EC_OK; k++)
+        (k % MORE ? d->decay_db : d->steps)[k / MORE] = runs[(size_t)k * (size_t)d->samples];
+    free(runs);
     free(expr);
     free(out);
     return status;
@@ -161,7 +177,10 @@ static int allocate(const ec_fdtd_config *c, ec_fdtd_network *d)
     d->name = calloc(n, sizeof *d->name);
     d->port = malloc(n * sizeof *d->port);
     d->waves = malloc(nf * n * sizeof *d->waves);
-    if (!d->s.frequency || !d->s.reference || !d->s.s || !d->name || !d->port || !d->waves)
+    d->steps = malloc(n * sizeof *d->steps);
+    d->decay_db = malloc(n * sizeof *d->decay_db);
+    if (!d->s.frequency || !d->s.reference || !d->s.s || !d->name || !d->port || !d->waves ||
+        !d->steps || !d->decay_db)
         return no_memory();
     for (int32_t i = 0, k = 0; i < c->n_ports; i++)
         if (has_waves(&c->ports[i]))
@@ -210,6 +229,8 @@ void ec_fdtd_network_destroy(ec_fdtd_network **design)
     free(d->name);
     free(d->port);
     free(d->waves);
+    free(d->steps);
+    free(d->decay_db);
     free(d->s.frequency);
     free(d->s.reference);
     free(d->s.s);
@@ -312,7 +333,7 @@ static const double most_balance = 1.01;
 void ec_fdtd_network_say(const ec_fdtd_network *design, const char *name, ec_log *log)
 {
     size_t n = (size_t)design->s.n_ports, nf = (size_t)design->s.n_frequencies;
-    double balance = 0, difference = 0;
+    double balance = 0, difference = 0, steps = 0, decay = INFINITY;
     char other[64] = "";
 
     for (size_t f = 0; f < nf; f++)
@@ -326,9 +347,16 @@ void ec_fdtd_network_say(const ec_fdtd_network *design, const char *name, ec_log
             }
             balance = fmax(balance, sum);
         }
+    for (size_t j = 0; j < n; j++) {
+        steps = fmax(steps, design->steps[j]);
+        decay = fmin(decay, design->decay_db[j]);
+    }
     if (n > 1)
         snprintf(other, sizeof other, ", |S_ij - S_ji| up to %.2g", difference);
-    ec_log_write(log, EC_LOG_INFO, "%s: sum of |S_ij|^2 over i up to %.4f%s", name, balance, other);
+    ec_log_write(log, EC_LOG_INFO,
+                 "%s: sum of |S_ij|^2 over i up to %.4f%s; up to %.0f steps, energy down by at "
+                 "least %.1f dB",
+                 name, balance, other, steps, decay);
     if (balance > most_balance)
         ec_log_write(log, EC_LOG_WARNING,
                      "%s: more power comes out of the structure than goes in, up to %.4g times as "

@@ -12,22 +12,26 @@
 
 EC_C_BEGIN
 
-/* Which design: the best one of a search, or, with job and result NULL, that of a call without
- * design variables. */
+/* Which design: the best one of a search, or, with job and result NULL, the one that has the genes, or that
+ * of a call without design variables. */
 typedef struct ec_fdtd_winner {
     ec_graph *graph;
     const ec_job *job;       /* on that graph */
     const ec_result *result; /* found a design */
     ec_backend *backend;     /* computes S */
     ec_call *call;           /* of ec_fdtd_call, on the graph */
+    /* With result NULL: a design's own genes, or NULL. */
+    const double *genes, *group_genes;
+    size_t n_genes, n_group_genes;
 } ec_fdtd_winner;
 
 typedef struct ec_fdtd_network {
-    ec_touchstone s; /* all of it is owned */
-    char **name;     /* [n_ports] */
-    int32_t *port;   /* [n_ports]: which of the call's ports, from 0 */
-    int32_t samples; /* of which it is the first */
-    double *waves;   /* [frequency][n_ports] ohm, to which the waves of s refer */
+    ec_touchstone s;          /* all of it is owned */
+    char **name;              /* [n_ports] */
+    int32_t *port;            /* [n_ports]: which of the call's ports, from 0 */
+    double *steps, *decay_db; /* [n_ports] of the run with each port driven */
+    int32_t samples;          /* of which it is the first */
+    double *waves;            /* [frequency][n_ports] ohm, to which the waves of s refer */
 } ec_fdtd_network;
 
 /* A real number of the call's graph at the design, of the first sample. */
@@ -41,7 +45,7 @@ EC_API void ec_fdtd_network_destroy(ec_fdtd_network **design);
  * ((R + R') a + (R - R') b) / (2 sqrt(R R')), b' = ((R - R') a + (R + R') b) / (2 sqrt(R R')) (Kurokawa
  * 1965). ERR_RANGE: ohms is not above 0. */
 EC_API int ec_fdtd_network_renormalize(ec_fdtd_network *design, double ohms);
-/* A line in the log: the largest sum of |S_ij|^2 over i, and with several ports the largest
+/* A line in the log: steps and decay of the runs, the largest sum of |S_ij|^2 over i, and with several ports the largest
  * |S_ij - S_ji|. A warning where the structure would give power. name: of the file. */
 EC_API void ec_fdtd_network_say(const ec_fdtd_network *design, const char *name, ec_log *log);
 /* By the ending of the name: .sNp (Touchstone), or .csv, a row a frequency: frequency_hz, and for each

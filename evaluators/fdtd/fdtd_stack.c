@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/wall_clock.h"
 #include "fdtd_kernels.h"
 #include "fdtd_surface_kernels.h"
 
@@ -58,6 +59,7 @@ typedef struct holding {
     size_t wave, e_term, h_term, branch, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3];
     ec_fdtd_plane_wave *incident;
     size_t entry[2], weight[2], line[2]; /* of the incident wave, in blob */
+    room spot;                           /* of levels */
     int32_t every;                       /* steps between samples of its surface */
 } holding;
 
@@ -162,8 +164,20 @@ static size_t series_bytes(const ec_fdtd_setup *s)
     return (size_t)s->n_probes * LOOK * sizeof(double);
 }
 
+/* Spots of a level: both planes, three components, all nodes. */
+static size_t level_spots(const ec_fdtd_setup *s, int axis)
+{
+    const int32_t *n = s->shape.n;
+    return 6 * (size_t)(n[axis == 0] + 1) * (size_t)(n[axis == 2 ? 1 : 2] + 1);
+}
+
 static size_t surface_pairs(const ec_fdtd_setup *s, const ec_fdtd_wants *wants)
 {
+    size_t spots = 0;
+    for (int32_t i = 0; i < wants->n_levels; i++)
+        spots += level_spots(s, wants->level[i].axis);
+    if (wants->n_levels > 0)
+        return spots;
     const ec_fdtd_box box = ec_fdtd_box_of(s, EC_FDTD_FAR_INSET);
     return wants->n_far > 0 ? (size_t)ec_fdtd_box_count(&box) : 0;
 }
@@ -258,6 +272,7 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
             backend->ops->release(backend, s->holding[i].coefficient.memory);
             backend->ops->release(backend, s->holding[i].magnetic);
             backend->ops->release(backend, s->holding[i].blob.memory);
+            backend->ops->release(backend, s->holding[i].spot.memory);
             ec_fdtd_build_destroy(s->setup, &s->holding[i].build);
             ec_fdtd_plane_wave_destroy(&s->holding[i].incident);
         }
@@ -358,7 +373,8 @@ static int create_surfaces(ec_fdtd_stack *s)
     if (!spot || !s->pair || !s->surface || !s->phasor || !s->surface_here)
         status = ec_fail(EC_ERR_MEMORY, "no memory for the surfaces of far fields");
     if (n > 0 && status >= 0) {
-        ec_fdtd_box_pairs(s->setup, &box, s->pair);
+        if (s->wants->n_levels == 0)
+            ec_fdtd_box_pairs(s->setup, &box, s->pair);
         for (size_t i = 0; i < n; i++)
             spot[i] = (ec_fdtd_spot){{s->pair[i].e, s->pair[i].h}};
         if ((status = backend->ops->alloc(backend, n * sizeof *spot, &s->spot)) >= 0 &&
@@ -674,6 +690,69 @@ static int32_t sampling(const ec_fdtd_stack *s, const ec_fdtd_build *b)
     return every;
 }
 
+ec_fdtd_between ec_fdtd_level_between(const ec_fdtd_setup *s, const ec_fdtd_build *b,
+                                      const ec_fdtd_level *level)
+{
+    const double *x = b->line[level->axis], at = level->at;
+    const int32_t n = s->shape.n[level->axis];
+    ec_fdtd_between to = {.line = 0};
+
+    while (to.line < n - 1 && x[to.line + 1] <= at)
+        to.line++;
+    to.line_part = fmin(fmax((at - x[to.line]) / (x[to.line + 1] - x[to.line]), 0), 1);
+    const int32_t k = to.line;
+    int32_t first = at < 0.5 * (x[k] + x[k + 1]) ? k - 1 : k;
+    first = first < 0 ? 0 : first;
+    to.cell[0] = first;
+    to.cell[1] = first < n - 1 ? first + 1 : first;
+    const double low = 0.5 * (x[first] + x[first + 1]);
+    const double high = 0.5 * (x[to.cell[1]] + x[to.cell[1] + 1]);
+    to.cell_part = high > low ? fmin(fmax((at - low) / (high - low), 0), 1) : 0;
+    return to;
+}
+
+/* Lays a level's spots. */
+static void lay_level(const ec_fdtd_setup *s, const ec_fdtd_build *b, const ec_fdtd_level *level,
+                      ec_fdtd_spot *to)
+{
+    const ec_fdtd_shape *shape = &s->shape;
+    const ec_fdtd_between is = ec_fdtd_level_between(s, b, level);
+    const int a = level->axis, u = a == 0 ? 1 : 0, v = a == 2 ? 1 : 2;
+    int p[3], q[3];
+
+    for (int second = 0; second < 2; second++)
+        for (int c = 0; c < 3; c++)
+            for (p[v] = 0; p[v] <= shape->n[v]; p[v]++)
+                for (p[u] = 0; p[u] <= shape->n[u]; p[u]++) {
+                    memcpy(q, p, sizeof q);
+                    p[a] = c == a ? is.cell[second] : is.line + second;
+                    q[a] = c == a ? is.line + second : is.cell[second];
+                    *to++ = (ec_fdtd_spot){
+                        {c * shape->field + shape->plane + ec_fdtd_at(shape, p[0], p[1], p[2]),
+                         (3 + c) * shape->field + shape->plane +
+                             ec_fdtd_at(shape, q[0], q[1], q[2])}};
+                }
+}
+
+/* Spots of all levels of a design. */
+static int place_levels(const ec_fdtd_stack *s, holding *h)
+{
+    ec_fdtd_spot *spot = malloc((size_t)s->n_pairs * sizeof *spot), *to = spot;
+    int status = spot ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for the fields of planes");
+
+    for (int32_t i = 0; i < s->wants->n_levels && status >= 0; i++) {
+        lay_level(s->setup, h->build, s->wants->level + i, to);
+        to += level_spots(s->setup, s->wants->level[i].axis);
+    }
+    if (status >= 0)
+        status = reserve(s->backend, &h->spot, (size_t)s->n_pairs * sizeof *spot);
+    if (status >= 0)
+        status = s->backend->ops->upload(s->backend, h->spot.memory, spot,
+                                         (size_t)s->n_pairs * sizeof *spot);
+    free(spot);
+    return status;
+}
+
 /* The design's coefficients: those that are there, or new ones. */
 static int hold(ec_fdtd_stack *s, size_t design, const double *values, holding **held)
 {
@@ -695,7 +774,9 @@ static int hold(ec_fdtd_stack *s, size_t design, const double *values, holding *
         return status;
     if (s->wants->n_far > 0) {
         const ec_fdtd_box box = ec_fdtd_box_of(s->setup, EC_FDTD_FAR_INSET);
-        status = ec_fdtd_box_check(s->setup, free_one->build, &box, values, "far field");
+        status = s->wants->n_levels > 0
+                     ? place_levels(s, free_one)
+                     : ec_fdtd_box_check(s->setup, free_one->build, &box, values, "far field");
         free_one->every = sampling(s, free_one->build);
     }
     if (status >= 0 && has_wave(s->wants))
@@ -839,7 +920,9 @@ static int prepare_surfaces(ec_fdtd_stack *s)
     for (int32_t i = 0; i < s->n_slots; i++) {
         const slot *q = s->slot + i;
         const ec_fdtd_domain *d = s->domain + i;
-        s->surface[i] = (ec_fdtd_surface){.spot = s->spot,
+        s->surface[i] = (ec_fdtd_surface){.spot = s->wants->n_levels == 0 ? s->spot
+                                                  : q->used               ? q->of->spot.memory
+                                                                          : NULL,
                                           .field = q->field,
                                           .sum = q->surface,
                                           .n = q->used ? s->n_pairs : 0,
@@ -1159,6 +1242,31 @@ int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
                 busy--;
             }
         }
+    }
+    for (int32_t i = 0; i < s->n_slots; i++)
+        if (s->slot[i].used)
+            leave(s, i);
+    return status;
+}
+
+int ec_fdtd_stack_measure(ec_fdtd_stack *s, const double *values, double *seconds)
+{
+    const ec_fdtd_config *c = &s->setup->model->config;
+    const int32_t *n = s->setup->shape.n;
+    /* So many that it takes about a second on one core. */
+    const double wanted = 1e8 / ((double)n[0] * n[1] * n[2] * s->n_slots);
+    int64_t steps = wanted < 4 ? 4 : wanted > LOOK ? LOOK : (int64_t)wanted;
+    int status = EC_OK;
+
+    steps = steps < c->max_steps ? steps : c->max_steps;
+    for (int32_t i = 0; i < s->n_slots && status >= 0; i++)
+        status = fill(s, i, 0, i % s->wants->n_driven, values);
+    for (int timed = 0; timed < 2 && status >= 0; timed++) {
+        for (int32_t i = 0; i < s->n_slots; i++)
+            s->domain[i].step = c->max_steps - steps;
+        const double start = ec_wall_seconds();
+        status = advance(s);
+        *seconds = (ec_wall_seconds() - start) / ((double)steps * s->n_slots);
     }
     for (int32_t i = 0; i < s->n_slots; i++)
         if (s->slot[i].used)

@@ -9,6 +9,7 @@
 #define EC_FDTD_STACK_INTERNAL_H
 
 #include "fdtd_far_internal.h"
+#include "fdtd_surface_internal.h"
 #include "fdtd_wave_internal.h"
 
 EC_C_BEGIN
@@ -31,6 +32,20 @@ typedef struct ec_fdtd_result {
     ec_fdtd_faces faces;            /* n 0: not wanted */
 } ec_fdtd_result;
 
+/* A plane across an axis where all components of the fields are wanted: between its two nearest lines and its
+ * two nearest middles of cells of the design. */
+typedef struct ec_fdtd_level {
+    int axis;
+    double at; /* m */
+} ec_fdtd_level;
+
+/* Where a level's samples are: the lines `line` and line + 1, the cells `cell` and cell + 1 (or twice the
+ * same one), and the parts of the second ones, 0 to 1. */
+typedef struct ec_fdtd_between {
+    int32_t line, cell[2];
+    double line_part, cell_part;
+} ec_fdtd_between;
+
 /* Which domains a call needs, and what of them. */
 typedef struct ec_fdtd_wants {
     int32_t n_driven;      /* what is driven, */
@@ -39,8 +54,14 @@ typedef struct ec_fdtd_wants {
     const int32_t *kept;
     int32_t n_far; /* frequencies of the config whose far fields are wanted */
     const int32_t *far;
+    /* Instead of the box of far fields, at the same frequencies; spots are [level][first, second]
+     * [component][node of v][node of u], u, v the other axes ascending: E and H of the component. */
+    int32_t n_levels;
+    const ec_fdtd_level *level;
 } ec_fdtd_wants;
 
+ec_fdtd_between ec_fdtd_level_between(const ec_fdtd_setup *setup, const ec_fdtd_build *build,
+                                      const ec_fdtd_level *level);
 /* Bytes that a slot takes at most. */
 size_t ec_fdtd_slot_bytes(const ec_fdtd_setup *setup, const ec_fdtd_wants *wants);
 /* Slots for up to so many domains, within a budget of bytes (0: what the backend has). setup and wants
@@ -58,6 +79,9 @@ int ec_fdtd_stack_run(ec_fdtd_stack *stack, size_t n, const double *values,
                       void (*done)(void *user, size_t design, int32_t driven,
                                    const ec_fdtd_result *result),
                       void *user, const ec_interrupt *interrupt);
+
+/* Seconds that a step of a domain takes where all slots are busy with this design, by some steps. */
+int ec_fdtd_stack_measure(ec_fdtd_stack *stack, const double *values, double *seconds);
 
 EC_C_END
 #endif

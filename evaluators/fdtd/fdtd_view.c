@@ -1,47 +1,31 @@
 /* fdtd_view.c: the grid of one design as files for ParaView. */
-#include "fdtd_view.h"
+#include "fdtd_view_internal.h"
 
 #include "../../core/output_file.h"
-#include "fdtd_build_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a node: bit c: the edge along c from it is a conductor; bit 3 + c: a face that is drawn has
- * it; SOLID: the cell above it is one. */
-enum { DRAWN = 3, SOLID = 64 };
+/* The files of a view. */
+typedef struct writer {
+    const ec_fdtd_view *view;
+    int32_t *id;     /* [node] of a file's points; -1: not one of them */
+    char stem[4400]; /* of the names */
+} writer;
 
-typedef struct view {
-    const ec_fdtd_model *model;
-    const double *values;
-    ec_fdtd_setup setup;
-    ec_fdtd_build *build;
-    ec_fdtd_structure structure;
-    int32_t n[3];
-    uint8_t *flag; /* [node] */
-    int32_t *id;   /* [node] of a file's points; -1: not one of them */
-    char stem[4400];
-} view;
-
-static size_t node_of(const view *v, const int p[3])
-{
-    return ((size_t)p[2] * (size_t)(v->n[1] + 1) + (size_t)p[1]) * (size_t)(v->n[0] + 1) +
-           (size_t)p[0];
-}
-
-static double middle(const view *v, int axis, int cell)
+static double middle(const ec_fdtd_view *v, int axis, int cell)
 {
     return 0.5 * (v->build->line[axis][cell] + v->build->line[axis][cell + 1]);
 }
 
-static double width(const view *v, int axis, int cell)
+static double width(const ec_fdtd_view *v, int axis, int cell)
 {
     return v->build->line[axis][cell + 1] - v->build->line[axis][cell];
 }
 
-static bool cell_medium(const view *v, const int p[3], ec_fdtd_medium *medium)
+static bool cell_medium(const ec_fdtd_view *v, const int p[3], ec_fdtd_medium *medium)
 {
     double at[3], least = INFINITY;
     for (int c = 0; c < 3; c++) {
@@ -51,7 +35,7 @@ static bool cell_medium(const view *v, const int p[3], ec_fdtd_medium *medium)
     return ec_fdtd_medium_at(&v->structure, at, 1e-6 * least, medium);
 }
 
-static bool edge_is_conductor(const view *v, const int p[3], int along)
+static bool edge_is_conductor(const ec_fdtd_view *v, const int p[3], int along)
 {
     double at[3], least = width(v, along, p[along]);
     for (int c = 0; c < 3; c++) {
@@ -66,7 +50,8 @@ static bool edge_is_conductor(const view *v, const int p[3], int along)
 }
 
 /* Calls visit for each node, x fastest. */
-static void each_node(view *v, void (*visit)(view *v, const int p[3], FILE *to), FILE *to)
+static void each_node(const ec_fdtd_view *v,
+                      void (*visit)(const ec_fdtd_view *v, const int p[3], FILE *to), FILE *to)
 {
     int p[3];
     for (p[2] = 0; p[2] <= v->n[2]; p[2]++)
@@ -75,7 +60,7 @@ static void each_node(view *v, void (*visit)(view *v, const int p[3], FILE *to),
                 visit(v, p, to);
 }
 
-static void mark(view *v, const int p[3], FILE *to)
+static void mark(const ec_fdtd_view *v, const int p[3], FILE *to)
 {
     ec_fdtd_medium medium;
     uint8_t flag = 0;
@@ -84,65 +69,66 @@ static void mark(view *v, const int p[3], FILE *to)
         if (p[c] < v->n[c] && edge_is_conductor(v, p, c))
             flag |= (uint8_t)(1u << c);
     if (p[0] < v->n[0] && p[1] < v->n[1] && p[2] < v->n[2] && !cell_medium(v, p, &medium))
-        flag |= SOLID;
-    v->flag[node_of(v, p)] = flag;
+        flag |= EC_FDTD_VIEW_SOLID;
+    v->flag[ec_fdtd_view_node(v, p)] = flag;
 }
 
-/* The corners of the face across c at node p, in their order; false: the grid has no such face. */
-static bool face_corners(const view *v, const int p[3], int c, size_t corner[4])
+bool ec_fdtd_view_face(const ec_fdtd_view *v, const int p[3], int c, size_t corner[4])
 {
     const int a = (c + 1) % 3, b = (c + 2) % 3;
     int q[3] = {p[0], p[1], p[2]};
     if (p[a] >= v->n[a] || p[b] >= v->n[b])
         return false;
-    corner[0] = node_of(v, q);
+    corner[0] = ec_fdtd_view_node(v, q);
     q[a]++;
-    corner[1] = node_of(v, q);
+    corner[1] = ec_fdtd_view_node(v, q);
     q[b]++;
-    corner[2] = node_of(v, q);
+    corner[2] = ec_fdtd_view_node(v, q);
     q[a]--;
-    corner[3] = node_of(v, q);
+    corner[3] = ec_fdtd_view_node(v, q);
     return true;
 }
 
-/* A face of conductors that is not within one. */
-static bool face_is_drawn(const view *v, const int p[3], int c, size_t corner[4])
+bool ec_fdtd_view_conducts(const ec_fdtd_view *v, int c, const size_t corner[4])
 {
     const unsigned a = 1u << (c + 1) % 3, b = 1u << (c + 2) % 3;
-    if (!face_corners(v, p, c, corner) || !(v->flag[corner[0]] & a) || !(v->flag[corner[0]] & b) ||
-        !(v->flag[corner[1]] & b) || !(v->flag[corner[3]] & a))
+    return (v->flag[corner[0]] & a) && (v->flag[corner[0]] & b) && (v->flag[corner[1]] & b) &&
+           (v->flag[corner[3]] & a);
+}
+
+/* A face of conductors that is not within one. */
+static bool face_is_drawn(const ec_fdtd_view *v, const int p[3], int c, size_t corner[4])
+{
+    if (!ec_fdtd_view_face(v, p, c, corner) || !ec_fdtd_view_conducts(v, c, corner))
         return false;
     int before[3] = {p[0], p[1], p[2]};
     before[c]--;
-    bool below = before[c] >= 0 && (v->flag[node_of(v, before)] & SOLID);
-    bool above = p[c] < v->n[c] && (v->flag[node_of(v, p)] & SOLID);
+    bool below = before[c] >= 0 && (v->flag[ec_fdtd_view_node(v, before)] & EC_FDTD_VIEW_SOLID);
+    bool above = p[c] < v->n[c] && (v->flag[ec_fdtd_view_node(v, p)] & EC_FDTD_VIEW_SOLID);
     return !(below && above);
 }
 
-static void mark_faces(view *v, const int p[3], FILE *to)
+static void mark_faces(const ec_fdtd_view *v, const int p[3], FILE *to)
 {
     size_t corner[4];
     (void)to;
     for (int c = 0; c < 3; c++) {
-        const unsigned a = 1u << (DRAWN + (c + 1) % 3), b = 1u << (DRAWN + (c + 2) % 3);
-        if (!face_corners(v, p, c, corner))
+        const unsigned a = 1u << (EC_FDTD_VIEW_DRAWN + (c + 1) % 3),
+                       b = 1u << (EC_FDTD_VIEW_DRAWN + (c + 2) % 3);
+        if (!ec_fdtd_view_face(v, p, c, corner) || !ec_fdtd_view_conducts(v, c, corner))
             continue;
-        const unsigned ea = 1u << (c + 1) % 3, eb = 1u << (c + 2) % 3;
-        if ((v->flag[corner[0]] & ea) && (v->flag[corner[0]] & eb) && (v->flag[corner[1]] & eb) &&
-            (v->flag[corner[3]] & ea)) {
-            v->flag[corner[0]] |= (uint8_t)(a | b);
-            v->flag[corner[1]] |= (uint8_t)b;
-            v->flag[corner[3]] |= (uint8_t)a;
-        }
+        v->flag[corner[0]] |= (uint8_t)(a | b);
+        v->flag[corner[1]] |= (uint8_t)b;
+        v->flag[corner[3]] |= (uint8_t)a;
     }
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static int open_file(const view *v, const char *ending, const char *type, ec_output_file *file)
+static int open_file(const writer *w, const char *ending, const char *type, ec_output_file *file)
 {
     char path[4500];
-    snprintf(path, sizeof path, "%s%s", v->stem, ending);
+    snprintf(path, sizeof path, "%s%s", w->stem, ending);
     int status = ec_output_file_open(path, file);
     if (status == EC_OK)
         fprintf(file->stream, "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"0.1\">\n",
@@ -150,7 +136,7 @@ static int open_file(const view *v, const char *ending, const char *type, ec_out
     return status;
 }
 
-static void write_cell(view *v, const int p[3], FILE *to)
+static void write_cell(const ec_fdtd_view *v, const int p[3], FILE *to)
 {
     ec_fdtd_medium m;
     if (p[0] == v->n[0] || p[1] == v->n[1] || p[2] == v->n[2])
@@ -158,7 +144,7 @@ static void write_cell(view *v, const int p[3], FILE *to)
     fprintf(to, "%.6g\n", cell_medium(v, p, &m) ? m.eps_r : 0);
 }
 
-static void write_conductivity(view *v, const int p[3], FILE *to)
+static void write_conductivity(const ec_fdtd_view *v, const int p[3], FILE *to)
 {
     ec_fdtd_medium m;
     if (p[0] == v->n[0] || p[1] == v->n[1] || p[2] == v->n[2])
@@ -166,13 +152,37 @@ static void write_conductivity(view *v, const int p[3], FILE *to)
     fprintf(to, "%.6g\n", cell_medium(v, p, &m) ? m.sigma : 0);
 }
 
-static void write_conductor(view *v, const int p[3], FILE *to)
+/* The part of a cell that is a conductor. */
+static double conductor_part(const ec_fdtd_view *v, const int p[3])
 {
-    if (p[0] < v->n[0] && p[1] < v->n[1] && p[2] < v->n[2])
-        fputs(v->flag[node_of(v, p)] & SOLID ? "1\n" : "0\n", to);
+    enum { SAMPLES = 4 };
+    double low[3], size[3], at[3], least = INFINITY;
+    int inside = 0;
+    if (!v->model->config.grid.conformal)
+        return v->flag[ec_fdtd_view_node(v, p)] & EC_FDTD_VIEW_SOLID ? 1 : 0;
+    for (int c = 0; c < 3; c++) {
+        low[c] = v->build->line[c][p[c]];
+        size[c] = width(v, c, p[c]);
+        least = fmin(least, size[c]);
+    }
+    if (!ec_fdtd_may_conduct(&v->structure, low, size, 1e-6 * least))
+        return 0;
+    for (int i = 0; i < SAMPLES * SAMPLES * SAMPLES; i++) {
+        const int place[3] = {i % SAMPLES, i / SAMPLES % SAMPLES, i / (SAMPLES * SAMPLES)};
+        for (int c = 0; c < 3; c++)
+            at[c] = low[c] + size[c] * (place[c] + 0.5) / SAMPLES;
+        inside += ec_fdtd_is_conductor(&v->structure, at, 1e-6 * least);
+    }
+    return (double)inside / (SAMPLES * SAMPLES * SAMPLES);
 }
 
-static void write_absorbing(view *v, const int p[3], FILE *to)
+static void write_conductor(const ec_fdtd_view *v, const int p[3], FILE *to)
+{
+    if (p[0] < v->n[0] && p[1] < v->n[1] && p[2] < v->n[2])
+        fprintf(to, "%.6g\n", conductor_part(v, p));
+}
+
+static void write_absorbing(const ec_fdtd_view *v, const int p[3], FILE *to)
 {
     bool absorbing = false;
     if (p[0] == v->n[0] || p[1] == v->n[1] || p[2] == v->n[2])
@@ -183,17 +193,18 @@ static void write_absorbing(view *v, const int p[3], FILE *to)
     fputs(absorbing ? "1\n" : "0\n", to);
 }
 
-static int write_grid(view *v)
+static int write_grid(const writer *w)
 {
+    const ec_fdtd_view *v = w->view;
     static const struct {
         const char *name, *type;
-        void (*write)(view *v, const int p[3], FILE *to);
+        void (*write)(const ec_fdtd_view *v, const int p[3], FILE *to);
     } data[] = {{"eps_r", "Float32", write_cell},
                 {"conductivity", "Float32", write_conductivity},
-                {"conductor", "UInt8", write_conductor},
+                {"conductor", "Float32", write_conductor},
                 {"absorbing", "UInt8", write_absorbing}};
     ec_output_file file;
-    int status = open_file(v, "_grid.vtr", "RectilinearGrid", &file);
+    int status = open_file(w, "_grid.vtr", "RectilinearGrid", &file);
     if (status < 0)
         return status;
     FILE *to = file.stream;
@@ -238,24 +249,26 @@ static void write_offsets(FILE *to, int64_t count, int step)
 static const char connectivity[] =
     "<DataArray type=\"Int32\" Name=\"connectivity\" format=\"ascii\">\n";
 
-static bool lone_edge(const view *v, const int p[3], int c, size_t end[2])
+static bool lone_edge(const ec_fdtd_view *v, const int p[3], int c, size_t end[2])
 {
     int q[3] = {p[0], p[1], p[2]};
-    end[0] = node_of(v, p);
-    if (p[c] >= v->n[c] || !(v->flag[end[0]] & 1u << c) || (v->flag[end[0]] & 1u << (DRAWN + c)))
+    end[0] = ec_fdtd_view_node(v, p);
+    if (p[c] >= v->n[c] || !(v->flag[end[0]] & 1u << c) ||
+        (v->flag[end[0]] & 1u << (EC_FDTD_VIEW_DRAWN + c)))
         return false;
     q[c]++;
-    end[1] = node_of(v, q);
+    end[1] = ec_fdtd_view_node(v, q);
     return true;
 }
 
-static int write_conductors(view *v)
+static int write_conductors(const writer *w)
 {
+    const ec_fdtd_view *v = w->view;
     ec_output_file file;
     size_t corner[4];
     int64_t points = 0, lines = 0, faces = 0;
     size_t nodes = (size_t)(v->n[0] + 1) * (size_t)(v->n[1] + 1) * (size_t)(v->n[2] + 1);
-    int status = open_file(v, "_conductors.vtp", "PolyData", &file);
+    int status = open_file(w, "_conductors.vtp", "PolyData", &file);
     if (status < 0)
         return status;
     FILE *to = file.stream;
@@ -263,7 +276,7 @@ static int write_conductors(view *v)
         int p[3];
         if (pass == 1) {
             for (size_t i = 0; i < nodes; i++)
-                v->id[i] = v->id[i] >= 0 ? (int32_t)points++ : -1;
+                w->id[i] = w->id[i] >= 0 ? (int32_t)points++ : -1;
             write_head(to, points, lines, faces);
         } else if (pass >= 2) {
             fprintf(to, pass == 2 ? "</DataArray>\n</Points>\n<Lines>\n" : "</Lines>\n<Polys>\n");
@@ -272,23 +285,23 @@ static int write_conductors(view *v)
         for (p[2] = 0; p[2] <= v->n[2]; p[2]++)
             for (p[1] = 0; p[1] <= v->n[1]; p[1]++)
                 for (p[0] = 0; p[0] <= v->n[0]; p[0]++) {
-                    if (pass == 1 && v->id[node_of(v, p)] >= 0)
+                    if (pass == 1 && w->id[ec_fdtd_view_node(v, p)] >= 0)
                         fprintf(to, "%.17g %.17g %.17g\n", v->build->line[0][p[0]],
                                 v->build->line[1][p[1]], v->build->line[2][p[2]]);
                     for (int c = 0; c < 3 && pass != 1; c++) {
                         if (pass != 3 && lone_edge(v, p, c, corner)) {
                             if (pass == 2)
-                                fprintf(to, "%d %d\n", v->id[corner[0]], v->id[corner[1]]);
+                                fprintf(to, "%d %d\n", w->id[corner[0]], w->id[corner[1]]);
                             else
-                                v->id[corner[0]] = v->id[corner[1]] = 0;
+                                w->id[corner[0]] = w->id[corner[1]] = 0;
                             lines += pass == 0;
                         }
                         if (pass != 2 && face_is_drawn(v, p, c, corner)) {
                             if (pass == 3)
-                                fprintf(to, "%d %d %d %d\n", v->id[corner[0]], v->id[corner[1]],
-                                        v->id[corner[2]], v->id[corner[3]]);
+                                fprintf(to, "%d %d %d %d\n", w->id[corner[0]], w->id[corner[1]],
+                                        w->id[corner[2]], w->id[corner[3]]);
                             for (int k = 0; k < 4 && pass == 0; k++)
-                                v->id[corner[k]] = 0;
+                                w->id[corner[k]] = 0;
                             faces += pass == 0;
                         }
                     }
@@ -300,11 +313,12 @@ static int write_conductors(view *v)
     return ec_output_file_close(&file);
 }
 
-static int write_ports(view *v)
+static int write_ports(const writer *w)
 {
+    const ec_fdtd_view *v = w->view;
     const ec_fdtd_config *c = &v->model->config;
     ec_output_file file;
-    int status = open_file(v, "_ports.vtp", "PolyData", &file);
+    int status = open_file(w, "_ports.vtp", "PolyData", &file);
     if (status < 0)
         return status;
     FILE *to = file.stream;
@@ -327,42 +341,44 @@ static int write_ports(view *v)
     return ec_output_file_close(&file);
 }
 
-static int write_index(const view *v)
+static int write_index(const writer *w)
 {
     static const char *const parts[][2] = {
         {"grid", "_grid.vtr"}, {"conductors", "_conductors.vtp"}, {"ports", "_ports.vtp"}};
-    const char *slash = strrchr(v->stem, '/');
+    const char *slash = strrchr(w->stem, '/');
     ec_output_file file;
-    int status = open_file(v, ".vtm", "vtkMultiBlockDataSet", &file);
+    int status = open_file(w, ".vtm", "vtkMultiBlockDataSet", &file);
     if (status < 0)
         return status;
     fprintf(file.stream, "<vtkMultiBlockDataSet>\n");
     for (int i = 0; i < 3; i++)
         fprintf(file.stream, "<DataSet index=\"%d\" name=\"%s\" file=\"%s%s\"/>\n", i, parts[i][0],
-                slash ? slash + 1 : v->stem, parts[i][1]);
+                slash ? slash + 1 : w->stem, parts[i][1]);
     fprintf(file.stream, "</vtkMultiBlockDataSet>\n</VTKFile>\n");
     return ec_output_file_close(&file);
 }
 
 /* ---- a design -------------------------------------------------------------------------------- */
 
-/* The model's numbers; the caller's. */
-static int read_values(const ec_fdtd_winner *w, double **values)
+int ec_fdtd_winner_values(const ec_fdtd_winner *w, double **values)
 {
     double *to = calloc((size_t)w->call->n_in + 1, sizeof *to);
-    int status = to ? EC_OK : ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a view");
+    int status = to ? EC_OK : ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a design");
     for (int32_t i = 0; i < w->call->n_in && status == EC_OK; i++)
         status = ec_fdtd_winner_number(w, w->call->in[i], &to[i]);
     *values = to;
     return status;
 }
 
-static int write_all(view *v)
+static int mark_all(ec_fdtd_view *v)
 {
     const ec_fdtd_build *b = v->build;
     size_t nodes = 1;
-    v->structure = (ec_fdtd_structure){
-        .solid = b->solid, .n_solids = b->n_solids, .point = b->point, .medium = b->medium};
+    v->structure = (ec_fdtd_structure){.solid = b->solid,
+                                       .n_solids = b->n_solids,
+                                       .point = b->point,
+                                       .medium = b->medium,
+                                       .n_media = b->n_media};
     for (int c = 0; c < 3; c++) {
         v->structure.line[c] = b->line[c];
         memcpy(v->structure.end[c], b->end[c], sizeof b->end[c]);
@@ -370,44 +386,66 @@ static int write_all(view *v)
         nodes *= (size_t)v->n[c] + 1;
     }
     v->flag = calloc(nodes, 1);
-    v->id = malloc(nodes * sizeof *v->id);
-    if (!v->flag || !v->id)
+    if (!v->flag)
         return ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a view of %zu nodes", nodes);
-    memset(v->id, -1, nodes * sizeof *v->id);
     each_node(v, mark, NULL);
     each_node(v, mark_faces, NULL);
-    int status = write_grid(v);
-    if (status == EC_OK)
-        status = write_conductors(v);
-    if (status == EC_OK)
-        status = write_ports(v);
-    return status == EC_OK ? write_index(v) : status;
+    return EC_OK;
 }
 
-int ec_fdtd_view_write(const ec_fdtd_winner *winner, const char *path)
+int ec_fdtd_view_create(const ec_fdtd_winner *winner, ec_fdtd_view *v)
 {
-    view v = {.model = ec_fdtd_model_of(winner->call)};
-    size_t n = strlen(path);
-    ec_fdtd_line_plan *lines = NULL;
-    double *values = NULL;
-    if (n < 5 || n >= sizeof v.stem || strcmp(path + n - 4, ".vtm") != 0)
-        return ec_fail(EC_ERR_ARGUMENT, "'%s': a view is written as .vtm", path);
-    memcpy(v.stem, path, n - 4);
-    int status = read_values(winner, &values);
-    v.values = values;
+    *v = (ec_fdtd_view){.model = ec_fdtd_model_of(winner->call)};
+    int status = ec_fdtd_winner_values(winner, &v->values);
     if (status == EC_OK)
-        status = ec_fdtd_line_plan_create(v.model, NULL, &lines);
+        status = ec_fdtd_line_plan_create(v->model, NULL, &v->lines);
     if (status == EC_OK) {
-        ec_fdtd_setup_init(v.model, lines, &v.setup);
-        status = ec_fdtd_build_create(&v.setup, values, &v.build);
+        ec_fdtd_setup_init(v->model, v->lines, &v->setup);
+        status = ec_fdtd_build_create(&v->setup, v->values, &v->build);
     }
+    return status < 0 ? status : mark_all(v);
+}
+
+void ec_fdtd_view_release(ec_fdtd_view *v)
+{
+    if (v->build)
+        ec_fdtd_build_destroy(&v->setup, &v->build);
+    ec_fdtd_line_plan_destroy(&v->lines);
+    free(v->values);
+    free(v->flag);
+}
+
+static int write_vtk(const ec_fdtd_view *v, const char *path)
+{
+    writer w = {.view = v};
+    size_t nodes = (size_t)(v->n[0] + 1) * (size_t)(v->n[1] + 1) * (size_t)(v->n[2] + 1);
+    memcpy(w.stem, path, strlen(path) - 4);
+    w.id = malloc(nodes * sizeof *w.id);
+    if (!w.id)
+        return ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a view of %zu nodes", nodes);
+    memset(w.id, -1, nodes * sizeof *w.id);
+    int status = write_grid(&w);
     if (status == EC_OK)
-        status = write_all(&v);
-    if (v.build)
-        ec_fdtd_build_destroy(&v.setup, &v.build);
-    ec_fdtd_line_plan_destroy(&lines);
-    free(values);
-    free(v.flag);
-    free(v.id);
+        status = write_conductors(&w);
+    if (status == EC_OK)
+        status = write_ports(&w);
+    if (status == EC_OK)
+        status = write_index(&w);
+    free(w.id);
+    return status;
+}
+
+int ec_fdtd_view_write(const ec_fdtd_winner *winner, const char *path, ec_log *log)
+{
+    size_t n = strlen(path);
+    const char *ending = n < 5 || n >= sizeof((writer *)0)->stem ? "" : path + n - 4;
+    bool vtk = strcmp(ending, ".vtm") == 0;
+    if (!vtk && strcmp(ending, ".png") != 0)
+        return ec_fail(EC_ERR_ARGUMENT, "'%s': a view is written as .vtm or .png", path);
+    ec_fdtd_view v;
+    int status = ec_fdtd_view_create(winner, &v);
+    if (status == EC_OK)
+        status = vtk ? write_vtk(&v, path) : ec_fdtd_cuts_write(&v, path, log);
+    ec_fdtd_view_release(&v);
     return status;
 }

@@ -1,8 +1,10 @@
 /* test_fdtd_far.c: far fields and incident waves of FDTD against exact answers. */
+#include "evaluators/fdtd/fdtd_fields.h"
 #include "evaluators/fdtd/fdtd_stack_internal.h"
 #include "fdtd_harness.h"
 
 #include <complex.h>
+#include <unistd.h>
 
 static const double degree = EC_PI / 180;
 
@@ -430,12 +432,166 @@ static void spheres(void **state)
     sphere("metal", EC_FDTD_PEC, INFINITY, 7.2 * mm, 0.1);
 }
 
+/* ---- fields that are saved ----------------------------------------------------------------------- */
+
+static double complex at_face(const ec_c128 *field, const ec_fdtd_plane *p, int32_t i, int32_t j,
+                              int c)
+{
+    const ec_c128 x = field[3 * ((size_t)j * (size_t)p->n[0] + (size_t)i) + (size_t)c];
+    return x.re + I * x.im;
+}
+
+/* Of a wave along z, E along -x: within its box E = e^(-jkz), H = E / eta, at planes between lines too. */
+static void wave_on_planes(void **state)
+{
+    static const double places[3] = {0.013, -0.02, 0.0262};
+    ec_fdtd_config c;
+    (void)state;
+
+    wave_config(&c, 0.09, 0.01);
+    c.max_steps = 1500;
+    for (int axis = 0; axis < 3; axis++) {
+        ec_graph *g = NULL;
+        ec_fdtd_winner w = {.backend = cpu};
+        ec_fdtd_plane *p = NULL;
+        assert_int_equal(ec_graph_create(&g), EC_OK);
+        w.graph = g;
+        if (ec_fdtd_call(g, &c, &w.call) < 0 ||
+            ec_fdtd_plane_create(&w,
+                                 &(ec_fdtd_plane_info){.axis = axis,
+                                                       .at = ec_graph_number(g, places[axis]),
+                                                       .j = EC_FDTD_WAVE,
+                                                       .n_frequencies = 1,
+                                                       .frequency = (int32_t[]){0}},
+                                 &p) < 0)
+            fail_msg("%s", ec_error_text());
+        assert_int_equal(p->n[0], 18);
+        assert_int_equal(p->n[1], 18);
+        const double eta = 4e-7 * EC_PI * EC_LIGHT_SPEED, k = 2 * EC_PI * 1e9 / EC_LIGHT_SPEED;
+        for (int32_t j = 6; j < 12; j++)
+            for (int32_t i = 6; i < 12; i++) {
+                const double z = axis == 2 ? places[2] : 0.5 * (p->line[1][j] + p->line[1][j + 1]);
+                const double complex wave = -cexp(-I * k * z);
+                for (int q = 0; q < 3; q++) {
+                    const double complex e = at_face(p->e, p, i, j, q),
+                                         h = at_face(p->h, p, i, j, q);
+                    if (!(cabs(e - (q == 0 ? wave : 0)) < 0.012) ||
+                        !(cabs(eta * h - (q == 1 ? wave : 0)) < 0.012))
+                        fail_msg(
+                            "across %c, face %d %d, component %c: E %g %g, eta H %g %g, wave %g %g",
+                            "xyz"[axis], i, j, "xyz"[q], creal(e), cimag(e), eta * creal(h),
+                            eta * cimag(h), creal(wave), cimag(wave));
+                }
+            }
+        ec_fdtd_plane_destroy(&p);
+        ec_graph_destroy(&g);
+    }
+}
+
+/* A pattern has the bits of the same far fields that are asked for one by one, and so has its file. */
+static void patterns_are_far_fields(void **state)
+{
+    static const double theta[] = {0, EC_PI / 4, EC_PI / 2}, phi[] = {0, 2};
+    char path[] = "/tmp/eciton_pattern_XXXXXX.ffd";
+    ec_fdtd_config c;
+    ec_fdtd_port port;
+    ec_fdtd_pattern *p = NULL;
+    ec_far_field *file = NULL;
+    ec_fdtd_winner w = {.backend = cpu};
+    double e[12], grid[6][2], efficiency;
+    (void)state;
+
+    edge(&c, &port, (double[]){0, 0, 0}, (double[]){0, 0, 1 * mm},
+         (double[]){-6 * mm, -6 * mm, -6 * mm}, (double[]){6 * mm, 6 * mm, 7 * mm});
+    c.max_steps = 500;
+    for (int i = 0; i < 6; i++) {
+        grid[i][0] = theta[i / 2];
+        grid[i][1] = phi[i % 2];
+    }
+    far_or_fail(
+        &c, 2,
+        (ec_fdtd_far[]){
+            {.quantity = EC_FDTD_FAR_E_THETA, .n = 6, .direction = (const double(*)[2])grid},
+            {.quantity = EC_FDTD_FAR_EFFICIENCY}},
+        (double *[]){e, &efficiency});
+    assert_int_equal(ec_graph_create(&w.graph), EC_OK);
+    if (ec_fdtd_call(w.graph, &c, &w.call) < 0 ||
+        ec_fdtd_pattern_create(&w,
+                               &(ec_fdtd_pattern_info){.n_frequencies = 1,
+                                                       .frequency = (int32_t[]){0},
+                                                       .n_theta = 3,
+                                                       .n_phi = 2,
+                                                       .theta = theta,
+                                                       .phi = phi},
+                               &p) < 0)
+        fail_msg("%s", ec_error_text());
+    for (int i = 0; i < 6; i++)
+        assert_true(p->e_theta[i].re == e[2 * i] && p->e_theta[i].im == e[2 * i + 1]);
+    assert_true(p->offered[0] == 0);
+    near("efficiency", p->radiated[0] / p->accepted[0], efficiency, 1e-12);
+    const int number = mkstemps(path, 4);
+    assert_true(number >= 0);
+    if (ec_fdtd_pattern_write(p, path, NULL) < 0 || ec_far_field_read(path, NULL, &file) < 0)
+        fail_msg("%s", ec_error_text());
+    for (int i = 0; i < 6; i++)
+        assert_memory_equal(file->e_theta + i, p->e_theta + i, sizeof *p->e_theta);
+    close(number);
+    remove(path);
+    ec_far_field_destroy(&file);
+    ec_fdtd_pattern_destroy(&p);
+    ec_graph_destroy(&w.graph);
+}
+
+/* A lossy cavity: sigma takes eps_0 w / sigma of energy a radian. */
+static void quality_of_a_lossy_cavity(void **state)
+{
+    static const double frequency[] = {1e9};
+    const ec_fdtd_material lossy = fdtd_material("lossy", 1, 1e-3);
+    ec_fdtd_config c;
+    double mode, q, decay;
+    (void)state;
+
+    ec_fdtd_config_default(&c);
+    fdtd_walls(&c, EC_FDTD_WALL_PEC);
+    fdtd_domain(&c, (double[]){0, 0, 0}, (double[]){0.24, 0.04, 0.2});
+    for (int i = 0; i < 3; i++)
+        c.grid.cell[i] = 0.02;
+    const ec_fdtd_object all = fdtd_box("all", 0, (double[]){0, 0, 0}, (double[]){0.24, 0.04, 0.2});
+    ec_fdtd_port in = fdtd_port(EC_FDTD_CURRENT, "in", (double[]){0.08, 0, 0.08},
+                                (double[]){0.08, 0.04, 0.08}, 1);
+    c.objects = &all;
+    c.n_objects = 1;
+    c.materials = &lossy;
+    c.n_materials = 1;
+    c.ports = &in;
+    c.n_ports = 1;
+    c.frequency = frequency;
+    c.n_frequencies = 1;
+    c.pulse_width = 0.6e9;
+    c.decay_db = INFINITY;
+    c.max_steps = 8000;
+    const ec_fdtd_what what[] = {{.output = EC_FDTD_MODES, .count = 1, .from = 0.9e9, .to = 1.1e9},
+                                 {.output = EC_FDTD_Q, .count = 1, .from = 0.9e9, .to = 1.1e9},
+                                 {.output = EC_FDTD_DECAY}};
+    if (fdtd_values(cpu, &c, 3, what, (double *[]){&mode, &q, &decay}) < 0)
+        fail_msg("%s", ec_error_text());
+    near("mode", mode, 0.5 * EC_LIGHT_SPEED * hypot(1 / 0.24, 1 / 0.2), 5e-3);
+    near("quality", q, 2 * EC_PI * mode * 8.8541878128e-12 / 1e-3, 1e-3);
+    assert_true(decay > 20 && decay < 400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_dipole),         cmocka_unit_test(walls_have_images),
-        cmocka_unit_test(half_wave_dipole),     cmocka_unit_test(empty_box),
-        cmocka_unit_test(nothing_is_scattered), cmocka_unit_test(spheres),
+        cmocka_unit_test(short_dipole),
+        cmocka_unit_test(walls_have_images),
+        cmocka_unit_test(half_wave_dipole),
+        cmocka_unit_test(empty_box),
+        cmocka_unit_test(nothing_is_scattered),
+        cmocka_unit_test(spheres),
+        cmocka_unit_test(wave_on_planes),
+        cmocka_unit_test(patterns_are_far_fields),
+        cmocka_unit_test(quality_of_a_lossy_cavity),
     };
     return cmocka_run_group_tests(tests, fdtd_open, fdtd_close);
 }
