@@ -636,12 +636,11 @@ static size_t least_batch(const sweep_run *run)
 {
     const ec_graph *graph = run->s->job->graph;
     const size_t threads = run->backend->threads > 1 ? (size_t)run->backend->threads : 1;
-    const size_t workers = (size_t)run->backend->n_workers + 1; /* which share the batch */
 
     for (ec_expr e = 0; e < ec_graph_count(graph); e++) {
         const ec_node *n = ec_graph_node(graph, e);
         if (n->op == EC_OP_CALL_OUTPUT && n->call->def->flags & EC_EVALUATOR_SELF_CHUNKING)
-            return run->backend->host_memory ? 4 * threads : workers * BATCH_FIRST;
+            return run->backend->host_memory ? 4 * threads : BATCH_FIRST;
     }
     return EC_LANE_PAD;
 }
