@@ -206,6 +206,17 @@ static int curve_max_db(lua_State *L)
     return ec_lua_expr_push(L, ec_graph_unary(graph_of(L), EC_OP_RMAX, level(L, "max_db", b, x)));
 }
 
+/* What argmin looks at: power, where it can be told. About a match the reflected wave passes zero as a straight line, so
+ * its power is a parabola; its level in dB has a cusp there. */
+static ec_expr powered(lua_State *L, const band *b, ec_expr x)
+{
+    if (is_complex(L, x))
+        return ec_graph_unary(graph_of(L), EC_OP_ABS2, x);
+    return b->db ? ec_graph_unary(graph_of(L), EC_OP_EXP,
+                                  two(L, EC_OP_MUL, x, number(L, log(10) / 10)))
+                 : x;
+}
+
 /* The frequency of the lowest point of y: the vertex of the parabola through it and its neighbours;
  * where it is the first or the last one, its own. */
 static ec_expr lowest(lua_State *L, const band *b, ec_expr y)
@@ -240,7 +251,7 @@ static int curve_argmin(lua_State *L)
 {
     ec_expr x;
     const band *b = curve_at(L, "argmin", &x);
-    return ec_lua_expr_push(L, lowest(L, b, compared(L, x)));
+    return ec_lua_expr_push(L, lowest(L, b, powered(L, b, x)));
 }
 
 static int curve_argmax(lua_State *L)
@@ -461,9 +472,8 @@ const ec_noun ec_noun_curve = {
     "Curves too: curve:db(), 20 log10 of its magnitude (not below -300), phase_deg(), abs(), re(), "
     "im(), and part(from, to) of the frequencies between. min_db() and max_db() are its lowest and "
     "highest level; argmin() and argmax() where it is lowest or highest, in Hz, by a parabola "
-    "through that point and its neighbours (of a complex curve, of its level); at(f) is its value "
-    "at "
-    "f in Hz, linear between the frequencies (of a complex curve, of re and im); "
+    "through that point and its neighbours (argmin of a complex curve and of one in dB: of its "
+    "power, argmax of a complex one: of its level); at(f) is its value at f in Hz, linear between the frequencies (of a complex curve, of re and im); "
     "edges_below_db(level) the two ends in Hz of the band about the lowest point that is below the "
     "level, band_below_db(level) its width, 0 where there is none; mask{ ... } the largest excess "
     "over a mask. value() is the plain expression, frequency() the list of frequencies. Arithmetic "
