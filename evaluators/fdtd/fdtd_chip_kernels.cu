@@ -236,17 +236,18 @@ static __device__ void choose_parts(const ec_fdtd_shape &s, const slab &b)
     __syncthreads();
 }
 
-/* An element four's neighbour along x, ahead or behind: of the lane beside, or from shared memory. */
-static __device__ __forceinline__ float next_x(const float *at, const four &q)
+/* An element four's neighbour along x, ahead or behind: of the lane beside, or from shared memory; 0 where the row
+ * ends. All lanes. */
+static __device__ __forceinline__ float next_x(const float *at, const four &q, bool ends)
 {
     const float x = __shfl_down_sync(0xffffffffu, q.v[0], 1);
-    return threadIdx.x % WARP == WARP - 1 ? at[4] : x;
+    return ends ? 0 : threadIdx.x % WARP == WARP - 1 ? at[4] : x;
 }
 
-static __device__ __forceinline__ float last_x(const float *at, const four &q)
+static __device__ __forceinline__ float last_x(const float *at, const four &q, bool ends)
 {
     const float x = __shfl_up_sync(0xffffffffu, q.v[3], 1);
-    return threadIdx.x % WARP == 0 ? at[-1] : x;
+    return ends ? 0 : threadIdx.x % WARP == 0 ? at[-1] : x;
 }
 
 static __device__ __forceinline__ four slope(const four &u1, const four &u0, float id)
@@ -338,17 +339,13 @@ do_line(const ec_fdtd_shape &s, const slab &b, int lines, int side, int l, const
     }
     beside[0] = r.x;
     beside[1] = r.z;
+    const bool row_ends = !is_there || w.quad == (side ? b.quads - 1 : 0);
     if (side) {
-        const bool last = w.quad == b.quads - 1;
-        const float y = next_x(from + b.component, r.y);
-        const float z = next_x(from + 2 * b.component, r.z);
-        r.yi = four{{r.y.v[1], r.y.v[2], r.y.v[3], last ? 0 : y}};
-        r.zi = four{{r.z.v[1], r.z.v[2], r.z.v[3], last ? 0 : z}};
+        r.yi = four{{r.y.v[1], r.y.v[2], r.y.v[3], next_x(from + b.component, r.y, row_ends)}};
+        r.zi = four{{r.z.v[1], r.z.v[2], r.z.v[3], next_x(from + 2 * b.component, r.z, row_ends)}};
     } else {
-        const float y = last_x(from + b.component, r.y);
-        const float z = last_x(from + 2 * b.component, r.z);
-        r.yi = four{{w.quad == 0 ? 0 : y, r.y.v[0], r.y.v[1], r.y.v[2]}};
-        r.zi = four{{w.quad == 0 ? 0 : z, r.z.v[0], r.z.v[1], r.z.v[2]}};
+        r.yi = four{{last_x(from + b.component, r.y, row_ends), r.y.v[0], r.y.v[1], r.y.v[2]}};
+        r.zi = four{{last_x(from + 2 * b.component, r.z, row_ends), r.z.v[0], r.z.v[1], r.z.v[2]}};
     }
     if (!is_there)
         return;
