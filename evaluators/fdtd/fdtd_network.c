@@ -3,6 +3,7 @@
 
 #include "../../core/executor.h"
 #include "../../core/output_file.h"
+#include "fdtd_drive_internal.h"
 #include "fdtd_model_internal.h"
 
 #include <math.h>
@@ -45,19 +46,13 @@ int ec_fdtd_winner_number(const ec_fdtd_winner *winner, ec_expr expr, double *va
     return status;
 }
 
-static bool has_waves(const ec_fdtd_port *port)
-{
-    return port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_MICROSTRIP ||
-           port->kind == EC_FDTD_COAX;
-}
-
 int32_t ec_fdtd_port_count(const ec_call *call)
 {
     const ec_fdtd_config *c = config_of(call);
     int32_t n = 0;
 
     for (int32_t i = 0; i < c->n_ports; i++)
-        n += has_waves(&c->ports[i]);
+        n += ec_fdtd_has_waves(&c->ports[i]);
     return n;
 }
 
@@ -183,7 +178,7 @@ static int allocate(const ec_fdtd_config *c, ec_fdtd_network *d)
         !d->steps || !d->decay_db)
         return no_memory();
     for (int32_t i = 0, k = 0; i < c->n_ports; i++)
-        if (has_waves(&c->ports[i]))
+        if (ec_fdtd_has_waves(&c->ports[i]))
             d->port[k++] = i;
     memcpy(d->s.frequency, c->frequency, nf * sizeof *d->s.frequency);
     for (size_t i = 0; i < n; i++)
