@@ -783,6 +783,19 @@ static int fill_output(take *t, const ec_fdtd_what *w, const double *values,
     }
 }
 
+/* Whether a wanted output is what comes out of ports, or is radiated, with j driven. */
+static bool wants_power(const evaluator *ev, int32_t j)
+{
+    for (int32_t o = 0; o < ev->call->n_out; o++) {
+        const ec_fdtd_what *w = what_of(ev->call, o);
+        if (ev->wanted[o] && w->j == j &&
+            (w->output == EC_FDTD_S || w->output == EC_FDTD_IMPEDANCE ||
+             w->output == EC_FDTD_BALANCE || w->output == EC_FDTD_FAR))
+            return true;
+    }
+    return false;
+}
+
 static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result *r)
 {
     take *t = user;
@@ -794,8 +807,8 @@ static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result
         status = ec_fdtd_waves(&ev->setup->fdtd, values, r, t->wave);
     const int32_t j = ev->wants.driven[driven];
     const ec_fdtd_config *c = &ev->setup->model->config;
-    for (int32_t f = 0; f < c->n_frequencies && status >= 0 && j != EC_FDTD_WAVE; f++)
-        if (ec_fdtd_has_waves(c->ports + j))
+    if (status >= 0 && j != EC_FDTD_WAVE && ec_fdtd_has_waves(c->ports + j) && wants_power(ev, j))
+        for (int32_t f = 0; f < c->n_frequencies; f++)
             t->balance = fmax(t->balance, balance_at(t, j, f));
     for (int32_t o = 0; o < ev->call->n_out && status >= 0; o++) {
         const ec_fdtd_what *w = what_of(ev->call, o);
