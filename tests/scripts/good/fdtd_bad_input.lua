@@ -1,3 +1,4 @@
+-- flags: --trust
 -- expect: every bad input is refused or told
 -- expect: the grid has 1.0 cells a wavelength at 300 GHz
 -- expect: the pulse has less than -60 dB of its peak from 2e+09 to 6e+09 Hz: results there are NaN
