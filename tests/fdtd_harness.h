@@ -4,6 +4,7 @@
 
 #include "core/executor.h"
 #include "evaluators/fdtd/fdtd.h"
+#include "evaluators/fdtd/fdtd_stack_internal.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -131,6 +132,33 @@ static inline int fdtd_values(ec_backend *backend, const ec_fdtd_config *config,
                               const ec_fdtd_what *what, double *const *to)
 {
     return fdtd_outputs(backend, config, n, what, NULL, to);
+}
+
+/* The domains of a design without variables, whose series the values do not give. */
+static inline void fdtd_run_stack(ec_backend *backend, const ec_fdtd_config *config,
+                                  const ec_fdtd_wants *wants,
+                                  void (*done)(void *user, size_t design, int32_t driven,
+                                               const ec_fdtd_result *result),
+                                  void *user)
+{
+    ec_graph *g = NULL;
+    ec_fdtd_model *model = NULL;
+    ec_fdtd_line_plan *lines = NULL;
+    ec_fdtd_stack *stack = NULL;
+    ec_fdtd_setup setup;
+
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    assert_int_equal(ec_fdtd_model_create(config, &model), EC_OK);
+    assert_int_equal(ec_fdtd_model_designs(model, g, NULL), EC_OK);
+    assert_int_equal(ec_fdtd_line_plan_create(model, NULL, &lines), EC_OK);
+    ec_fdtd_setup_init(model, lines, &setup);
+    if (ec_fdtd_stack_create(backend, &setup, wants, 1, 0, &stack) < 0 ||
+        ec_fdtd_stack_run(stack, 1, NULL, done, user, NULL) < 0)
+        fail_msg("%s", ec_error_text());
+    ec_fdtd_stack_destroy(&stack);
+    ec_fdtd_line_plan_destroy(&lines);
+    ec_fdtd_model_destroy(&model);
+    ec_graph_destroy(&g);
 }
 
 #endif

@@ -1,6 +1,5 @@
 /* test_fdtd_far.c: far fields and incident waves of FDTD against exact answers. */
 #include "evaluators/fdtd/fdtd_fields.h"
-#include "evaluators/fdtd/fdtd_stack_internal.h"
 #include "fdtd_harness.h"
 
 #include <complex.h>
@@ -298,29 +297,13 @@ static void nothing_is_scattered(void **state)
     c.max_steps = 10000;
     for (int wide = 0; wide < 2; wide++) {
         double peak[EARS] = {0};
-        ec_graph *g = NULL;
-        ec_fdtd_model *model = NULL;
-        ec_fdtd_line_plan *lines = NULL;
-        ec_fdtd_stack *stack = NULL;
-        ec_fdtd_setup own;
         const ec_fdtd_wants wants = {.n_driven = 1, .driven = driven, .n_kept = EARS, .kept = kept};
         c.double_precision = wide;
-        assert_int_equal(ec_graph_create(&g), EC_OK);
-        assert_int_equal(ec_fdtd_model_create(&c, &model), EC_OK);
-        assert_int_equal(ec_fdtd_model_designs(model, g, NULL), EC_OK);
-        assert_int_equal(ec_fdtd_line_plan_create(model, NULL, &lines), EC_OK);
-        ec_fdtd_setup_init(model, lines, &own);
-        if (ec_fdtd_stack_create(cpu, &own, &wants, 1, 0, &stack) < 0 ||
-            ec_fdtd_stack_run(stack, 1, NULL, peaks_of, peak, NULL) < 0)
-            fail_msg("%s", ec_error_text());
+        fdtd_run_stack(cpu, &c, &wants, peaks_of, peak);
         for (int i = 1; i < EARS; i++)
             if (!(peak[i] < (wide ? 1e-9 : 2e-6) * peak[0]) || !(peak[0] > 0.005))
                 fail_msg("%s, probe %d: %g of %g V", wide ? "float64" : "float32", i, peak[i],
                          peak[0]);
-        ec_fdtd_stack_destroy(&stack);
-        ec_fdtd_line_plan_destroy(&lines);
-        ec_fdtd_model_destroy(&model);
-        ec_graph_destroy(&g);
     }
 }
 

@@ -1,8 +1,6 @@
 /* test_fdtd_walls.c: periodic and magnetic walls, and conductors that cut cells. */
 #include "fdtd_harness.h"
 
-#include "evaluators/fdtd/fdtd_stack_internal.h"
-
 static void run(ec_backend *backend, const ec_fdtd_config *c, const ec_fdtd_what *what, double *to)
 {
     if (fdtd_values(backend, c, 1, what, (double *[]){to}) < 0)
@@ -329,11 +327,6 @@ static void plate(const int cells[2], int more, heard *to)
     ec_fdtd_object metal = fdtd_object(EC_FDTD_PLATE, "metal");
     ec_fdtd_port port[1 + EARS];
     ec_fdtd_config c;
-    ec_graph *g = NULL;
-    ec_fdtd_model *model = NULL;
-    ec_fdtd_line_plan *lines = NULL;
-    ec_fdtd_stack *stack = NULL;
-    ec_fdtd_setup own;
     const ec_fdtd_wants wants = {.n_driven = 1, .driven = driven, .n_kept = EARS, .kept = kept};
 
     metal.at[0] = fdtd_number(0.5 * x);
@@ -367,18 +360,7 @@ static void plate(const int cells[2], int more, heard *to)
     c.max_steps = to->steps;
     c.decay_db = INFINITY;
     c.double_precision = false;
-    assert_int_equal(ec_graph_create(&g), EC_OK);
-    assert_int_equal(ec_fdtd_model_create(&c, &model), EC_OK);
-    assert_int_equal(ec_fdtd_model_designs(model, g, NULL), EC_OK);
-    assert_int_equal(ec_fdtd_line_plan_create(model, NULL, &lines), EC_OK);
-    ec_fdtd_setup_init(model, lines, &own);
-    if (ec_fdtd_stack_create(cpu, &own, &wants, 1, 0, &stack) < 0 ||
-        ec_fdtd_stack_run(stack, 1, NULL, hear, to, NULL) < 0)
-        fail_msg("%s", ec_error_text());
-    ec_fdtd_stack_destroy(&stack);
-    ec_fdtd_line_plan_destroy(&lines);
-    ec_fdtd_model_destroy(&model);
-    ec_graph_destroy(&g);
+    fdtd_run_stack(cpu, &c, &wants, hear, to);
 }
 
 /* What absorbing cells three cells from a plate give back, over the peak of the same component with them

@@ -332,6 +332,20 @@ if wanted section/interrupt "$@"; then
     report interrupt/value $status 143 "$work/expected"
 fi
 
+# kill_after FILE TWENTIETHS [PAUSE]: kills what was started last, PAUSE seconds after FILE is there, or
+# after so many twentieths of a second.
+kill_after() {
+    process=$!
+    waited=0
+    until [ -s "$1" ] || [ $waited -ge "$2" ]; do
+        sleep 0.05
+        waited=$((waited + 1))
+    done
+    sleep "${3:-0}"
+    kill -KILL $process
+    wait $process 2>/dev/null
+}
+
 # ---- a run that is killed goes on to the same bits -------------------------------------------------------
 
 # What a run leaves, less the times.
@@ -349,15 +363,7 @@ if wanted section/resume "$@"; then
     for pause in 0 0.2 0.4 0.6 0.8; do
         rm -rf "$work/out"
         "$program" run "$script" --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
-        process=$!
-        waited=0
-        until [ -s "$work/out/state/run.json" ] || [ $waited -ge 200 ]; do
-            sleep 0.05
-            waited=$((waited + 1))
-        done
-        sleep $pause
-        kill -KILL $process
-        wait $process 2>/dev/null
+        kill_after "$work/out/state/run.json" 200 $pause
         "$program" resume "$work/out" --quiet >"$work/output" 2>&1 </dev/null
         left_by "$work/out" >"$work/again"
         if cmp -s "$work/bits" "$work/again"; then
@@ -370,14 +376,7 @@ if wanted section/resume "$@"; then
     # a killed one is not given up unasked
     rm -rf "$work/killed"
     "$program" run "$script" --quiet --out "$work/killed" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
-    process=$!
-    waited=0
-    until [ -s "$work/killed/state/search_1.state" ] || [ $waited -ge 200 ]; do
-        sleep 0.05
-        waited=$((waited + 1))
-    done
-    kill -KILL $process
-    wait $process 2>/dev/null
+    kill_after "$work/killed/state/search_1.state" 200
     "$program" run "$script" --quiet --out "$work/killed" >"$work/output" 2>&1 </dev/null
     status=$?
     printf -- '-- expect: holds an unfinished run\n' >"$work/expected"
@@ -448,14 +447,7 @@ if wanted section/workers "$@"; then
     done
     # one that is killed goes on, with another number of them too, to the same bits
     "$program" run "$script" --backend "$one,$one" --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
-    process=$!
-    waited=0
-    until [ -s "$work/out/state/search_1.state" ] || [ $waited -ge 200 ]; do
-        sleep 0.05
-        waited=$((waited + 1))
-    done
-    kill -KILL $process
-    wait $process 2>/dev/null
+    kill_after "$work/out/state/search_1.state" 200
     grep -q "\"backend\":.*\"$one,$one\"" "$work/out/state/run.json" || fail workers/list "run.json has no list"
     "$program" resume "$work/out" --backend "$one,$one,$one" >"$work/output" 2>&1 </dev/null
     grep '^bits ' "$work/output" >"$work/again"
@@ -523,14 +515,7 @@ if wanted section/sweep_kill "$@"; then
     # eciton resume does the same
     rm -rf "$work/out"
     "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null &
-    process=$!
-    waited=0
-    until [ -s "$work/out/state/run.json" ] || [ $waited -ge 400 ]; do
-        sleep 0.05
-        waited=$((waited + 1))
-    done
-    kill -KILL $process
-    wait $process 2>/dev/null
+    kill_after "$work/out/state/run.json" 400
     "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
     table resumed
     # the model's own keys count: its rows are not those of another main beam
