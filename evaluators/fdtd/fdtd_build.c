@@ -27,6 +27,16 @@ static bool charges(const ec_fdtd_config *c)
     return false;
 }
 
+void ec_fdtd_shape_along(ec_fdtd_shape *s, int32_t lanes)
+{
+    s->along[0] = (s->layers[0][0] + lanes - 1) / lanes * lanes;
+    s->along[1] = s->layers[0][1] > 0 ? (s->n[0] - s->layers[0][1]) / lanes * lanes : s->pitch;
+    if (s->along[1] < s->along[0])
+        s->along[1] = s->along[0];
+    s->slab[0] = s->along[0] + s->pitch - s->along[1];
+    s->memory[0] = (int64_t)s->slab[0] * s->rows * (s->n[2] + 1);
+}
+
 void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,
                         ec_fdtd_setup *setup)
 {
@@ -46,16 +56,12 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
             s->n[i] + (s->periodic[i] || c->wall[i][1] == EC_FDTD_WALL_PMC); /* PML ends in PEC */
         s->slab[i] = s->layers[i][0] + s->layers[i][1] + (s->layers[i][1] > 0);
     }
-    s->pitch = (s->n[0] + 1 + 3) / 4 * 4; /* rows begin at 16 bytes */
+    s->pitch = (s->n[0] + EC_FDTD_LANES) / EC_FDTD_LANES * EC_FDTD_LANES;
     s->rows = s->n[1] + 1;
-    s->along[0] = (s->layers[0][0] + 3) / 4 * 4;
-    s->along[1] = s->layers[0][1] > 0 ? (s->n[0] - s->layers[0][1]) / 4 * 4 : s->pitch;
-    if (s->along[1] < s->along[0])
-        s->along[1] = s->along[0];
-    s->slab[0] = s->along[0] + s->pitch - s->along[1];
     s->plane = (int64_t)s->pitch * s->rows;
-    s->field = (s->plane * (s->n[2] + 3) + 63) / 64 * 64;
-    s->memory[0] = (int64_t)s->slab[0] * s->rows * (s->n[2] + 1);
+    /* The components of an edge lie in other sets of a cache: apart by 4 KiB and 320 bytes (640 bytes). */
+    s->field = (s->plane * (s->n[2] + 3) + 1023) / 1024 * 1024 + 80;
+    ec_fdtd_shape_along(s, EC_FDTD_QUAD);
     s->memory[1] = (int64_t)s->slab[1] * s->pitch * (s->n[2] + 1);
     s->memory[2] = (int64_t)s->slab[2] * s->plane;
     for (int32_t i = 0; i < c->n_materials; i++) {

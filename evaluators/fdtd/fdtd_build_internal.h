@@ -98,6 +98,8 @@ int ec_fdtd_poles_lay(const ec_fdtd_setup *setup, const double *values, ec_fdtd_
 int ec_fdtd_poles_edges(const ec_fdtd_setup *setup, const ec_interrupt *interrupt,
                         ec_fdtd_build *build);
 
+/* Lays the absorbing terms along x in whole `lanes`. */
+void ec_fdtd_shape_along(ec_fdtd_shape *shape, int32_t lanes);
 /* Fills setup from a model and its line plan, which it borrows. */
 void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,
                         ec_fdtd_setup *setup);

@@ -28,6 +28,14 @@ EC_C_BEGIN
 #define EC_FDTD_EPS0 (1 / (EC_FDTD_MU0 * EC_LIGHT_SPEED * EC_LIGHT_SPEED))
 #define EC_FDTD_ETA0 (EC_FDTD_MU0 * EC_LIGHT_SPEED)
 
+/* Elements of a row that are taken at once: rows are multiples of LANES. */
+enum { EC_FDTD_LANES = 8, EC_FDTD_QUAD = 4 }; /* CPU, CUDA */
+
+/* How the CPU knows the coefficients of a side: H outside of magnetic materials has one for all, else they are
+ * in a and b, or lanes in a row share the distinct ones of all. */
+enum { EC_FDTD_PLAIN, EC_FDTD_OWN, EC_FDTD_BLOCKS };
+enum { EC_FDTD_BLOCK = 6 * EC_FDTD_LANES }; /* reals: a of x, y, z, then b */
+
 enum { EC_FDTD_EX, EC_FDTD_EY, EC_FDTD_EZ, EC_FDTD_HX, EC_FDTD_HY, EC_FDTD_HZ };
 
 /* The same for all domains of a call. */
@@ -38,8 +46,8 @@ typedef struct ec_fdtd_shape {
     int64_t field;        /* elements from one component to the next */
     int32_t layers[3][2]; /* absorbing cells at the low and the high end of each axis */
     int32_t slab[3];      /* nodes along an axis that have absorbing terms, 0 for none */
-    /* Along x these are [0, along[0]) and [along[1], pitch): whole fours, which lie as rows do; the
-     * terms of nodes outside of the layers have the coefficients 0. */
+    /* Along x these are [0, along[0]) and [along[1], pitch): whole lanes or quads, which lie as rows
+     * do; the terms of nodes outside of the layers have the coefficients 0. */
     int32_t along[2];
     int64_t memory[3];   /* elements of one absorbing term of an axis */
     int32_t periodic[3]; /* the last node of the axis is its first */
@@ -100,6 +108,10 @@ typedef struct ec_fdtd_domain {
      * NULL. */
     const uint8_t *index;
     const void *pair;
+    /* CPU: of E and H, which of the distinct blocks every EC_FDTD_LANES elements have, and these; NULL where
+     * they are too many. */
+    const uint16_t *block[2];
+    const void *blocks[2];
     const void *ha, *hb; /* of H, where there are magnetic materials; else NULL: 1 and */
     double h;            /* -dt / mu_0 */
     double dt;           /* s */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../core/wall_clock.h"
+#include "fdtd_blocks_internal.h"
 #include "fdtd_kernels.h"
 #include "fdtd_surface_kernels.h"
 
@@ -15,7 +16,6 @@ EC_KERNEL_DECLARE(fdtd_raster, ec_fdtd_raster_args)
 EC_KERNEL_DECLARE(fdtd_loads, ec_fdtd_raster_args)
 EC_KERNEL_DECLARE(fdtd_spectrum, ec_fdtd_spectrum_args)
 EC_KERNEL_DECLARE(fdtd_surface, ec_fdtd_surface_args)
-/* The CPU reads coefficients themselves: they lie in its caches, and gathers are slow. */
 EC_KERNEL_CUDA_PROTOTYPE(fdtd_pairs)
 EC_KERNEL_CUDA_PROTOTYPE(fdtd_chip)
 EC_KERNEL_CUDA_PROTOTYPE(fdtd_chip_steps)
@@ -54,6 +54,7 @@ typedef struct holding {
     room coefficient; /* a, b; or the edges' indices and the pairs */
     bool indexed;
     void *magnetic;                /* ha, hb */
+    ec_fdtd_blocks blocks[2];      /* CPU: of E and H */
     room blob;                     /* everything else of the build */
     size_t dispersive, part, pole; /* in blob, as what follows */
     size_t wave, e_term, h_term, branch, id_e[3], id_h[3], be[3], ce[3], bh[3], ch[3];
@@ -81,6 +82,7 @@ typedef struct slot {
 
 struct ec_fdtd_stack {
     ec_backend *backend;
+    ec_fdtd_setup own; /* the call's, laid for the backend */
     const ec_fdtd_setup *setup;
     const ec_fdtd_wants *wants;
     size_t real;
@@ -273,6 +275,8 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack)
             backend->ops->release(backend, s->holding[i].magnetic);
             backend->ops->release(backend, s->holding[i].blob.memory);
             backend->ops->release(backend, s->holding[i].spot.memory);
+            for (int side = 0; side < 2; side++)
+                ec_fdtd_blocks_release(s->holding[i].blocks + side);
             ec_fdtd_build_destroy(s->setup, &s->holding[i].build);
             ec_fdtd_plane_wave_destroy(&s->holding[i].incident);
         }
@@ -491,7 +495,10 @@ int ec_fdtd_stack_create(ec_backend *backend, const ec_fdtd_setup *setup,
         if (!s)
             return ec_fail(EC_ERR_MEMORY, "no memory for a stack of domains");
         s->backend = backend;
-        s->setup = setup;
+        s->own = *setup;
+        if (!backend->is_cuda)
+            ec_fdtd_shape_along(&s->own.shape, EC_FDTD_LANES);
+        s->setup = &s->own;
         s->wants = wants;
         s->real = real_of(setup);
         s->n_entries = has_wave(wants) ? most_entries(setup) : 0;
@@ -540,21 +547,20 @@ static size_t put(parcel *p, const void *data, size_t bytes)
     return at;
 }
 
-/* Reals with zeros behind them up to a multiple of four, which CUDA reads at once. */
+/* Reals with zeros behind them up to whole lanes, which are read at once. */
 static size_t put_reals(parcel *p, const double *data, size_t n, size_t real)
 {
-    if (real == sizeof(double))
-        return put(p, data, n * sizeof(double));
-    const size_t padded = ec_round_up(n, 4);
-    float *narrow = calloc(padded, sizeof *narrow);
-    if (!narrow) {
+    const size_t padded = ec_round_up(n, EC_FDTD_LANES);
+    void *reals = calloc(padded + 1, real);
+
+    if (!reals) {
         p->failed = true;
         return 0;
     }
     for (size_t i = 0; i < n; i++)
-        narrow[i] = (float)data[i];
-    const size_t at = put(p, narrow, padded * sizeof *narrow);
-    free(narrow);
+        ec_fdtd_store(reals, real == sizeof(double), (int64_t)i, data[i]);
+    const size_t at = put(p, reals, padded * real);
+    free(reals);
     return at;
 }
 
@@ -674,6 +680,10 @@ static int place(ec_fdtd_stack *s, holding *h)
         status = backend->ops->launch(backend, &ec_kernel_fdtd_loads, &args, (size_t)b->n_loads, 1);
     if (status >= 0 && is_indexed(s))
         status = index_pairs(s, h);
+    if (status >= 0 && !backend->is_cuda)
+        status = ec_fdtd_blocks_find(structure.a, structure.b, component, real, h->blocks);
+    if (status >= 0 && !backend->is_cuda && setup->magnetic)
+        status = ec_fdtd_blocks_find(structure.ha, structure.hb, component, real, h->blocks + 1);
     /* The next design's structure goes to the same place. */
     return status < 0 ? status : backend->ops->sync(backend);
 }
@@ -864,6 +874,10 @@ static int fill(ec_fdtd_stack *s, int32_t i, size_t design, int32_t driven, cons
     } else {
         d->a = coefficient;
         d->b = coefficient + 3 * component * s->real;
+    }
+    for (int side = 0; side < 2; side++) {
+        d->block[side] = h->blocks[side].index;
+        d->blocks[side] = h->blocks[side].block;
     }
     for (int c = 0; c < 3; c++) {
         d->id_e[c] = blob + h->id_e[c];

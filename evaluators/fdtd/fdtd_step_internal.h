@@ -11,6 +11,8 @@ typedef struct NAME(fields) {
     REAL *f[2][3];                 /* E, H */
     const REAL *a[2][3], *b[2][3]; /* NULL: 1, and */
     REAL h;
+    const uint16_t *block[2]; /* NULL: as they are in a and b */
+    const REAL *blocks[2];
     const REAL *id[2][3], *pb[2][3], *pc[2][3];
     REAL *psi[2][3][2]; /* [E, H][axis][along axis + 1, axis + 2] */
 } NAME(fields);
@@ -21,7 +23,9 @@ static void NAME(open)(const ec_fdtd_shape *s, const ec_fdtd_domain *d, NAME(fie
     REAL *psi = (REAL *)d->psi;
 
     p->h = (REAL)d->h;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++) {
+        p->block[side] = d->block[side];
+        p->blocks[side] = (const REAL *)d->blocks[side];
         for (int c = 0; c < 3; c++) {
             const void *a = side ? d->ha : d->a, *b = side ? d->hb : d->b;
             p->f[side][c] = (REAL *)d->field + (3 * side + c) * s->field + s->plane;
@@ -35,103 +39,212 @@ static void NAME(open)(const ec_fdtd_shape *s, const ec_fdtd_domain *d, NAME(fie
                 psi += s->memory[c];
             }
         }
+    }
 }
 
-/* Rows f = a f + b ((u1 - u0) iu - (v1 - v0) iv): the inverse spacings are one number for the row, or
- * iu or iv lies along it. `plain`: a = 1 and b = h. */
-#define EC_FDTD_ROW(row, FIRST, B, IU, IV)                                                         \
-    static void NAME(row)(REAL *restrict f, const REAL *a, const REAL *b, REAL h, const REAL *u1,  \
-                          const REAL *u0, const REAL *iu, const REAL *v1, const REAL *v0,          \
-                          const REAL *iv, int n)                                                   \
-    {                                                                                              \
-        const REAL ju = *iu, jv = *iv;                                                             \
-        (void)a, (void)b, (void)h, (void)ju, (void)jv;                                             \
-        for (int i = 0; i < n; i++)                                                                \
-            f[i] = FIRST + (B) * ((u1[i] - u0[i]) * (IU) - (v1[i] - v0[i]) * (IV));                \
-    }
-EC_FDTD_ROW(row_x, a[i] * f[i], b[i], ju, jv)
-EC_FDTD_ROW(row_y, a[i] * f[i], b[i], ju, iv[i])
-EC_FDTD_ROW(row_z, a[i] * f[i], b[i], iu[i], jv)
-EC_FDTD_ROW(plain_x, f[i], h, ju, jv)
-EC_FDTD_ROW(plain_y, f[i], h, ju, iv[i])
-EC_FDTD_ROW(plain_z, f[i], h, iu[i], jv)
-#undef EC_FDTD_ROW
+/* Rows of a plane of E or H: f = a f + b (difference along an axis - difference along another). Differences of
+ * E are to rows of H behind, those of H to rows of E ahead. */
+typedef struct NAME(line) {
+    REAL *f[3];
+    const REAL *a[3], *b[3]; /* EC_FDTD_OWN */
+    REAL h;                  /* EC_FDTD_PLAIN */
+    const uint16_t *block;   /* EC_FDTD_BLOCKS */
+    const REAL *blocks;
+    const REAL *w[3], *wy[3], *wz[3]; /* the other side: here, at the next row, at the next plane */
+    const REAL *ix;
+    REAL iy, iz;
+    /* Absorbing terms of the row as psi has them: of y z, x, of z x, y, of x y, z. */
+    REAL *px[2], *py[2], *pz[2];
+    const REAL *bx, *cx;
+    REAL by, cy, bz, cz;
+    int64_t at; /* of the row */
+} NAME(line);
 
-/* A row's absorbing term along an axis: psi = pb psi + pc ((u1 - u0) id), f = f + (sign b) psi; the row
- * lies across the axis (`step` 0: pb, pc and id are one number) or along it (1). */
-static void NAME(absorb)(REAL *restrict f, const REAL *b, REAL h, REAL sign, REAL *restrict psi,
-                         const REAL *pb, const REAL *pc, const REAL *id, int step, const REAL *u1,
-                         const REAL *u0, int n)
+typedef REAL NAME(lanes) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
+#define LANES    NAME(lanes)
+#define WIDTH    (32 / (int)sizeof(REAL))
+#define AT(p, i) (*(LANES *)((p) + (i)))
+#define OF(p, i) (*(const LANES *)((p) + (i)))
+
+/* psi = b psi + c d, f = f +- (b of the edge) psi */
+#define EC_FDTD_ABSORB(F, SIGN, PSI, PB, PC, D, B)                                                 \
+    do {                                                                                           \
+        const LANES memory = (PB)*OF(PSI, i) + (PC) * (D);                                         \
+        AT(PSI, i) = memory;                                                                       \
+        F = F + (SIGN(B)) * memory;                                                                \
+    } while (0)
+
+/* Elements [from, to) of a row, the three components together, which share what they read: 9 + 3 + 1 loads, of
+ * coefficients 6 (from the nearest cache where they are blocks), 3 stores and 24 flops (21 with h); for each
+ * of the two absorbing terms of an axis 1 load, 1 store, 5 flops. The flags are constants where it is
+ * called. */
+EC_FN void NAME(part)(const NAME(line) * q, int side, int how, bool along, bool across, bool up,
+                      int from, int to)
 {
-    if (step) {
-        for (int i = 0; i < n; i++) {
-            psi[i] = pb[i] * psi[i] + pc[i] * ((u1[i] - u0[i]) * id[i]);
-            f[i] = f[i] + (sign * (b ? b[i] : h)) * psi[i];
+    const int back = side ? 0 : -1, ahead = side ? 1 : 0;
+
+    for (int i = from; i < to; i += WIDTH) {
+        const int64_t e = q->at + i;
+        const LANES x = OF(q->w[0], e), y = OF(q->w[1], e), z = OF(q->w[2], e);
+        const LANES ix = OF(q->ix, i);
+        const LANES xy = side ? (OF(q->wy[0], e) - x) : (x - OF(q->wy[0], e));
+        const LANES zy = side ? (OF(q->wy[2], e) - z) : (z - OF(q->wy[2], e));
+        const LANES xz = side ? (OF(q->wz[0], e) - x) : (x - OF(q->wz[0], e));
+        const LANES yz = side ? (OF(q->wz[1], e) - y) : (y - OF(q->wz[1], e));
+        const LANES yx = OF(q->w[1], e + ahead) - OF(q->w[1], e + back);
+        const LANES zx = OF(q->w[2], e + ahead) - OF(q->w[2], e + back);
+        const LANES dxy = xy * q->iy, dzy = zy * q->iy, dxz = xz * q->iz, dyz = yz * q->iz;
+        const LANES dyx = yx * ix, dzx = zx * ix;
+        LANES f0 = OF(q->f[0], e), f1 = OF(q->f[1], e), f2 = OF(q->f[2], e), b0, b1, b2;
+        if (how == EC_FDTD_PLAIN)
+            b0 = b1 = b2 = (LANES){0} + q->h;
+        else if (how == EC_FDTD_OWN) {
+            b0 = OF(q->b[0], e), b1 = OF(q->b[1], e), b2 = OF(q->b[2], e);
+            f0 = OF(q->a[0], e) * f0, f1 = OF(q->a[1], e) * f1, f2 = OF(q->a[2], e) * f2;
+        } else {
+            const REAL *c = q->blocks + EC_FDTD_BLOCK * q->block[e / EC_FDTD_LANES] +
+                            (WIDTH < EC_FDTD_LANES ? i % EC_FDTD_LANES : 0);
+            f0 = OF(c, 0) * f0;
+            f1 = OF(c, EC_FDTD_LANES) * f1;
+            f2 = OF(c, 2 * EC_FDTD_LANES) * f2;
+            b0 = OF(c, 3 * EC_FDTD_LANES);
+            b1 = OF(c, 4 * EC_FDTD_LANES);
+            b2 = OF(c, 5 * EC_FDTD_LANES);
         }
-        return;
+        f0 = f0 + b0 * (dzy - dyz);
+        f1 = f1 + b1 * (dxz - dzx);
+        f2 = f2 + b2 * (dyx - dxy);
+        if (across)
+            EC_FDTD_ABSORB(f0, +, q->py[1], q->by, q->cy, dzy, b0);
+        if (up) {
+            EC_FDTD_ABSORB(f0, -, q->pz[0], q->bz, q->cz, dyz, b0);
+            EC_FDTD_ABSORB(f1, +, q->pz[1], q->bz, q->cz, dxz, b1);
+        }
+        if (along) {
+            const LANES bx = OF(q->bx, i), cx = OF(q->cx, i);
+            EC_FDTD_ABSORB(f1, -, q->px[0], bx, cx, dzx, b1);
+            EC_FDTD_ABSORB(f2, +, q->px[1], bx, cx, dyx, b2);
+        }
+        if (across)
+            EC_FDTD_ABSORB(f2, -, q->py[0], q->by, q->cy, dxy, b2);
+        AT(q->f[0], e) = f0;
+        AT(q->f[1], e) = f1;
+        AT(q->f[2], e) = f2;
     }
-    const REAL b0 = *pb, c0 = *pc, d0 = *id;
-    if (b)
-        for (int i = 0; i < n; i++) {
-            psi[i] = b0 * psi[i] + c0 * ((u1[i] - u0[i]) * d0);
-            f[i] = f[i] + (sign * b[i]) * psi[i];
-        }
-    else
-        for (int i = 0; i < n; i++) {
-            psi[i] = b0 * psi[i] + c0 * ((u1[i] - u0[i]) * d0);
-            f[i] = f[i] + (sign * h) * psi[i];
-        }
 }
+#undef EC_FDTD_ABSORB
+#undef LANES
+#undef WIDTH
+#undef AT
+#undef OF
 
-/* Row (j, k) of component c of E (side 0) or H (side 1). */
-EC_FN void NAME(row)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, int c, int j, int k)
+/* Rows [j, end) of plane k, all or none of them in the absorbing layers of y (`across`) and z (`up`). The flags
+ * are constants where it is called: addresses are made once a plane, a row moves one index. */
+EC_FN void NAME(rows_of)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, int how,
+                         bool across, bool up, int k, int j, int end)
 {
-    const int c1 = (c + 1) % 3, c2 = (c + 2) % 3, n = s->nodes[0];
-    const int64_t stride[3] = {1, s->pitch, s->plane}, at = ec_fdtd_at(s, 0, j, k);
-    const int place[3] = {0, j, k};
-    REAL *f = p->f[side][c] + at;
-    const REAL *a = p->a[side][c], *b = p->b[side][c];
-    const REAL *u = p->f[!side][c2] + at, *v = p->f[!side][c1] + at;
-    /* E reads the neighbour behind, H the one ahead. */
-    const REAL *u1 = side ? u + stride[c1] : u, *u0 = side ? u : u - stride[c1];
-    const REAL *v1 = side ? v + stride[c2] : v, *v0 = side ? v : v - stride[c2];
-    const REAL *iu = p->id[side][c1] + place[c1], *iv = p->id[side][c2] + place[c2];
+    const int64_t y = side ? s->pitch : -s->pitch, z = side ? s->plane : -s->plane;
+    /* What is behind the last node stays 0 by itself. */
+    const int n = (s->nodes[0] + EC_FDTD_LANES - 1) / EC_FDTD_LANES * EC_FDTD_LANES;
+    const int low = s->along[0] < n ? s->along[0] : n, high = s->along[1] < n ? s->along[1] : n;
+    const REAL *iy = p->id[side][1], *by = p->pb[side][1], *cy = p->pc[side][1];
+    NAME(line) q;
 
-    a = a ? a + at : NULL;
-    b = b ? b + at : NULL;
-    if (b)
-        (c == 0   ? NAME(row_x)
-         : c == 1 ? NAME(row_y)
-                  : NAME(row_z))(f, a, b, 0, u1, u0, iu, v1, v0, iv, n);
-    else
-        (c == 0   ? NAME(plain_x)
-         : c == 1 ? NAME(plain_y)
-                  : NAME(plain_z))(f, NULL, NULL, p->h, u1, u0, iu, v1, v0, iv, n);
+    for (int c = 0; c < 3; c++) {
+        q.f[c] = p->f[side][c];
+        q.a[c] = p->a[side][c];
+        q.b[c] = p->b[side][c];
+        q.w[c] = p->f[!side][c];
+        q.wy[c] = q.w[c] + y;
+        q.wz[c] = q.w[c] + z;
+    }
+    q.h = p->h;
+    q.block = p->block[side];
+    q.blocks = p->blocks[side];
+    q.ix = p->id[side][0];
+    q.iz = p->id[side][2][k];
+    q.bx = p->pb[side][0];
+    q.cx = p->pc[side][0];
+    q.bz = p->pb[side][2][k];
+    q.cz = p->pc[side][2][k];
     for (int t = 0; t < 2; t++) {
-        const int axis = t ? c2 : c1;
-        const REAL sign = t ? -1 : 1, *w1 = t ? v1 : u1, *w0 = t ? v0 : u0;
-        REAL *psi = p->psi[side][axis][t ? 0 : 1]; /* c is axis + 2 for c1, axis + 1 for c2 */
-        const REAL *pb = p->pb[side][axis], *pc = p->pc[side][axis], *id = p->id[side][axis];
-        if (s->slab[axis] == 0)
-            continue;
-        if (axis == 0) {
-            const int low = s->along[0] < n ? s->along[0] : n;
-            const int high = s->along[1] < n ? s->along[1] : n;
-            psi += ((int64_t)k * s->rows + j) * s->slab[0];
-            NAME(absorb)(f, b, p->h, sign, psi, pb, pc, id, 1, w1, w0, low);
-            NAME(absorb)
-            (f + high, b ? b + high : NULL, p->h, sign, psi + low, pb + high, pc + high, id + high,
-             1, w1 + high, w0 + high, n - high);
-            continue;
-        }
-        const int slab = ec_fdtd_slab(s, axis, place[axis]);
-        if (slab < 0)
-            continue;
-        psi += axis == 1 ? ((int64_t)k * s->slab[1] + slab) * s->pitch
-                         : ((int64_t)slab * s->rows + j) * s->pitch;
-        NAME(absorb)
-        (f, b, p->h, sign, psi, pb + place[axis], pc + place[axis], id + place[axis], 0, w1, w0, n);
+        q.px[t] = p->psi[side][0][t] + ((int64_t)k * s->rows + j) * s->slab[0];
+        q.py[t] = p->psi[side][1][t];
+        q.pz[t] = p->psi[side][2][t];
+        if (across)
+            q.py[t] += ((int64_t)k * s->slab[1] + ec_fdtd_slab(s, 1, j)) * s->pitch;
+        if (up)
+            q.pz[t] += ((int64_t)ec_fdtd_slab(s, 2, k) * s->rows + j) * s->pitch;
     }
+    for (q.at = ec_fdtd_at(s, 0, j, k); j < end; j++, q.at += s->pitch) {
+        q.iy = iy[j];
+        q.by = by[j];
+        q.cy = cy[j];
+        if (low > 0)
+            NAME(part)(&q, side, how, true, across, up, 0, low);
+        NAME(part)(&q, side, how, false, across, up, low, high);
+        if (high < n) {
+            for (int t = 0; t < 2; t++)
+                q.px[t] += low - high;
+            NAME(part)(&q, side, how, true, across, up, high, n);
+            for (int t = 0; t < 2; t++)
+                q.px[t] += high - low;
+        }
+        for (int t = 0; t < 2; t++) {
+            q.px[t] += s->slab[0];
+            q.py[t] += s->pitch;
+            q.pz[t] += s->pitch;
+        }
+    }
+}
+
+/* A function for each kind of rows, by side, how, across, up. */
+typedef void NAME(rows)(const ec_fdtd_shape *s, const NAME(fields) * p, int k, int j, int end);
+#define EC_FDTD_ROWS(SIDE, HOW, ACROSS, UP)                                                        \
+    static __attribute__((noinline)) void NAME(rows_##SIDE##HOW##ACROSS##UP)(                      \
+        const ec_fdtd_shape *s, const NAME(fields) * p, int k, int j, int end)                     \
+    {                                                                                              \
+        NAME(rows_of)(s, p, SIDE, HOW, ACROSS, UP, k, j, end);                                     \
+    }
+#define EC_FDTD_KINDS(SIDE, HOW)                                                                   \
+    EC_FDTD_ROWS(SIDE, HOW, 0, 0)                                                                  \
+    EC_FDTD_ROWS(SIDE, HOW, 0, 1)                                                                  \
+    EC_FDTD_ROWS(SIDE, HOW, 1, 0)                                                                  \
+    EC_FDTD_ROWS(SIDE, HOW, 1, 1)
+#define EC_FDTD_LISTED(SIDE, HOW)                                                                  \
+    {                                                                                              \
+        {NAME(rows_##SIDE##HOW##00), NAME(rows_##SIDE##HOW##01)},                                  \
+            {NAME(rows_##SIDE##HOW##10), NAME(rows_##SIDE##HOW##11)},                              \
+    }
+EC_FDTD_KINDS(0, 1)
+EC_FDTD_KINDS(0, 2)
+EC_FDTD_KINDS(1, 0)
+EC_FDTD_KINDS(1, 1)
+EC_FDTD_KINDS(1, 2)
+static NAME(rows) *const
+    NAME(kinds)[2][3][2][2] = {{{{NULL}}, EC_FDTD_LISTED(0, 1), EC_FDTD_LISTED(0, 2)},
+                               {EC_FDTD_LISTED(1, 0), EC_FDTD_LISTED(1, 1), EC_FDTD_LISTED(1, 2)}};
+#undef EC_FDTD_LISTED
+#undef EC_FDTD_KINDS
+#undef EC_FDTD_ROWS
+
+/* Plane k of a side. */
+static void NAME(sweep)(const ec_fdtd_shape *s, const NAME(fields) * p, int side, int k)
+{
+    const int how = !p->b[side][0] ? EC_FDTD_PLAIN : p->block[side] ? EC_FDTD_BLOCKS : EC_FDTD_OWN;
+    NAME(rows) *const(*kind)[2] = NAME(kinds)[side][how];
+    const int n = s->nodes[1];
+    const bool up = s->slab[2] > 0 && ec_fdtd_slab(s, 2, k) >= 0;
+    const int low = s->slab[1] == 0 ? 0 : s->layers[1][0] < n ? s->layers[1][0] : n;
+    const int last = s->layers[1][1] > 0 ? s->n[1] - s->layers[1][1] : n;
+    const int high = last < low ? low : last < n ? last : n;
+
+    if (low > 0)
+        kind[1][up](s, p, k, 0, low);
+    if (low < high)
+        kind[0][up](s, p, k, low, high);
+    if (high < n)
+        kind[1][up](s, p, k, high, n);
 }
 
 /* Along periodic axes: H behind the last node of plane k from the first cell (side 1), or E of the first
@@ -165,11 +278,7 @@ static void NAME(plane)(const ec_fdtd_steps_args *args, const ec_fdtd_domain *d,
         const ec_fdtd_term *term = side ? d->h_term : d->e_term;
         const int32_t n_terms = side ? d->n_h_terms : d->n_e_terms;
         int32_t *next = side ? &at->h_term : &at->e_term;
-        for (int j = 0; j < s->nodes[1]; j++) { /* while its neighbours are in the nearest cache */
-            NAME(row)(s, p, side, 0, j, k);
-            NAME(row)(s, p, side, 1, j, k);
-            NAME(row)(s, p, side, 2, j, k);
-        }
+        NAME(sweep)(s, p, side, k);
         /* A part of the curl: branches, poles and copies want the field with it. */
         const ec_fdtd_incidence *w = &d->incidence;
         int32_t *entry = at->incidence + side;
@@ -249,41 +358,75 @@ static void NAME(domain_pipe)(const ec_fdtd_steps_args *args, const ec_fdtd_doma
     }
 }
 
-/* What the cells behind node (i, j, k) add to twice the energy: see fdtd_domain_internal.h. */
-static double NAME(cell_energy)(const ec_fdtd_shape *s, const ec_fdtd_domain *d,
-                                const NAME(fields) * p, int i, int j, int k)
+/* What the elements of component c of E in row (j, k) hold of twice the energy: see fdtd_domain_internal.h;
+ * `x`, `yz`: the inverse lengths along x, and the others' product. */
+static double NAME(energy_e)(const NAME(fields) * p, int c, double dt, int64_t at, const REAL *x,
+                             double yz, int from, int end)
 {
-    const int place[3] = {i, j, k};
-    const int64_t stride[3] = {1, s->pitch, s->plane}, at = ec_fdtd_at(s, i, j, k);
-    bool inside[3]; /* the cell behind the node along each axis is no absorbing one */
+    const REAL *e = p->f[0][c] + at, *a = p->a[0][c] + at, *b = p->b[0][c] + at;
     double sum = 0;
 
-    for (int c = 0; c < 3; c++)
+#pragma omp simd reduction(+ : sum)
+    for (int i = from; i < end; i++) {
+        const double bi = (double)b[i], ei = (double)e[i];
+        const double part = 0.5 * dt * (1 + (double)a[i]) * ei * ei;
+        sum += bi != 0 ? part / (bi * ((double)x[i] * yz)) : 0;
+    }
+    return sum;
+}
+
+/* The same of H: u, v and the neighbours ahead of them as in a step. */
+static double NAME(energy_h)(const ec_fdtd_shape *s, const NAME(fields) * p, int c, double dt,
+                             int j, int k, int64_t at, double yz, int from, int end)
+{
+    const int c1 = (c + 1) % 3, c2 = (c + 2) % 3, place[3] = {0, j, k};
+    const int64_t stride[3] = {1, s->pitch, s->plane};
+    const REAL *u = p->f[0][c2] + at, *v = p->f[0][c1] + at, *h = p->f[1][c] + at;
+    const REAL *u1 = u + stride[c1], *v1 = v + stride[c2];
+    const REAL *iu = p->id[1][c1] + place[c1], *iv = p->id[1][c2] + place[c2];
+    const REAL *a = p->a[1][c] ? p->a[1][c] + at : NULL, *b = p->b[1][c] ? p->b[1][c] + at : NULL;
+    const REAL *x = c == 0 ? p->id[0][0] : p->id[1][0];
+    const int xu = c1 == 0, xv = c2 == 0; /* along the row, or one number */
+    double sum = 0;
+
+#pragma omp simd reduction(+ : sum)
+    for (int i = from; i < end; i++) {
+        const REAL curl = (u1[i] - u[i]) * iu[xu * i] - (v1[i] - v[i]) * iv[xv * i];
+        const double ha = a ? (double)a[i] : 1, hb = b ? (double)b[i] : (double)p->h;
+        const double old = (double)h[i];
+        const double part = -0.5 * dt * (1 + ha) * old * (ha * old + hb * (double)curl);
+        sum += hb != 0 ? part / (hb * ((double)x[i] * yz)) : 0;
+    }
+    return sum;
+}
+
+/* Row (j, k) of cells that are not absorbing. At the high end of an axis there are elements across it alone;
+ * those of a periodic axis were counted at its first node. */
+static double NAME(energy_row)(const ec_fdtd_shape *s, const ec_fdtd_domain *d,
+                               const NAME(fields) * p, int j, int k)
+{
+    const int place[3] = {0, j, k}, from = s->layers[0][0], last = s->n[0] - s->layers[0][1];
+    const int64_t at = ec_fdtd_at(s, 0, j, k);
+    const REAL *const *edge = p->id[1], *const *node = p->id[0];
+    bool inside[3] = {true};
+    double sum = 0;
+
+    for (int c = 1; c < 3; c++) {
         if (s->periodic[c] && place[c] == s->n[c])
-            return 0; /* counted at the first node */
-    for (int c = 0; c < 3; c++)
+            return 0;
         inside[c] = place[c] < s->n[c] - s->layers[c][1];
+    }
     for (int c = 0; c < 3; c++) {
-        const int c1 = (c + 1) % 3, c2 = (c + 2) % 3;
-        const double e = (double)p->f[0][c][at], b = (double)p->b[0][c][at];
-        if (inside[c] && b != 0) {
-            double eps = d->dt * (1 + (double)p->a[0][c][at]) / (2 * b);
-            sum += eps * e * e /
-                   ((double)p->id[1][c][place[c]] * (double)p->id[0][c1][place[c1]] *
-                    (double)p->id[0][c2][place[c2]]);
-        }
-        if (!inside[c1] || !inside[c2])
-            continue;
-        const REAL *u = p->f[0][c2] + at, *v = p->f[0][c1] + at;
-        const REAL curl = (u[stride[c1]] - u[0]) * p->id[1][c1][place[c1]] -
-                          (v[stride[c2]] - v[0]) * p->id[1][c2][place[c2]];
-        const double ha = p->a[1][c] ? (double)p->a[1][c][at] : 1;
-        const double hb = p->b[1][c] ? (double)p->b[1][c][at] : (double)p->h;
-        const double old = (double)p->f[1][c][at];
-        if (hb != 0)
-            sum += -d->dt * (1 + ha) / (2 * hb) * old * (ha * old + hb * (double)curl) /
-                   ((double)p->id[0][c][place[c]] * (double)p->id[1][c1][place[c1]] *
-                    (double)p->id[1][c2][place[c2]]);
+        const double y = c == 1 ? (double)edge[1][j] : (double)node[1][j],
+                     z = c == 2 ? (double)edge[2][k] : (double)node[2][k];
+        const double hy = c == 1 ? (double)node[1][j] : (double)edge[1][j],
+                     hz = c == 2 ? (double)node[2][k] : (double)edge[2][k];
+        const int across = last + (s->periodic[0] && last == s->n[0] ? 0 : 1);
+        if (inside[c])
+            sum += NAME(energy_e)(p, c, d->dt, at, c == 0 ? edge[0] : node[0], y * z, from,
+                                  c == 0 ? last : across);
+        if ((c == 1 || inside[1]) && (c == 2 || inside[2]))
+            sum += NAME(energy_h)(s, p, c, d->dt, j, k, at, hy * hz, from, c == 0 ? across : last);
     }
     return sum;
 }
@@ -295,12 +438,8 @@ static double NAME(energy)(const ec_fdtd_shape *s, const ec_fdtd_domain *d)
 
     NAME(open)(s, d, &p);
     for (int k = s->layers[2][0]; k <= s->n[2] - s->layers[2][1]; k++)
-        for (int j = s->layers[1][0]; j <= s->n[1] - s->layers[1][1]; j++) {
-            double row = 0;
-            for (int i = s->layers[0][0]; i <= s->n[0] - s->layers[0][1]; i++)
-                row += NAME(cell_energy)(s, d, &p, i, j, k);
-            sum += row;
-        }
+        for (int j = s->layers[1][0]; j <= s->n[1] - s->layers[1][1]; j++)
+            sum += NAME(energy_row)(s, d, &p, j, k);
     for (int32_t i = 0; i < d->n_dispersive; i++)
         sum += NAME(pole_energy)(s, d, i);
     return 0.5 * sum;
