@@ -45,6 +45,22 @@ typedef struct place {
     int slab_x, slab_z; /* in the absorbing terms, -1: in none */
 } place;
 
+/* The same in three registers, for all steps. */
+typedef struct packed {
+    int line;
+    int at;    /* 65536 k + quad */
+    int slabs; /* 65536 (slab_z + 1) + slab_x + 1 */
+} packed;
+
+/* The same number, but the compiler does not know that: what a step computes from it does not wait for the next step
+ * in a register, of which there are too few (with 350 bytes a thread in local memory instead, domains with absorbing
+ * layers took 1.6 times as long). */
+static __device__ __forceinline__ int anew(int x)
+{
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
 /* Shared memory of a block, before the inverse spacings and the fields. */
 typedef struct __align__(16) chip_room
 {
@@ -255,6 +271,12 @@ static __device__ __forceinline__ four slope(const four &u1, const four &u0, flo
     return slope(u1, u0, all4(id));
 }
 
+static __device__ __forceinline__ place unpack(const slab &b, const packed &there)
+{
+    const int at = anew(there.at), slabs = anew(there.slabs), quad = at & 65535, k = at >> 16;
+    return place{there.line, quad, k, k * b.quads + quad, (slabs & 65535) - 1, (slabs >> 16) - 1};
+}
+
 /* What a side reads, of the other one: fours at the place, at its neighbours along z, y and x, and inverse spacings. */
 typedef struct reads {
     four x, y, z;
@@ -277,6 +299,22 @@ static __device__ __forceinline__ void curl(const reads &r, int t, bool ahead, f
                 : slope(ahead ? c : c0, ahead ? c0 : c, t == 0 ? r.iz : r.iy);
 }
 
+/* psi_of() by 32 bits: what fits on a chip has fewer elements. */
+static __device__ __forceinline__ float *chip_psi(const ec_fdtd_shape &s, int side, int axis, int t,
+                                                  int i, int j, int k, int slab)
+{
+    const int x = (int)s.memory[0], y = (int)s.memory[1], z = (int)s.memory[2];
+    const int first = 2 * side * (x + y + z) + (axis == 0   ? t * x
+                                                : axis == 1 ? 2 * x + t * y
+                                                            : 2 * (x + y) + t * z);
+    const int in = axis == 0   ? (k * s.rows + j) * s.slab[0] + slab
+                   : axis == 1 ? (k * s.slab[1] + slab) * s.pitch + i
+                               : (slab * s.rows + j) * s.pitch + i;
+    float *psi = (float *)room_of()->now.psi + (first + in);
+    __builtin_assume(__isGlobal(psi));
+    return psi;
+}
+
 /* The terms of component t along both other axes. */
 static __device__ __forceinline__ void absorb(const ec_fdtd_shape &s, const slab &b, int lines,
                                               int side, int t, int l, const place &w,
@@ -295,7 +333,7 @@ static __device__ __forceinline__ void absorb(const ec_fdtd_shape &s, const slab
             continue;
         const float *pb = table_of(s, b, lines, side, ABSORB_B, axis) + in;
         const float *pc = table_of(s, b, lines, side, ABSORB_C, axis) + in;
-        absorb4(psi_of(s, room_of()->now.psi, side, axis, 2 - other, 4 * w.quad, j, w.k, slab),
+        absorb4(chip_psi(s, side, axis, 2 - other, 4 * w.quad, j, w.k, slab),
                 axis == 0 ? load4(pb) : all4(*pb), axis == 0 ? load4(pc) : all4(*pc),
                 other == 1 ? 1 : -1, cb, other == 1 ? u : v, f);
     }
@@ -306,10 +344,11 @@ static __device__ __forceinline__ void absorb(const ec_fdtd_shape &s, const slab
  * then those of this one. publish: where x and z that it becomes go, or NULL. */
 template <bool pml, bool plain>
 static __device__ __forceinline__ void
-do_line(const ec_fdtd_shape &s, const slab &b, int lines, int side, int l, const place &w,
+do_line(const ec_fdtd_shape &s, const slab &b, int lines, int side, int l, const packed &there,
         const uint32_t *index, bool carried, const float4 *beyond, float4 *publish,
         four (&beside)[2])
 {
+    const place w = unpack(b, there);
     const four zero = all4(0);
     const bool is_there = w.p < b.positions;
     const ec_fdtd_domain *d = &room_of()->now;
@@ -466,7 +505,7 @@ static __global__ void __launch_bounds__(WARP *MOST_WARPS, 1)
     const ec_fdtd_domain *d = &room->now;
     const int me = (int)blockIdx.x, team = me / chip.blocks, block = me - team * chip.blocks;
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    place where[each];
+    packed where[each];
     slab b;
 
     b.table = in_tables(s, chip.lines, 3);
@@ -482,12 +521,12 @@ static __global__ void __launch_bounds__(WARP *MOST_WARPS, 1)
 #pragma unroll
     for (int e = 0; e < each; e++) {
         const int part = warp - group * across + e * across, p = part * WARP + lane;
-        where[e].p = p;
-        where[e].quad = p % b.quads;
-        where[e].k = p / b.quads;
+        const int quad = p % b.quads, k = p / b.quads;
+        const int slab_x = s.slab[0] ? ec_fdtd_slab(&s, 0, 4 * quad) : -1;
+        const int slab_z = s.slab[2] ? ec_fdtd_slab(&s, 2, k) : -1;
         where[e].line = part < b.parts ? group * share : chip.lines;
-        where[e].slab_x = s.slab[0] ? ec_fdtd_slab(&s, 0, 4 * where[e].quad) : -1;
-        where[e].slab_z = s.slab[2] ? ec_fdtd_slab(&s, 2, where[e].k) : -1;
+        where[e].at = k << 16 | quad;
+        where[e].slabs = (slab_z + 1) << 16 | (slab_x + 1);
     }
     const bool has_last = block > 0, has_next = block + 1 < chip.blocks;
     uint32_t e_count = 0, h_count = 0; /* what the neighbours' flags come to */
@@ -503,12 +542,13 @@ static __global__ void __launch_bounds__(WARP *MOST_WARPS, 1)
         for (int e = 0; e < each; e++)
 #pragma unroll
             for (int t = 0; t < share; t++)
-                for (int c = 0; c < 3 && d->index; c++)
-                    if (where[e].line + t < b.n && where[e].p < b.positions)
+                for (int c = 0; c < 3 && d->index; c++) {
+                    const place w = unpack(b, where[e]);
+                    if (w.line + t < b.n && w.p < b.positions)
                         index[e][t][c] = *(const uint32_t *)(d->index + c * s.plane * (s.n[2] + 1) +
-                                                             ec_fdtd_at(&s, 4 * where[e].quad,
-                                                                        b.first + where[e].line + t,
-                                                                        where[e].k));
+                                                             ec_fdtd_at(&s, 4 * w.quad,
+                                                                        b.first + w.line + t, w.k));
+                }
         const int end = args.first + args.count < d->steps ? args.first + args.count : d->steps;
         const bool has_parts = room->n_sources + room->n_branches + room->n_terms > 0;
         four beside[2];
