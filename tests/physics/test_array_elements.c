@@ -141,10 +141,24 @@ typedef struct oracle {
     long double x[3], z[3]; /* own x and normal; y = z x x */
 } oracle;
 
-/* E_theta and E_phi (complex only by the array's phases) towards theta, phi. */
-static void textbook(const oracle *o, long double theta, long double phi, long double e[2])
+/* Of theta and phi. */
+typedef struct direction {
+    long double st, ct, sp, cp;
+} direction;
+
+static direction towards(long double theta, long double phi)
 {
-    long double st = sinl(theta), ct = cosl(theta), sp = sinl(phi), cp = cosl(phi);
+    direction d;
+
+    sincosl(theta, &d.st, &d.ct);
+    sincosl(phi, &d.sp, &d.cp);
+    return d;
+}
+
+/* E_theta and E_phi (complex only by the array's phases) in a direction. */
+static void textbook(const oracle *o, const direction *d, long double e[2])
+{
+    const long double st = d->st, ct = d->ct, sp = d->sp, cp = d->cp;
     long double r[3] = {st * cp, st * sp, ct};
     long double th[3] = {ct * cp, ct * sp, -st}, ph[3] = {-sp, cp, 0}, field[3] = {0, 0, 0};
 
@@ -168,12 +182,13 @@ static void textbook(const oracle *o, long double theta, long double phi, long d
             own[1] += y[i] * r[i];
             own[2] += z[i] * r[i];
         }
-        long double t = acosl(fmaxl(-1, fminl(1, own[2]))), p = atan2l(own[1], own[0]);
-        long double size = own[2] > 1e-12L ? powl(own[2], o->q) : 0;
-        long double et = size * cosl(p), ep = -size * sinl(p);
+        long double s = hypotl(own[0], own[1]), c = own[2]; /* of theta' */
+        long double sin_p = s > 0 ? own[1] / s : 0, cos_p = s > 0 ? own[0] / s : 1;
+        long double size = c > 1e-12L ? powl(c, o->q) : 0;
+        long double et = size * cos_p, ep = -size * sin_p;
         for (int i = 0; i < 3; i++)
-            field[i] = et * (cosl(t) * cosl(p) * x[i] + cosl(t) * sinl(p) * y[i] - sinl(t) * z[i]) +
-                       ep * (-sinl(p) * x[i] + cosl(p) * y[i]);
+            field[i] = et * (c * cos_p * x[i] + c * sin_p * y[i] - s * z[i]) +
+                       ep * (-sin_p * x[i] + cos_p * y[i]);
     }
     e[0] = e[1] = 0;
     for (int i = 0; i < 3; i++) {
@@ -186,17 +201,19 @@ static void textbook(const oracle *o, long double theta, long double phi, long d
 static void plain_sum(const bench *b, const oracle *element, int n_oracles, double theta,
                       double phi, long double F[3])
 {
-    long double st = sinl(theta), c = cosl((long double)phi - b->config.copolar),
-                s = sinl((long double)phi - b->config.copolar);
-    long double u = st * cosl(phi), v = st * sinl(phi), w = cosl(theta), sum[2][2] = {{0}};
+    const direction d = towards(theta, phi);
+    long double s, c, u = d.st * d.cp, v = d.st * d.sp, w = d.ct, sum[2][2] = {{0}};
+    sincosl((long double)phi - b->config.copolar, &s, &c);
 
     for (int32_t m = 0; m < b->n; m++) {
         long double turn = b->x[m] * u + b->y[m] * v + b->z[m] * (w - 1), e[2]; /* steered to z */
         long double angle = 2 * PI_L * (turn - rintl(turn)) + b->phase[m];
-        textbook(&element[n_oracles > 1 ? m : 0], theta, phi, e);
+        long double re, im;
+        sincosl(angle, &im, &re);
+        textbook(&element[n_oracles > 1 ? m : 0], &d, e);
         for (int k = 0; k < 2; k++) {
-            sum[k][0] += b->amplitude[m] * e[k] * cosl(angle);
-            sum[k][1] += b->amplitude[m] * e[k] * sinl(angle);
+            sum[k][0] += b->amplitude[m] * e[k] * re;
+            sum[k][1] += b->amplitude[m] * e[k] * im;
         }
     }
     long double part[5][2]; /* of theta and phi */
@@ -672,8 +689,9 @@ static void make_table(int step, double size, ec_element_pattern *table)
         phi[k] = 2 * EC_PI * k / (np - 1);
     for (int32_t i = 0; i < nt; i++)
         for (int32_t k = 0; k < np; k++) {
+            const direction d = towards(theta[i], phi[k]);
             long double of[2];
-            textbook(&o, theta[i], phi[k], of);
+            textbook(&o, &d, of);
             e[i * np + k].re = size * (double)of[0];
             e[(nt + i) * np + k].re = size * (double)of[1];
         }

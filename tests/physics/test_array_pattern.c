@@ -884,8 +884,10 @@ static void plain_sum(const bench *b, const double *x, const double *y, const do
             (z ? (long double)z[i] * ((long double)w - sqrtl(1 - (long double)steer_u * steer_u))
                : 0);
         long double angle = two_pi * (turn - rintl(turn)) + phase[i];
-        sr += amplitude[i] * cosl(angle);
-        si += amplitude[i] * sinl(angle);
+        long double sine, cosine;
+        sincosl(angle, &sine, &cosine);
+        sr += amplitude[i] * cosine;
+        si += amplitude[i] * sine;
     }
     *re = (double)sr;
     *im = (double)si;
