@@ -31,7 +31,8 @@ static int write_model(const ec_fdtd_network *design, const char *folder, const 
     if (status < 0)
         return status;
     snprintf(path, sizeof path, "%s/sparameters%s.csv", folder, suffix);
-    return ec_fdtd_network_write(design, path);
+    status = ec_fdtd_network_write(design, path);
+    return status < 0 ? status : ec_fdtd_network_plot(design, path, log);
 }
 
 int ec_cli_models_write(ec_job *job, const ec_result *result, ec_backend *backend,

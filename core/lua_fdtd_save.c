@@ -22,12 +22,13 @@ const ec_noun ec_noun_fdtd_save = {
     "model:save",
     "best:save(\"filter.s2p\", model, { reference = 50 }), model:save(\"filter.csv\")",
     "The S-parameters of a model at the best design, into the folder of --out: .sNp of N ports "
-    "(Touchstone, version 2 where their resistances differ) or .csv; or its grid, .vtm for "
+    "(Touchstone, version 2 where their resistances differ) or .csv with a plot in dB, "
+    "NAME_db.png; or its grid, .vtm for "
     "ParaView: cells "
     "with their materials, conductors, ports, or .png: three cuts. model:save(file) writes those "
     "of "
     "a model without design variables. With --out DIR the models of a job's goals are written by "
-    "themselves: sparameters.sNp and sparameters.csv.",
+    "themselves: sparameters.sNp, sparameters.csv and sparameters_db.png.",
     EC_KEYS(save_table)};
 
 /* `eciton check` ends with what the run of all ports would take. */
@@ -87,6 +88,8 @@ static int save(lua_State *L, const char *call, int file, int keys, ec_call *mod
         status = ec_fdtd_network_renormalize(design, k.reference);
     if (status == EC_OK && !view)
         status = ec_fdtd_network_write(design, path);
+    if (status == EC_OK && !view && strcmp(ending, ".csv") == 0)
+        status = ec_fdtd_network_plot(design, path, host->settings.log);
     ec_fdtd_network_destroy(&design);
     ec_lua_core_leave(L, caller);
     ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);

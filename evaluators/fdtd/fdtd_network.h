@@ -51,6 +51,9 @@ EC_API void ec_fdtd_network_say(const ec_fdtd_network *design, const char *name,
 /* By the ending of the name: .sNp (Touchstone), or .csv, a row a frequency: frequency_hz, and for each
  * pair of ports s_I_J_re, s_I_J_im, s_I_J_db, s_I_J_phase_deg, column J first. */
 EC_API int ec_fdtd_network_write(const ec_fdtd_network *design, const char *path);
+/* Of NAME.csv that was written: NAME_db.gp and, by gnuplot, NAME_db.png beside it, all S_ij with i >= j in dB over
+ * frequency; the log says why there is no picture. Nothing for a single frequency. */
+EC_API int ec_fdtd_network_plot(const ec_fdtd_network *design, const char *path, ec_log *log);
 
 EC_C_END
 

@@ -3,6 +3,8 @@
 -- flags: --out OUT
 -- file: sparameters.s2p
 -- file: sparameters.csv
+-- file: sparameters_db.gp
+-- file: line_db.gp
 -- file: line.s2p
 -- file: line.csv
 -- file: match.s2p
