@@ -1,6 +1,7 @@
 /* fdtd.c: records calls, plans and runs them. */
 #include "fdtd.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct setup {
     ec_graph *graph; /* while the call is made */
     int32_t n_in;
     ec_expr *in;
+    atomic_flag told; /* hints */
 } setup;
 
 static void setup_destroy(void *config)
@@ -173,12 +175,16 @@ static int check_designs(const setup *s)
             snprintf(text, sizeof text, "%s", ec_error_text());
         }
     }
-    return status < 0 ? ec_fail(status, "%s", text) : EC_OK;
+    char hint[400];
+    const bool apart = ec_fdtd_line_apart(s->lines, hint, sizeof hint);
+    return status < 0 ? ec_fail(status, apart ? "%s (%s)" : "%s", text, hint) : EC_OK;
 }
 
 int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call)
 {
     setup *s = calloc(1, sizeof *s);
+    if (s)
+        atomic_flag_clear(&s->told);
     int status = s ? check(config) : ec_fail(EC_ERR_MEMORY, "no memory for a model");
 
     if (status >= 0)
@@ -499,8 +505,8 @@ static void destroy(ec_evaluator **handle)
     *handle = NULL;
 }
 
-/* Says what a run cannot give, once a plan. */
-static void warn(const setup *s, ec_log *log)
+/* Says what a run cannot give, once a plan, and what it will have roughly, once a model. */
+static void warn(setup *s, ec_log *log)
 {
     const ec_fdtd_config *c = &s->model->config;
     int32_t first = -1, last = -1;
@@ -519,6 +525,10 @@ static void warn(const setup *s, ec_log *log)
             first = -1;
         }
     }
+    char hint[400];
+    const bool told = atomic_flag_test_and_set(&s->told);
+    for (int i = 0; !told && ec_fdtd_line_hint(s->lines, i, hint, sizeof hint); i++)
+        ec_log_write(log, EC_LOG_WARNING, "fdtd: %s", hint);
 }
 
 static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **made)
@@ -545,7 +555,7 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
             samples = info->in[i].samples > samples ? info->in[i].samples : samples;
     }
     if (status >= 0)
-        warn(s, ev->log);
+        warn(call->config, ev->log);
     const size_t domains = info->max_candidates * samples * (size_t)ev->wants.n_driven;
     if (status >= 0 && domains > 0)
         status = ec_fdtd_stack_create(backend, &s->fdtd, &ev->wants, domains, info->memory_budget,
@@ -628,7 +638,8 @@ static void describe(const ec_evaluator *handle, char *text, size_t size)
 
 /* ---- runs --------------------------------------------------------------------------------------- */
 
-#define SHORT_STEP 3 /* times that the steps of a run may differ before it is told */
+#define SHORT_STEP 3    /* times that the steps of a run may differ before it is told */
+#define ROUNDING   1e-6 /* of the smallest cell: edges that moved less did not */
 
 /* A run's place for results, host memory: row of a design d = sample * n + candidate. */
 typedef struct take {
@@ -893,7 +904,7 @@ static void tell(const take *t)
                      "fdtd: time steps of designs are %.3g to %.3g ps: edges that come close make "
                      "small cells (`smallest` limits them)",
                      1e12 * t->step[0], 1e12 * t->step[1]);
-    if (t->moved > 0)
+    if (t->moved > ROUNDING * ec_fdtd_line_finest(t->ev->setup->lines))
         ec_log_write(log, EC_LOG_INFO,
                      "fdtd: edges were moved to their lines by up to %s, of %s the farthest",
                      ec_fdtd_length_of(t->moved).text, t->owner);
@@ -902,17 +913,25 @@ static void tell(const take *t)
 /* What is passive gives no more than it gets: said once a plan. */
 static void warn_excess(evaluator *ev, const take *t)
 {
-    static const double most = 1.02;
+    static const double most = 1.02, much = 1.05;
 
     if (ev->told || !(t->balance > most || t->efficiency > most))
         return;
     ev->told = true;
+    const ec_fdtd_config *c = &ev->setup->model->config;
+    bool lines = false;
+    for (int32_t p = 0; p < c->n_ports; p++)
+        lines = lines || ec_fdtd_is_line(c->ports[p].kind);
     ec_log_write(
         ev->log, EC_LOG_WARNING,
-        "fdtd: %.4g times as much %s as goes in: a higher decay_db or more max_steps let the "
-        "fields decay, a finer grid is more exact",
+        "fdtd: %.4g times as much %s as goes in: %sa higher decay_db or "
+        "more max_steps let the fields decay, a finer grid is more exact",
         t->balance > most ? t->balance : t->efficiency,
-        t->balance > most ? "comes out of the ports" : "is radiated");
+        t->balance > most ? "comes out of the ports" : "is radiated",
+        t->balance > much && lines
+            ? "a line that does not go on into an absorbing wall behind its port, or a measuring "
+              "plane (`plane`) at or behind what the line ends at, make it so; "
+            : "");
 }
 
 static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const *in,

@@ -13,13 +13,13 @@ enum {
     N_SAMPLES = 64,    /* designs of more numbers */
     MAX_SAMPLED = 256, /* numbers that the samples vary, as many as Sobol's sequence has */
     MAX_ROUNDS = 100,  /* of adding cells for the sake of the growth */
-    FEW_CELLS = 10,    /* a wavelength: below it a warning */
-    FEW_ACROSS = 8     /* a strip: below it a hint */
+    FEW_CELLS = 10     /* a wavelength: below it a warning */
 };
 
 #define MOST_EVANESCENT 10.0  /* permittivity of a plasma whose skin depth is resolved */
 #define MOST_CELLS      1e11  /* of a domain */
 #define MANY_WAVES      100.0 /* of an object: a hint where that is too large */
+#define MUCH_AIR        10.0  /* the same, of air about objects that are smaller */
 #define FEW_WAVES       1e-6  /* the same: no grid is made for less */
 #define SIZE_TOLERANCE  1.02  /* cells above the size wanted get company only beyond this */
 #define MARK_TOLERANCE  1e-3  /* of the finest cell wanted */
@@ -387,8 +387,14 @@ void ec_fdtd_line_scale(const ec_fdtd_line_plan *plan, char *text, size_t size)
 {
     const double extent = extent_of(plan), waves = extent / plan->wavelength;
 
+    const double air = isnan(plan->model->config.grid.air) ? 0 : plan->air;
     text[0] = 0;
-    if (waves > MANY_WAVES)
+    if (air > MUCH_AIR * plan->wavelength && air > extent)
+        snprintf(text, size,
+                 "%s of air are %.3g wavelengths at %.6g GHz: lengths are in m, did you mean "
+                 "%.6g*ec.mm?",
+                 ec_fdtd_length_of(air).text, air / plan->wavelength, 1e-9 * plan->top, air);
+    else if (waves > MANY_WAVES)
         snprintf(text, size,
                  "%s are %.3g wavelengths at %.6g GHz: lengths are in m, did you mean "
                  "%.6g*ec.mm?",
@@ -691,32 +697,6 @@ static void note_resolution(double *cells, double wavelength, double cell)
         *cells = n;
 }
 
-/* The conducting plate that has the fewest cells across its shorter side, less than FEW_ACROSS. */
-static void find_narrow(ec_fdtd_line_plan *plan, double *const x[3])
-{
-    const ec_fdtd_config *config = &plan->model->config;
-
-    plan->narrow_cells = FEW_ACROSS;
-    for (int32_t k = 0; k < config->n_objects; k++) {
-        const ec_fdtd_object *o = config->objects + k;
-        if (o->kind != EC_FDTD_PLATE || o->material != EC_FDTD_PEC)
-            continue;
-        double lo[3], hi[3];
-        for (int a = 0; a < 3; a++)
-            ec_fdtd_object_extent(o, a, plan->designs, lo + a, hi + a);
-        const int u = (o->axis + 1) % 3, v = (o->axis + 2) % 3;
-        const int a = hi[u] - lo[u] < hi[v] - lo[v] ? u : v;
-        const ec_fdtd_grading lines = {.n = ec_fdtd_line_cells(plan, a), .at = x[a]};
-        const int cells =
-            ec_fdtd_interval_from(&lines, hi[a]) - ec_fdtd_interval_from(&lines, lo[a]);
-        if (cells < 1 || cells >= plan->narrow_cells)
-            continue;
-        plan->narrow = k;
-        plan->narrow_axis = a;
-        plan->narrow_cells = cells;
-    }
-}
-
 /* Time steps of all designs that can be laid, and the smallest cells where they are least. */
 static void plan_steps(ec_fdtd_line_plan *plan, double *const x[3])
 {
@@ -764,8 +744,8 @@ static int plan_resolution(ec_fdtd_line_plan *plan, double *const x[3])
                                 plan->material_wavelength[material], x[a][i + 1] - x[a][i]);
         }
     }
-    if (status == EC_OK && !config->grid.edge_correction)
-        find_narrow(plan, x);
+    if (status == EC_OK)
+        ec_fdtd_line_find_hints(plan, x);
     for (int32_t m = 0; m <= config->n_materials; m++)
         if (plan->cells_a_wave[m] > 0)
             plan->resolution = fmin(plan->resolution, plan->cells_a_wave[m]);
@@ -845,7 +825,7 @@ int ec_fdtd_line_plan_create(const ec_fdtd_model *model, ec_log *log, ec_fdtd_li
     *plan = NULL;
     if (p) {
         p->model = model;
-        p->narrow = -1;
+        p->narrow = p->uncorrected = p->apart[0] = -1;
         p->material_wavelength = (double *)calloc(materials, sizeof(double));
         p->cells_a_wave = (double *)calloc(materials, sizeof(double));
     }
@@ -918,6 +898,11 @@ double ec_fdtd_line_resolution(const ec_fdtd_line_plan *plan)
     return plan->resolution;
 }
 
+double ec_fdtd_line_finest(const ec_fdtd_line_plan *plan)
+{
+    return fmin(plan->finest[0], fmin(plan->finest[1], plan->finest[2]));
+}
+
 /* ---- description ---- */
 
 static void append(char *text, size_t size, const char *format, ...)
@@ -968,21 +953,14 @@ static void describe_sizes(const ec_fdtd_line_plan *plan, char *text, size_t siz
                plan->cells_a_wave[0]);
 }
 
-/* Figures of a line of 50 ohm on eps_r 2.2. */
-static void describe_narrow(const ec_fdtd_line_plan *plan, char *text, size_t size)
+static void describe_hints(const ec_fdtd_line_plan *plan, char *text, size_t size)
 {
-    const int cells = plan->narrow_cells;
-    const char *low = cells > 4 ? "5 to 8 %" : cells > 2 ? "10 %" : "17 % and more";
-    char owner[96];
+    char hint[400];
 
-    if (plan->narrow < 0)
-        return;
-    ec_fdtd_owner_text(&plan->model->config, plan->narrow, owner);
-    append(
-        text, size,
-        "%s has %d cell%s along %c: as a line its impedance would be some %s low; edge_correction "
-        "or at least %d cells across make it better\n",
-        owner, cells, cells == 1 ? "" : "s", "xyz"[plan->narrow_axis], low, FEW_ACROSS);
+    for (int i = 0; ec_fdtd_line_hint(plan, i, hint, sizeof hint); i++)
+        append(text, size, "%s\n", hint);
+    if (ec_fdtd_line_uncorrected(plan, hint, sizeof hint))
+        append(text, size, "%s\n", hint);
 }
 
 static void describe_air(const ec_fdtd_line_plan *plan, char *text, size_t size)
@@ -1062,7 +1040,7 @@ void ec_fdtd_line_plan_describe(const ec_fdtd_line_plan *plan, char *text, size_
         return;
     text[0] = 0;
     describe_sizes(plan, text, size);
-    describe_narrow(plan, text, size);
+    describe_hints(plan, text, size);
     describe_air(plan, text, size);
     for (int a = 0; a < 3; a++)
         describe_axis(plan, a, text, size);

@@ -55,8 +55,13 @@ struct ec_fdtd_line_plan {
     double *designs;             /* [n_designs][n_numbers], the middle of all ranges first */
     double resolution;           /* the smallest of: */
     double *cells_a_wave; /* [1 + n_materials] in free space, in each material; 0: not used */
-    int32_t narrow;       /* the conducting plate with the fewest cells across, -1: none has few */
+    int32_t narrow; /* the strip of metal with the fewest cells across of those whose edges are not
+                       corrected, -1: none has few */
     int narrow_axis, narrow_cells;
+    int32_t uncorrected; /* the first strip that edge_correction leaves as it is, -1: none */
+    int32_t apart[2];    /* conductors with the narrowest gap far below a cell, -1: none has one */
+    int apart_axis;
+    double apart_by; /* m */
 };
 
 /* What laying one axis needs. */
@@ -101,6 +106,11 @@ double ec_fdtd_line_object_size(const ec_fdtd_line_plan *plan, const ec_fdtd_obj
                                 double lo, double hi);
 /* The first interval whose middle is above x; n if there is none. */
 int32_t ec_fdtd_interval_from(const ec_fdtd_grading *g, double x);
+
+/* ---- hints ---- */
+
+/* Finds what lines x of the first design have few cells for, and conductors that almost touch there. */
+void ec_fdtd_line_find_hints(ec_fdtd_line_plan *plan, double *const x[3]);
 
 /* ---- a candidate ---- */
 

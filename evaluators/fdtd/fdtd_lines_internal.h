@@ -64,6 +64,15 @@ double ec_fdtd_line_reach(const ec_fdtd_line_plan *plan, int axis);
 double ec_fdtd_line_resolution(const ec_fdtd_line_plan *plan);
 /* What may have been forgotten where a structure is very large or small for its frequencies; else "". */
 void ec_fdtd_line_scale(const ec_fdtd_line_plan *plan, char *text, size_t size);
+/* Hint i from 0 of what makes results of the model inexact or slow: a strip with few cells across,
+ * conductors that almost touch. false: there is no hint i. */
+bool ec_fdtd_line_hint(const ec_fdtd_line_plan *plan, int i, char *text, size_t size);
+/* That of conductors that almost touch; false: there are none. */
+bool ec_fdtd_line_apart(const ec_fdtd_line_plan *plan, char *text, size_t size);
+/* The first strip that edge_correction leaves as it is; false: there is none. */
+bool ec_fdtd_line_uncorrected(const ec_fdtd_line_plan *plan, char *text, size_t size);
+/* The smallest cell of the design with the least time step, m. */
+double ec_fdtd_line_finest(const ec_fdtd_line_plan *plan);
 /* Every decision, a line each: sizes wanted and why, cells of each axis, layers, domain, growth. */
 void ec_fdtd_line_plan_describe(const ec_fdtd_line_plan *plan, char *text, size_t size);
 

@@ -4,7 +4,9 @@
  * permittivity and conductivity are the means over the dual face, sampled in its four quarters (E
  * is tangential to what the cells' faces separate; K.-P. Hwang and A. C. Cangellaris, IEEE Microw.
  * Wireless Compon. Lett. 11, 2001). A face's permeability is the harmonic mean along its normal, where B
- * is continuous. Of objects that overlap the last one of the list counts.
+ * is continuous. Of objects that overlap the last one of the list counts, of plates in one plane too: what
+ * an air plate covers of an earlier plate is not there (a slot), and the edge between a plate and what
+ * is cut from it is the plate's. What has a volume is not cut by what has none.
  *
  * Conformal conductors (S. Dey and R. Mittra, IEEE Microw. Guided Wave Lett. 7, 1997): an edge that is
  * partly in a conductor has the rest as its length, a face the rest as its area, in the flux law's
@@ -41,6 +43,10 @@ enum {
     EC_FDTD_SOLID_SPHERE,
     EC_FDTD_SOLID_POLYGON
 };
+
+/* S: sheets that conduct no worse have fields at their edges as metal has: their resistance is far below
+ * that of a wave, 377 ohm, and below the reactance of a cell's inductance. */
+#define EC_FDTD_METAL_SHEET 1.0
 
 /* An object with a candidate's numbers. */
 typedef struct ec_fdtd_solid {
@@ -126,6 +132,52 @@ EC_FN bool ec_fdtd_contains(const ec_fdtd_solid *s, const double *point, const d
            (s->inner <= 0 || inner <= 0 || r2 >= inner * inner);
 }
 
+/* The axis across a solid without a thickness; -1: it has one, or is a wire. */
+EC_FN int ec_fdtd_flat_axis(const ec_fdtd_solid *s)
+{
+    int flat = -1;
+
+    for (int c = 0; c < 3; c++)
+        if (s->lo[c] == s->hi[c]) {
+            if (flat >= 0)
+                return -1;
+            flat = c;
+        }
+    return flat;
+}
+
+/* Whether later plates of another material leave nothing of plate i at a point of it: neither at the point
+ * nor, where that is on an edge of one, next to it. */
+EC_FN bool ec_fdtd_is_cut(const ec_fdtd_structure *s, int i, const double *p, double tolerance)
+{
+    const int axis = ec_fdtd_flat_axis(s->solid + i);
+    const int u = (axis + 1) % 3, v = (axis + 2) % 3;
+    bool near = false;
+
+    for (int k = i + 1; k < s->n_solids && axis >= 0 && !near; k++)
+        near = s->solid[k].material == -1 && ec_fdtd_flat_axis(s->solid + k) == axis &&
+               ec_fdtd_contains(s->solid + k, s->point, p, tolerance);
+    if (!near)
+        return false;
+    for (int corner = 0; corner < 4; corner++) {
+        double q[3] = {p[0], p[1], p[2]};
+        q[u] += (corner & 1 ? 4 : -4) * tolerance;
+        q[v] += (corner & 2 ? 4 : -4) * tolerance;
+        for (int t = 1; t < 3; t++) { /* what ends with the domain goes on beyond it */
+            const int c = (axis + t) % 3;
+            const double low = s->end[c][0] + 4 * tolerance, high = s->end[c][1] - 4 * tolerance;
+            q[c] = q[c] < low ? low : q[c] > high ? high : q[c];
+        }
+        bool there = ec_fdtd_contains(s->solid + i, s->point, q, tolerance);
+        for (int k = i + 1; k < s->n_solids && there; k++)
+            there = s->solid[k].material != -1 || ec_fdtd_flat_axis(s->solid + k) != axis ||
+                    !ec_fdtd_contains(s->solid + k, s->point, q, tolerance);
+        if (there)
+            return false;
+    }
+    return true;
+}
+
 /* The last solid that has the point, -1 for none. Conductors have their surface, other solids have not. */
 EC_FN int ec_fdtd_top(const ec_fdtd_structure *s, const double *p, double tolerance)
 {
@@ -133,7 +185,8 @@ EC_FN int ec_fdtd_top(const ec_fdtd_structure *s, const double *p, double tolera
         const ec_fdtd_solid *solid = s->solid + i;
         if (solid->sheet > 0)
             continue;
-        if (ec_fdtd_contains(solid, s->point, p, solid->material == -2 ? tolerance : -tolerance))
+        if (ec_fdtd_contains(solid, s->point, p, solid->material == -2 ? tolerance : -tolerance) &&
+            !(solid->material == -2 && ec_fdtd_is_cut(s, i, p, tolerance)))
             return i;
     }
     return -1;
@@ -175,13 +228,13 @@ EC_FN bool ec_fdtd_is_conductor(const ec_fdtd_structure *s, const double *p, dou
     return top >= 0 && s->solid[top].material == -2;
 }
 
-/* Whether any conductor's extent meets the box from p by d (>= 0). */
+/* Whether any conductor's extent meets the box from p by d (>= 0), sheets that are almost metal too. */
 EC_FN bool ec_fdtd_may_conduct(const ec_fdtd_structure *s, const double *p, const double *d,
                                double tolerance)
 {
     for (int i = 0; i < s->n_solids; i++) {
         const ec_fdtd_solid *o = s->solid + i;
-        bool apart = o->material != -2;
+        bool apart = o->material != -2 && !(o->sheet >= EC_FDTD_METAL_SHEET);
         for (int c = 0; c < 3; c++)
             apart = apart || ec_fdtd_clamped(s, c, p[c] + d[c]) < o->lo[c] - tolerance ||
                     ec_fdtd_clamped(s, c, p[c]) > o->hi[c] + tolerance;
@@ -331,6 +384,24 @@ EC_FN double ec_fdtd_open_edge(const ec_fdtd_raster_args *a, const ec_fdtd_struc
 
 /* ---- edges of plates ---------------------------------------------------------------------------- */
 
+/* Whether an edge along t is in a thin sheet that is almost metal. */
+EC_FN bool ec_fdtd_is_in_sheet(const ec_fdtd_structure *s, int t, const int *place,
+                               double tolerance)
+{
+    double p[3];
+
+    for (int c = 0; c < 3; c++)
+        p[c] = ec_fdtd_clamped(s, c,
+                               c == t ? 0.5 * (s->line[c][place[c]] + s->line[c][place[c] + 1])
+                                      : s->line[c][place[c]]);
+    for (int i = 0; i < s->n_solids; i++)
+        if (s->solid[i].sheet >= EC_FDTD_METAL_SHEET && s->solid[i].axis != t &&
+            ec_fdtd_contains(s->solid + i, s->point, p, tolerance) &&
+            !ec_fdtd_is_cut(s, i, p, tolerance))
+            return true;
+    return false;
+}
+
 /* Whether an edge along t is in metal, an electric wall's too. */
 EC_FN bool ec_fdtd_is_metal(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int t,
                             const int *place, double tolerance)
@@ -341,7 +412,8 @@ EC_FN bool ec_fdtd_is_metal(const ec_fdtd_raster_args *a, const ec_fdtd_structur
                                          (at == a->shape.n[axis] && !a->magnetic_wall[axis][1])))
             return true;
     }
-    return ec_fdtd_open_edge(a, s, t, place, tolerance) <= 0;
+    return ec_fdtd_open_edge(a, s, t, place, tolerance) <= 0 ||
+           ec_fdtd_is_in_sheet(s, t, place, tolerance);
 }
 
 /* Whether an edge along t is of a plate's edge: of its four neighbours one is in metal too, which is where
@@ -358,7 +430,7 @@ EC_FN bool ec_fdtd_is_rim(const ec_fdtd_raster_args *a, const ec_fdtd_structure 
         if (place[w] < 1 || place[w] >= a->shape.n[w])
             return false;
     }
-    if (ec_fdtd_open_edge(a, s, t, place, tolerance) > 0)
+    if (!ec_fdtd_is_metal(a, s, t, place, tolerance))
         return false;
     for (int k = 2; k < 6 && count < 2; k++) {
         int next[3] = {place[0], place[1], place[2]};
@@ -512,7 +584,7 @@ EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s
     for (int i = 0; i < s->n_solids; i++) { /* sheets that the edge lies in */
         const ec_fdtd_solid *solid = s->solid + i;
         if (solid->sheet <= 0 || solid->axis == c ||
-            !ec_fdtd_contains(solid, s->point, p, tolerance))
+            !ec_fdtd_contains(solid, s->point, p, tolerance) || ec_fdtd_is_cut(s, i, p, tolerance))
             continue;
         const int t = solid->axis == v;
         sheets += solid->sheet / (half[t][0] + half[t][1]);
