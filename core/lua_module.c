@@ -1,5 +1,6 @@
 /* Functions of the module about a run: ec.arg, ec.value, ec.range. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +168,7 @@ static int module_value(lua_State *L)
 static int module_range(lua_State *L)
 {
     static const char *const names[] = {"from", "to", "count"};
+    static const double most = 1e7; /* beyond it a count within the span is taken for a step */
     double v[3];
     for (int i = 0; i < 3; i++) {
         if (lua_type(L, i + 1) != LUA_TNUMBER || !isfinite(lua_tonumber(L, i + 1)))
@@ -174,9 +176,18 @@ static int module_range(lua_State *L)
                         names[i], luaL_typename(L, i + 1));
         v[i] = lua_tonumber(L, i + 1);
     }
-    if (!(v[2] >= 1 && v[2] <= 1 << 28 && v[2] == floor(v[2])))
-        ec_lua_fail(L, "ec.range(from, to, count): count %.14g is not a whole number above 0",
-                    v[2]);
+    const double span = fabs(v[1] - v[0]), steps = floor(span / fabs(v[2]) + 0.5);
+    const bool whole = v[2] >= 1 && v[2] <= 1 << 28 && v[2] == floor(v[2]);
+    if (!whole || (v[2] > most && v[2] <= span)) {
+        char hint[160] = "";
+        if (v[2] > 0 && steps >= 1 && steps < most)
+            snprintf(
+                hint, sizeof hint,
+                "; it is how many, not a step: a step of %.14g is ec.range(%.14g, %.14g, %.0f)",
+                v[2], v[0], v[1], steps + 1);
+        ec_lua_fail(L, "ec.range(from, to, count): count %.14g is %s%s", v[2],
+                    whole ? "too many" : "not a whole number above 0", hint);
+    }
     int64_t n = (int64_t)v[2];
     double *to = ec_lua_values_new(L, n);
     for (int64_t i = 0; i < n; i++)

@@ -201,9 +201,20 @@ static int length_of(lua_State *L, int index)
     return lua_istable(L, index) ? (int)lua_rawlen(L, index) : 1;
 }
 
+/* A third size, mostly 0, of what has two is named before its value is looked at. */
+static void check_sizes(lua_State *L, int index, ec_shape_kind kind)
+{
+    lua_pushliteral(L, "size");
+    if (lua_rawget(L, index) == LUA_TTABLE && lua_rawlen(L, -1) == 3 && count_of(0, kind) == 2)
+        ec_lua_fail(L, "%s: key 'size': wants 2 numbers, got 3: %s has two sizes",
+                    nouns[kind]->name, kind == EC_SHAPE_PLATE ? "a plate" : "it");
+    lua_pop(L, 1);
+}
+
 static void parse(lua_State *L, int index, ec_shape_kind kind, ec_lua_shape_keys *keys)
 {
     const ec_noun *noun = nouns[kind];
+    check_sizes(L, index, kind);
     *keys = (ec_lua_shape_keys){.caps = true, .sides = 72, .divisions = 1, .loss_frequency = NAN};
     keys->given = ec_lua_keys_parse(L, index, noun, keys, NULL);
     for (int i = 0; i < LISTS; i++) {

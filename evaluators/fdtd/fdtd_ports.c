@@ -26,10 +26,13 @@ typedef struct layout {
     int lo[3], hi[3]; /* a line's: nodes of its conductor across it */
 } layout;
 
-/* An edge that a port loads or drives. */
+/* An edge that a port loads or drives. Ports may not both load it, where the second load would replace
+ * the first, and may not both have it between `from` and `to`. Sources alone may meet there, as those of lines
+ * side by side do: one port is driven at a time. */
 typedef struct taken {
     int64_t edge;
     int32_t port;
+    bool loads, own;
 } taken;
 
 typedef struct work {
@@ -212,7 +215,8 @@ static int conductor_of(const work *w, const ec_fdtd_port *port, layout *l)
                 if (found && (next == 0 || next == w->setup->shape.n[across]))
                     return ec_fail(EC_ERR_RANGE,
                                    "port '%s': the conductor at `to` reaches the wall of the "
-                                   "domain: a line needs a conductor of its own",
+                                   "domain: a line needs a conductor of its own; are `from` (the "
+                                   "ground) and `to` (the strip) swapped, or is `axis` another?",
                                    name_of(port));
                 if (found)
                     *(side ? l->hi + across : l->lo + across) = next;
@@ -299,6 +303,69 @@ static int check_behind(const work *w, int32_t p, const int *from, const int *to
     return EC_OK;
 }
 
+/* Whether another port or element than p ends at a node. */
+static bool another_ends(const work *w, int32_t p, const int *node)
+{
+    for (int32_t i = 0; i < w->config->n_ports; i++) {
+        const ec_fdtd_port *port = w->config->ports + i;
+        int from[3], to[3];
+        strip s;
+        if (i == p || (port->kind != EC_FDTD_LUMPED && port->kind != EC_FDTD_ELEMENT) ||
+            ends_of(w, port, from, to) < 0)
+            continue;
+        strip_between(w, port->axis, from, to, &s);
+        bool ends = node[s.axis] == s.lo[s.axis] || node[s.axis] == s.hi[s.axis];
+        for (int c = 0; c < 3; c++)
+            ends = ends && node[c] >= s.lo[c] && node[c] <= s.hi[c];
+        if (ends)
+            return true;
+    }
+    return false;
+}
+
+/* ERR_RANGE: a line without a resistance does not go on into an absorbing wall behind its port: waves
+ * come back from its end, so nothing closes the port for the others. Where another port or element ends
+ * at its end that closes it. */
+static int check_wall_behind(const work *w, int32_t p, const int *from, const int *to)
+{
+    const ec_fdtd_port *port = w->config->ports + p;
+    const int axis = port->line_axis, across = 3 - axis - port->axis, side = port->line_sign < 0;
+    const int n = w->setup->shape.n[axis], layers = w->setup->shape.layers[axis][side];
+    const int wall = side ? n - layers : layers, step = side ? 1 : -1;
+    const bool coax = port->kind == EC_FDTD_COAX;
+    const int lo = coax || from[across] > to[across] ? to[across] : from[across];
+    const int hi = coax || from[across] < to[across] ? to[across] : from[across];
+    int place[3] = {to[0], to[1], to[2]};
+
+    if (isfinite(value_of(port->ohms, w->values)) || !another_drives(w, p))
+        return EC_OK;
+    if (layers == 0)
+        return ec_fail(EC_ERR_RANGE,
+                       "port '%s': the wall behind it, at the %s end of %c, absorbs nothing: what "
+                       "comes back along the line rings between them; make that wall pml, or give "
+                       "ohms and let the conductor at `to` end at the port",
+                       name_of(port), side ? "high" : "low", "xyz"[axis]);
+    for (int node = from[axis]; side ? node <= wall : node >= wall; node += step) {
+        bool goes_on = false;
+        place[axis] = node - !side;
+        for (place[across] = lo; place[across] <= hi; place[across]++)
+            goes_on = goes_on || conducts(w, axis, place);
+        if (goes_on)
+            continue;
+        place[axis] = node;
+        for (place[across] = lo; place[across] <= hi; place[across]++)
+            if (another_ends(w, p, place))
+                return EC_OK;
+        return ec_fail(EC_ERR_RANGE,
+                       "port '%s': its line ends behind it at %c = %.6g m, before the absorbing "
+                       "wall at %.6g m: what comes back from there rings; let the conductor at "
+                       "`to` go on to the end of the domain, or end at the port and give ohms",
+                       name_of(port), "xyz"[axis], w -> b -> line[axis][node],
+                       w -> b -> line[axis][wall]);
+    }
+    return EC_OK;
+}
+
 static int layout_of(const work *w, int32_t p, layout *l)
 {
     const ec_fdtd_port *port = w->config->ports + p;
@@ -315,7 +382,8 @@ static int layout_of(const work *w, int32_t p, layout *l)
                            "line runs",
                            name_of(port), "xyz"[axis]);
         if ((status = plane_of(w, port, from[axis], l)) < 0 ||
-            (status = check_behind(w, p, from, to)) < 0)
+            (status = check_behind(w, p, from, to)) < 0 ||
+            (status = check_wall_behind(w, p, from, to)) < 0)
             return status;
         for (int c = 0; c < 3; c++) {
             const bool coax = port->kind == EC_FDTD_COAX || c == port->axis;
@@ -344,26 +412,6 @@ static int layout_of(const work *w, int32_t p, layout *l)
 }
 
 /* ---- checks ------------------------------------------------------------------------------------- */
-
-/* Whether another port or element than p ends at a node. */
-static bool another_ends(const work *w, int32_t p, const int *node)
-{
-    for (int32_t i = 0; i < w->config->n_ports; i++) {
-        const ec_fdtd_port *port = w->config->ports + i;
-        int from[3], to[3];
-        strip s;
-        if (i == p || (port->kind != EC_FDTD_LUMPED && port->kind != EC_FDTD_ELEMENT) ||
-            ends_of(w, port, from, to) < 0)
-            continue;
-        strip_between(w, port->axis, from, to, &s);
-        bool ends = node[s.axis] == s.lo[s.axis] || node[s.axis] == s.hi[s.axis];
-        for (int c = 0; c < 3; c++)
-            ends = ends && node[c] >= s.lo[c] && node[c] <= s.hi[c];
-        if (ends)
-            return true;
-    }
-    return false;
-}
 
 /* A column of a port: its ends at conductors, none of its edges in one, none in an absorbing wall. */
 static int check_column(const work *w, int32_t p, const strip *s, const int *foot)
@@ -443,12 +491,17 @@ static int by_edge(const void *a, const void *b)
 static int check_overlaps(const work *w)
 {
     qsort(w->taken, (size_t)w->edges, sizeof *w->taken, by_edge);
-    for (int32_t i = 1; i < w->edges; i++)
-        if (w->taken[i].edge == w->taken[i - 1].edge)
-            return ec_fail(EC_ERR_RANGE,
-                           "ports '%s' and '%s' overlap: they share edges of the grid",
-                           name_of(w->config->ports + w->taken[i - 1].port),
-                           name_of(w->config->ports + w->taken[i].port));
+    for (int32_t i = 0, first = 0; i < w->edges; i++) {
+        const taken *a = w->taken + i;
+        first = a->edge == w->taken[first].edge ? first : i;
+        for (int32_t k = first; k < i; k++) {
+            const taken *b = w->taken + k;
+            if ((a->loads && b->loads) || (a->own && b->own))
+                return ec_fail(
+                    EC_ERR_RANGE, "ports '%s' and '%s' overlap: they share edges of the grid",
+                    name_of(w->config->ports + b->port), name_of(w->config->ports + a->port));
+        }
+    }
     return EC_OK;
 }
 
@@ -559,10 +612,10 @@ static void source(work *w, int32_t p, int c, const int *at, double density)
     w->sources++;
 }
 
-static void take(work *w, int32_t p, int c, const int *at)
+static void take(work *w, int32_t p, int c, const int *at, bool loads, bool own)
 {
     if (w->write)
-        w->taken[w->edges] = (taken){element_of(w, c, at), p};
+        w->taken[w->edges] = (taken){element_of(w, c, at), p, loads, own};
     w->edges++;
 }
 
@@ -613,8 +666,10 @@ static int edges(work *w, int32_t p, const layout *l, const strip *s)
                     return status;
                 if (!w->write && (status = check_medium(w, port, c, at)) < 0)
                     return status;
-                take(w, p, c, at);
-                if (port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_ELEMENT || resists)
+                const bool loads =
+                    port->kind == EC_FDTD_LUMPED || port->kind == EC_FDTD_ELEMENT || resists;
+                take(w, p, c, at, loads, true);
+                if (loads)
                     load(w, port, l->area, s, at);
                 if (port->kind != EC_FDTD_ELEMENT)
                     source(w, p, c, at, -s->direction * density);
@@ -685,7 +740,10 @@ static int mode_edges(work *w, int32_t p, const layout *l)
                                s.hi[k] > n[k] - w->setup->shape.layers[k][1];
                 if (absorbed)
                     continue;
-                take(w, p, c, at);
+                bool own = c == l->strip[0].axis;
+                for (int k = 0; k < 3; k++)
+                    own = own && s.lo[k] >= l->strip[0].lo[k] && s.hi[k] <= l->strip[0].hi[k];
+                take(w, p, c, at, isfinite(ohms), own);
                 if (isfinite(ohms)) {
                     if (w->write)
                         w->b->load[w->loads] =

@@ -119,6 +119,11 @@ local cases = {
     { ec.box, { size = { 1, 1, 1 }, eps_r = 1e300 }, "ec.box: key 'eps_r': 1e+300 is not allowed" },
     { ec.box, { size = { 1, 1, 1 }, eps_r = 2, conductivity = 1e300 }, "ec.box: key 'conductivity': 1e+300 is not allowed" },
     { ec.plate, { size = { 1, 1 }, ohms = 0 }, "ec.plate: key 'ohms': 0 is not allowed" },
+    { ec.plate, { size = { 1, 1, 0 } }, "ec.plate: key 'size': wants 2 numbers, got 3: a plate has two sizes" },
+    { function() return ec.range(5e9, 6.6e9, 0.05e9) end, nil,
+        "count 50000000 is too many; it is how many, not a step: a step of 50000000 is ec.range(5000000000, 6600000000, 33)" },
+    { function() return ec.range(5, 6.5, 0.05) end, nil,
+        "ec.range(from, to, count): count 0.05 is not a whole number above 0; it is how many, not a step: a step of 0.05 is ec.range(5, 6.5, 31)" },
     { ec.wire, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, radius = 1e300 }, "ec.wire: key 'radius': 1e+300 is not allowed" },
     -- wires and polygons
     { ec.wire, { from = { 0, 0, 0 } }, "ec.wire: key 'to' is missing" },
