@@ -183,9 +183,9 @@ typedef struct far_keys {
 static const ec_key far_table[] = {
     {"quantity", EC_KEY_WORD, EC_KEY_REQUIRED, 0, 0, 0, NULL,
      "e_theta|e_phi|directivity|gain|realized_gain|rcs|efficiency",
-     "e_theta and e_phi are r E, complex, for 1 sqrt(W) into a port, 1 A of a source or 1 V/m of "
-     "the "
-     "plane wave; directivity, gain and realized_gain are over the power that is radiated, that "
+     "e_theta and e_phi are r E, complex, for a wave of amplitude 1 sqrt(W), 1/2 W, into a port "
+     "(the rms fields for 1 W), 1 A of a source or 1 V/m of the plane wave; directivity, gain and "
+     "realized_gain are over the power that is radiated, that "
      "the port takes, that it is offered; rcs in m^2; efficiency, without directions, is radiated "
      "power over "
      "what the port takes",

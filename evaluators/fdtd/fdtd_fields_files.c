@@ -310,6 +310,33 @@ static ec_far_field field_of(const ec_fdtd_pattern *p, int32_t f)
                           .frequency = p->frequency[f]};
 }
 
+/* For HFSS, whose fields are amplitudes for 1 W that the port is offered: 2 pi |r E|^2 / eta is the realized
+ * gain. Fields of what offers no power stay those of a unit drive. */
+static int write_hfss(const ec_fdtd_pattern *p, const char *path)
+{
+    const size_t n = directions_of(p), all = (size_t)p->n_frequencies * n;
+    ec_c128 *e = malloc(2 * all * sizeof *e);
+    ec_far_field *field = malloc((size_t)p->n_frequencies * sizeof *field);
+    int status = e && field ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for far fields");
+
+    for (int32_t f = 0; f < p->n_frequencies && status >= 0; f++) {
+        const double scale = p->offered[f] > 0 ? 1 / sqrt(p->offered[f]) : 1;
+        const size_t first = (size_t)f * n;
+        for (size_t i = first; i < first + n; i++) {
+            e[i] = (ec_c128){scale * p->e_theta[i].re, scale * p->e_theta[i].im};
+            e[all + i] = (ec_c128){scale * p->e_phi[i].re, scale * p->e_phi[i].im};
+        }
+        field[f] = field_of(p, f);
+        field[f].e_theta = e + first;
+        field[f].e_phi = e + all + first;
+    }
+    if (status >= 0)
+        status = ec_far_field_write_ffds(p->n_frequencies, field, path);
+    free(e);
+    free(field);
+    return status;
+}
+
 /* More than goes in comes out of a run that has not decayed, or of a coarse grid. */
 static const double most_efficiency = 1.02;
 
@@ -403,15 +430,8 @@ int ec_fdtd_pattern_write(const ec_fdtd_pattern *p, const char *path, ec_log *lo
 
     if (ends_in(path, ".csv"))
         return write_directions(p, path);
-    if (ends_in(path, ".ffd")) {
-        ec_far_field *all = malloc((size_t)p->n_frequencies * sizeof *all);
-        for (int32_t f = 0; all && f < p->n_frequencies; f++)
-            all[f] = field_of(p, f);
-        int status = all ? ec_far_field_write_ffds(p->n_frequencies, all, path)
-                         : ec_fail(EC_ERR_MEMORY, "no memory for far fields");
-        free(all);
-        return status;
-    }
+    if (ends_in(path, ".ffd"))
+        return write_hfss(p, path);
     if (ends_in(path, ".cut")) {
         const ec_far_field one = field_of(p, 0);
         return p->n_frequencies == 1

@@ -33,6 +33,14 @@ local back = table.recorded.square
 near("a plate's cross section, dB", back[1], 10 * math.log(4 * math.pi * (20*mm)^4 / lambda^2, 10), 1)
 assert(back[1] > back[2] + 4 and back[1] > back[3] + 4, "the plate turns the wave away")
 
+-- of a port fields are rms values for 1 W
+local wires = ec.fdtd{ frequency = 15*GHz, cell = 1*mm, layers = 6, pulse_width = 6*GHz, max_steps = 400,
+    domain = { from = {-6*mm, -6*mm, -8*mm}, to = {6*mm, 6*mm, 9*mm} }, ec.wire{ from = {0, 0, -3*mm}, to = {0, 0, 0} },
+    ec.wire{ from = {0, 0, 1*mm}, to = {0, 0, 4*mm} }, ec.port{ from = {0, 0, 0}, to = {0, 0, 1*mm} } }
+local function of_port(quantity) return wires:far{ quantity = quantity, theta_deg = 70, phi_deg = 20 } end
+local e_theta, e_phi, realized = ec.value(ec.abs(of_port("e_theta")), ec.abs(of_port("e_phi")), of_port("realized_gain"))
+near("realized gain", 4 * math.pi * (e_theta^2 + e_phi^2) / 376.730313668, realized, 1e-6 * realized)
+
 local function fails(call, keys, words)
     local ok, text = pcall(call, keys)
     assert(not ok and tostring(text):find(words, 1, true), ("'%s' instead of '%s'"):format(tostring(text), words))
