@@ -54,15 +54,22 @@ static bool is_strip(const ec_fdtd_line_plan *plan, int32_t object, int *thin, b
     return fmin(hi[u] - lo[u], hi[v] - lo[v]) > STRIP * thickness;
 }
 
-/* Cells across an axis; 0 where the object has no edges there: it ends with the domain. */
+/* Cells across an axis, with those of its image in a magnetic wall; 0 where the object has no edges there:
+ * it ends with the domain. */
 static int cells_across(const ec_fdtd_line_plan *plan, int a, const double *x, double lo, double hi)
 {
     const ec_fdtd_grading lines = {.n = ec_fdtd_line_cells(plan, a), .at = (double *)x};
     const double low = x[plan->layers[a][0]], high = x[lines.n - plan->layers[a][1]];
 
-    if (lo <= low + plan->tolerance && hi >= high - plan->tolerance)
+    const ec_fdtd_wall *wall = plan->model->config.wall[a];
+    const bool end[2] = {lo <= low + plan->tolerance, hi >= high - plan->tolerance};
+    const bool image =
+        (end[0] && wall[0] == EC_FDTD_WALL_PMC) || (end[1] && wall[1] == EC_FDTD_WALL_PMC);
+
+    if (end[0] && end[1])
         return 0;
-    return ec_fdtd_interval_from(&lines, hi) - ec_fdtd_interval_from(&lines, lo);
+    return (ec_fdtd_interval_from(&lines, hi) - ec_fdtd_interval_from(&lines, lo)) *
+           (image ? 2 : 1);
 }
 
 static void find_narrow(ec_fdtd_line_plan *plan, double *const x[3])
