@@ -99,7 +99,7 @@ static int write_view(const ec_fdtd_winner *design, const char *view, int i, ec_
 static int look(ec_fdtd_winner *design, const bool *needed, const char *view, ec_log *log)
 {
     ec_call *calls[MOST_MODELS];
-    char text[2048];
+    char text[EC_FDTD_DESCRIPTION];
     int left_out = 0, status = EC_OK;
     const int n = ec_cli_calls_of(design->graph, needed, &ec_evaluator_fdtd, NULL, MOST_MODELS,
                                   calls, &left_out);
@@ -138,7 +138,8 @@ int ec_cli_models_check(ec_job *job, ec_backend *backend, const char *view, ec_l
                                 .genes = genes,
                                 .group_genes = group,
                                 .n_genes = own,
-                                .n_group_genes = shared};
+                                .n_group_genes = shared,
+                                .at_search = true};
         status = look(&start, needed, view, log);
     }
     free(genes);
@@ -166,7 +167,7 @@ int ec_cli_models_check_values(ec_graph *graph, int32_t n, const ec_expr *values
             if (needed[e] && node->op == EC_OP_CALL_OUTPUT && node->call == calls[i])
                 wanted[node->output] = true;
         }
-        status = wanted ? ec_evaluator_fdtd.estimate(calls[i], wanted, backend, &one)
+        status = wanted ? ec_evaluator_fdtd.estimate(calls[i], EC_FINAL, wanted, backend, &one)
                         : ec_fail(EC_ERR_MEMORY, "no memory for a check");
         if (status == EC_OK)
             printf("  %s\n  %.3g to %.3g s\n", one.text, one.least, one.most);

@@ -167,7 +167,9 @@ void ec_cli_report_plan(const ec_check *check)
            (double)check->bytes_fixed / 1e6, (double)check->bytes_per_candidate / 1e3,
            check->chunk);
     if (check->seconds_most > 0)
-        printf("  %s\n  %.3g to %.3g s a design", check->estimate, check->seconds_per_evaluation,
+        printf("  %s\n%s%s%s  %.3g to %.3g s a design", check->estimate,
+               check->estimate_final[0] ? "  at final fidelity " : "", check->estimate_final,
+               check->estimate_final[0] ? "\n" : "", check->seconds_per_evaluation,
                check->seconds_most);
     else
         printf("  %.3g us an evaluation", check->seconds_per_evaluation * 1e6);

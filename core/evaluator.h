@@ -74,6 +74,7 @@ typedef struct ec_plan_info {
 /* What a design takes, for a check. */
 typedef struct ec_estimate {
     double least, most; /* s */
+    bool finer;         /* final fidelity takes longer than the search */
     char text[300];     /* how it comes about */
 } ec_estimate;
 
@@ -117,7 +118,8 @@ struct ec_evaluator_def {
     void (*fingerprint)(const ec_call *call, int32_t output, ec_hash *hash);
     /* What a design takes where these outputs are wanted, found in a second or so; backend NULL: only
      * whether there is something to run, most is 0 or not. NULL: a run is short, a check times some. */
-    int (*estimate)(const ec_call *call, const bool *wanted, ec_backend *backend, ec_estimate *to);
+    int (*estimate)(const ec_call *call, ec_fidelity fidelity, const bool *wanted,
+                    ec_backend *backend, ec_estimate *to);
 };
 
 /* The head of every evaluator's struct. */

@@ -733,7 +733,8 @@ void ec_executor_path(const ec_executor *x, int32_t i, char *text, size_t size)
         x->call[i].call->def->describe(x->call[i].evaluator, text, size);
 }
 
-int ec_executor_estimate(const ec_executor *x, int32_t *calls, ec_estimate *sum)
+int ec_executor_estimate(const ec_executor *x, ec_fidelity fidelity, int32_t *calls,
+                         ec_estimate *sum)
 {
     *calls = 0;
     *sum = (ec_estimate){.least = 0};
@@ -742,11 +743,13 @@ int ec_executor_estimate(const ec_executor *x, int32_t *calls, ec_estimate *sum)
         ec_estimate one = {.least = 0};
         if (!pc->call->def->estimate || pc->call->mode != EC_MODE_RUN)
             continue;
-        const int status = pc->call->def->estimate(pc->call, pc->wanted, x->backend, &one);
+        const int status =
+            pc->call->def->estimate(pc->call, fidelity, pc->wanted, x->backend, &one);
         if (status < 0)
             return status;
         sum->least += one.least;
         sum->most += one.most;
+        sum->finer = sum->finer || one.finer;
         if ((*calls)++ == 0)
             memcpy(sum->text, one.text, sizeof sum->text);
     }

@@ -62,7 +62,8 @@ typedef struct ec_executor_stats {
 } ec_executor_stats;
 EC_API void ec_executor_describe(const ec_executor *executor, ec_executor_stats *stats);
 /* Adds up what calls with an estimate of their own take for a design; *calls of them there are. */
-EC_API int ec_executor_estimate(const ec_executor *executor, int32_t *calls, ec_estimate *sum);
+EC_API int ec_executor_estimate(const ec_executor *executor, ec_fidelity fidelity, int32_t *calls,
+                                ec_estimate *sum);
 /* One line a call about the path its evaluator chose; i < calls. */
 EC_API void ec_executor_path(const ec_executor *executor, int32_t i, char *text, size_t size);
 

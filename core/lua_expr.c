@@ -241,7 +241,8 @@ static void check_values(lua_State *L, int32_t n, const ec_expr *expr)
             memset(wanted, 0, (size_t)node->call->n_out + 1);
             wanted[node->output] = true;
             if (node->call->def->estimate &&
-                node->call->def->estimate(node->call, wanted, NULL, &one) == EC_OK && one.most > 0)
+                node->call->def->estimate(node->call, EC_FINAL, wanted, NULL, &one) == EC_OK &&
+                one.most > 0)
                 ec_lua_expr_check(L, n, expr);
             lua_pop(L, 1);
         }

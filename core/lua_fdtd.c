@@ -13,7 +13,7 @@
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 typedef struct fdtd_keys {
-    int frequency, boundary, materials, domain, plane_wave;
+    int frequency, boundary, materials, domain, plane_wave, final;
     ec_lua_list cell;
     double cells_per_wavelength, growth, largest, smallest, air;
     int64_t least_cells, averaging, layers, max_steps, steps;
@@ -90,7 +90,10 @@ static const ec_key fdtd_table[] = {
         "a candidate ends when its energy is so far below its peak"),
     ROW(steps, EC_KEY_INTEGER, 0, NAN, 1, 1e9, NULL, NULL,
         "exactly so many, instead of decay_db and max_steps: for what does not decay"),
-    ROW(precision, EC_KEY_WORD, 0, 0, 0, 0, NULL, "float32|float64", "of the fields")};
+    ROW(precision, EC_KEY_WORD, 0, 0, 0, 0, NULL, "float32|float64", "of the fields"),
+    ROW(final, EC_KEY_ANY, 0, NAN, 0, 0, NULL, NULL,
+        "what is finer where the best designs of a search are judged, and in all that is reported "
+        "(see fdtd.final); the other keys are the search's")};
 #undef ROW
 #undef LENGTH
 
@@ -173,6 +176,49 @@ const ec_noun ec_noun_fdtd_plane_wave = {
     "an "
     "empty box scatters nothing; in other directions a few 1e-4 of the wave on a uniform grid.",
     EC_KEYS(plane_wave_table)};
+
+typedef struct final_keys {
+    ec_lua_list cell;
+    double cells_per_wavelength, growth, largest, smallest, decay_db;
+    int64_t least_cells, averaging, layers, max_steps, steps;
+    bool conformal, edge_correction;
+    int precision;
+} final_keys;
+
+#define ROW(key, kind, flags, min, max, unit, words, help)                                         \
+    {                                                                                              \
+#key, kind, flags, NAN, min, max, unit, words, help, offsetof(final_keys, key)             \
+    }
+static const ec_key final_table[] = {
+    ROW(cells_per_wavelength, EC_KEY_NUMBER, 0, 4, 1000, NULL, NULL, "of graded lines"),
+    ROW(least_cells, EC_KEY_INTEGER, 0, 1, 1000, NULL, NULL,
+        "of graded lines, across the thickness of each object"),
+    ROW(growth, EC_KEY_NUMBER, 0, 1.01, 10, NULL, NULL, "of graded lines"),
+    ROW(largest, EC_KEY_NUMBER, EC_KEY_ABOVE, 0, INFINITY, "m", NULL, "cell of graded lines"),
+    ROW(smallest, EC_KEY_NUMBER, EC_KEY_ABOVE, 0, INFINITY, "m", NULL, "cell of graded lines"),
+    ROW(cell, EC_KEY_LIST, 0, 0, INFINITY, "m", NULL,
+        "of a uniform grid: a number, or {dx, dy, dz} of which 0 is graded"),
+    ROW(conformal, EC_KEY_FLAG, 0, 0, 0, NULL, NULL, "conductors cut cells at their true surface"),
+    ROW(edge_correction, EC_KEY_FLAG, 0, 0, 0, NULL, NULL, "static fields at the edges of plates"),
+    ROW(averaging, EC_KEY_INTEGER, 0, 1, 8, NULL, NULL,
+        "samples a quarter of a cell's face and axis for the permittivity of an edge"),
+    ROW(layers, EC_KEY_INTEGER, 0, 1, 64, NULL, NULL, "of absorbing walls, in cells"),
+    ROW(decay_db, EC_KEY_NUMBER, EC_KEY_ABOVE, 0, 300, "dB", NULL,
+        "a candidate ends when its energy is so far below its peak"),
+    ROW(max_steps, EC_KEY_INTEGER, 0, 1, 1e9, NULL, NULL, "a candidate ends there"),
+    ROW(steps, EC_KEY_INTEGER, 0, 1, 1e9, NULL, NULL,
+        "exactly so many, of a model with steps: finer cells have shorter ones"),
+    ROW(precision, EC_KEY_WORD, 0, 0, 0, NULL, "float32|float64", "of the fields")};
+#undef ROW
+const ec_noun ec_noun_fdtd_final = {
+    "fdtd.final", "final = { cells_per_wavelength = 30, least_cells = 4, decay_db = 50 }",
+    "What is finer at final fidelity than in a search; each key is by default that of the model, "
+    "and "
+    "none may be coarser. The best designs of a search are run again so, and the winner is chosen "
+    "there; "
+    "sweeps, values and files are of final fidelity too. The structure, its walls, its frequencies "
+    "and its pulse are the same in both.",
+    EC_KEYS(final_table)};
 
 typedef struct far_keys {
     int quantity, excited_by, symmetry;
@@ -302,6 +348,17 @@ static void read_walls(lua_State *L, const fdtd_keys *k, ec_fdtd_config *c)
             ec_lua_fail(L, "%s: both walls across %c have to be periodic, or none", what, "xyz"[i]);
 }
 
+/* Cells of a uniform grid. */
+static void read_cell(lua_State *L, const char *what, const ec_lua_list *cell, ec_fdtd_grid *g)
+{
+    if (cell->v && !cell->scalar && cell->n != 3)
+        ec_lua_fail(L, "%s: wants a number or {dx, dy, dz}, got a list of %d", what, (int)cell->n);
+    for (int i = 0; cell->v && i < 3; i++)
+        g->cell[i] = cell->v[cell->n == 3 ? i : 0];
+    if (cell->v && cell->n == 1 && cell->v[0] == 0)
+        ec_lua_fail(L, "%s: 0 is not allowed, it must be above 0", what);
+}
+
 static void read_grid(lua_State *L, const fdtd_keys *k, ec_fdtd_grid *g)
 {
     g->cells_per_wavelength = k->cells_per_wavelength;
@@ -314,13 +371,7 @@ static void read_grid(lua_State *L, const fdtd_keys *k, ec_fdtd_grid *g)
     g->edge_correction = k->edge_correction;
     g->averaging = (int)k->averaging;
     g->air = k->air;
-    if (k->cell.v && !k->cell.scalar && k->cell.n != 3)
-        ec_lua_fail(L, "ec.fdtd: key 'cell': wants a number or {dx, dy, dz}, got a list of %d",
-                    (int)k->cell.n);
-    for (int i = 0; k->cell.v && i < 3; i++)
-        g->cell[i] = k->cell.v[k->cell.n == 3 ? i : 0];
-    if (k->cell.v && k->cell.n == 1 && k->cell.v[0] == 0)
-        ec_lua_fail(L, "ec.fdtd: key 'cell': 0 is not allowed, it must be above 0");
+    read_cell(L, "ec.fdtd: key 'cell'", &k->cell, g);
     if (k->largest < k->smallest)
         ec_lua_fail(L, "ec.fdtd: key 'largest': %.10g m is below smallest, %.10g m", k->largest,
                     k->smallest);
@@ -399,6 +450,87 @@ static void read_run(lua_State *L, const fdtd_keys *k, uint64_t given, ec_fdtd_c
         ec_lua_fail(L, "ec.fdtd: give steps, or max_steps and decay_db, not both");
     c->max_steps = k->steps;
     c->decay_db = INFINITY;
+}
+
+/* A key of ec.fdtd that the table of final fidelity does not have is no misspelling. */
+static void check_final_keys(lua_State *L, const char *what, int table)
+{
+    const char *names[sizeof final_table / sizeof *final_table];
+    const int n = (int)(sizeof final_table / sizeof *final_table);
+    for (int i = 0; i < n; i++)
+        names[i] = final_table[i].key;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+        const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
+        bool known = false, own = false;
+        for (size_t i = 0; i < sizeof fdtd_table / sizeof *fdtd_table; i++)
+            known = known || strcmp(fdtd_table[i].key, key) == 0;
+        for (int i = 0; i < n; i++)
+            own = own || strcmp(names[i], key) == 0;
+        if (known && !own)
+            ec_lua_fail(L,
+                        "%s: '%s' is the same in a search and at final fidelity, where these may "
+                        "be finer: %s",
+                        what, key, ec_lua_push_names(L, names, n));
+    }
+}
+
+/* What is given of the grid of final fidelity, over that of the search. */
+static void read_final_grid(lua_State *L, const char *what, const final_keys *k, uint64_t given,
+                            ec_fdtd_grid *g)
+{
+    const ec_noun *noun = &ec_noun_fdtd_final;
+    if (ec_lua_keys_given(noun, given, "cells_per_wavelength"))
+        g->cells_per_wavelength = k->cells_per_wavelength;
+    if (ec_lua_keys_given(noun, given, "least_cells"))
+        g->least_cells = (int32_t)k->least_cells;
+    if (ec_lua_keys_given(noun, given, "growth"))
+        g->growth = k->growth;
+    if (ec_lua_keys_given(noun, given, "largest"))
+        g->largest = k->largest;
+    if (ec_lua_keys_given(noun, given, "smallest"))
+        g->smallest = k->smallest;
+    if (ec_lua_keys_given(noun, given, "conformal"))
+        g->conformal = k->conformal;
+    if (ec_lua_keys_given(noun, given, "edge_correction"))
+        g->edge_correction = k->edge_correction;
+    if (ec_lua_keys_given(noun, given, "averaging"))
+        g->averaging = (int)k->averaging;
+    read_cell(L, "ec.fdtd: key 'final': key 'cell'", &k->cell, g);
+    if (g->largest < g->smallest)
+        ec_lua_fail(L, "%s: largest, %.10g m, is below smallest, %.10g m", what, g->largest,
+                    g->smallest);
+}
+
+static void read_final(lua_State *L, const fdtd_keys *k, ec_fdtd_config *c)
+{
+    const char *what = "ec.fdtd: key 'final'";
+    const ec_noun *own = &ec_noun_fdtd_final;
+    ec_noun noun = *own;
+    final_keys f;
+    if (!k->final)
+        return;
+    noun.name = what;
+    int table = lua_istable(L, k->final) ? ec_lua_table_copy(L, k->final) : k->final;
+    if (lua_istable(L, table))
+        check_final_keys(L, what, table);
+    const uint64_t given = ec_lua_keys_parse(L, table, &noun, &f, NULL);
+    const bool fixed = k->steps >= 0;
+    if (fixed != ec_lua_keys_given(own, given, "steps") &&
+        (!fixed || ec_lua_keys_given(own, given, "max_steps") ||
+         ec_lua_keys_given(own, given, "decay_db")))
+        ec_lua_fail(L, "%s: the model has %s", what,
+                    fixed ? "steps, so final fidelity has steps too, not max_steps and decay_db"
+                          : "decay_db and max_steps, so final fidelity has no steps");
+    ec_fdtd_final_default(c);
+    read_final_grid(L, what, &f, given, &c->final.grid);
+    if (ec_lua_keys_given(own, given, "layers"))
+        c->final.layers = (int32_t)f.layers;
+    if (ec_lua_keys_given(own, given, "decay_db"))
+        c->final.decay_db = f.decay_db;
+    if (ec_lua_keys_given(own, given, fixed ? "steps" : "max_steps"))
+        c->final.max_steps = fixed ? f.steps : f.max_steps;
+    if (ec_lua_keys_given(own, given, "precision"))
+        c->final.double_precision = f.precision == 1;
 }
 
 /* How many entries of the list at index are of each kind; an error for what is not for a model. */
@@ -560,6 +692,7 @@ static int fdtd_new(lua_State *L)
     read_grid(L, &k, &config.grid);
     read_run(L, &k, given, &config);
     read_plane_wave(L, &k, &config);
+    read_final(L, &k, &config);
     read_entries(L, &k, 3, n, &config);
     int names = lua_gettop(L);
     ec_lua_fdtd *model = lua_newuserdatauv(L, sizeof *model, 2);
@@ -882,7 +1015,7 @@ static int model_far(lua_State *L)
 
 static int model_report(lua_State *L)
 {
-    char text[2048];
+    char text[EC_FDTD_DESCRIPTION];
     ec_fdtd_describe(ec_lua_fdtd_at(L, "model:report")->call, text, sizeof text);
     lua_pushstring(L, text);
     return 1;

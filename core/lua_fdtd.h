@@ -12,6 +12,6 @@
 ec_call *ec_lua_fdtd_test(lua_State *L, int index);
 
 extern const ec_noun ec_noun_fdtd, ec_noun_fdtd_boundary, ec_noun_fdtd_domain, ec_noun_fdtd_modes,
-    ec_noun_fdtd_far, ec_noun_fdtd_plane_wave;
+    ec_noun_fdtd_far, ec_noun_fdtd_plane_wave, ec_noun_fdtd_final;
 
 #endif

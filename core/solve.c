@@ -433,15 +433,20 @@ static int check_estimate(const ec_executor *executor, ec_check *check, bool *th
 {
     ec_estimate sum;
     int32_t calls = 0;
-    const int status = ec_executor_estimate(executor, &calls, &sum);
+    int status = ec_executor_estimate(executor, EC_SEARCH, &calls, &sum);
 
     *there = calls > 0;
     if (status < 0 || calls == 0)
         return status;
-    check->seconds_per_evaluation = sum.least;
+    check->seconds_per_evaluation = check->seconds_final = sum.least;
     check->seconds_most = sum.most;
     memcpy(check->estimate, sum.text, sizeof check->estimate);
-    return EC_OK;
+    if (!sum.finer)
+        return EC_OK;
+    status = ec_executor_estimate(executor, EC_FINAL, &calls, &sum);
+    check->seconds_final = sum.least;
+    memcpy(check->estimate_final, sum.text, sizeof check->estimate_final);
+    return status;
 }
 
 int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_check *check)
@@ -471,7 +476,7 @@ int ec_solve_check(ec_job *job, ec_backend *backend, const ec_solve_info *info, 
     }
     if (status == EC_OK && estimated) {
         check->final_designs = run.n_objectives > 1 ? run.front.capacity : run.keep.capacity;
-        check->seconds_final = check->seconds_per_evaluation * (double)check->final_designs;
+        check->seconds_final *= (double)check->final_designs;
     } else if (status == EC_OK) {
         status = check_times(&run, check);
     }

@@ -203,6 +203,7 @@ typedef struct ec_check {
         seconds_per_evaluation; /* measured on a generation; at least, where there is an estimate */
     double seconds_most;        /* by an estimate (evaluator.h); 0: there is none */
     char estimate[300];         /* its sentence */
+    char estimate_final[300];   /* that of final fidelity; "": it is the same */
     size_t final_designs;       /* that are evaluated again at final fidelity, ... */
     double seconds_final;       /* predicted from one of them; 0: none could be scored */
 } ec_check;

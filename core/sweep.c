@@ -860,7 +860,7 @@ static int check_time(sweep_run *run, ec_check *check)
 {
     ec_estimate sum;
     int32_t calls = 0;
-    int status = ec_executor_estimate(run->batch.executor, &calls, &sum);
+    int status = ec_executor_estimate(run->batch.executor, run->info->fidelity, &calls, &sum);
 
     if (status < 0)
         return status;

@@ -7,19 +7,35 @@
 #include <string.h>
 
 #include "fdtd_drive_internal.h"
+#include "fdtd_final_internal.h"
 #include "fdtd_line_plan_internal.h"
 #include "fdtd_modes_internal.h"
 
-/* A call's configuration. */
-typedef struct setup {
+/* What a fidelity has for itself. */
+typedef struct level {
     ec_fdtd_model *model;
     ec_fdtd_line_plan *lines;
     ec_fdtd_setup fdtd;
+} level;
+
+/* A call's configuration. */
+typedef struct setup {
+    level at[2];     /* of the search; of final fidelity, without a model where it is the same */
     ec_graph *graph; /* while the call is made */
     int32_t n_in;
     ec_expr *in;
-    atomic_flag told; /* hints */
+    atomic_flag told[2]; /* each level's hints */
 } setup;
+
+static bool has_final(const setup *s)
+{
+    return s->at[1].model != NULL;
+}
+
+static const level *level_of(const setup *s, ec_fidelity fidelity)
+{
+    return s->at + (fidelity != EC_SEARCH && has_final(s));
+}
 
 static void setup_destroy(void *config)
 {
@@ -27,8 +43,10 @@ static void setup_destroy(void *config)
 
     if (!s)
         return;
-    ec_fdtd_line_plan_destroy(&s->lines);
-    ec_fdtd_model_destroy(&s->model);
+    for (int i = 0; i < 2; i++) {
+        ec_fdtd_line_plan_destroy(&s->at[i].lines);
+        ec_fdtd_model_destroy(&s->at[i].model);
+    }
     free(s->in);
     free(s);
 }
@@ -141,9 +159,9 @@ static int bind(void *user, ec_fdtd_number *number, const char *what)
         if (in)
             s->in = in;
         ec_interval *range =
-            realloc(s->model->range, ((size_t)s->n_in + 1) * sizeof *s->model->range);
+            realloc(s->at[0].model->range, ((size_t)s->n_in + 1) * sizeof *s->at[0].model->range);
         if (range)
-            s->model->range = range;
+            s->at[0].model->range = range;
         if (!in || !range)
             return ec_fail(EC_ERR_MEMORY, "no memory for a model's numbers");
         if (!isfinite(n->range.lo) || !isfinite(n->range.hi))
@@ -152,7 +170,7 @@ static int bind(void *user, ec_fdtd_number *number, const char *what)
                            "narrows a range)",
                            what, n->range.lo, n->range.hi);
         s->in[s->n_in] = number->expr;
-        s->model->range[s->n_in++] = n->range;
+        s->at[0].model->range[s->n_in++] = n->range;
     }
     number->expr = at;
     return EC_OK;
@@ -160,14 +178,14 @@ static int bind(void *user, ec_fdtd_number *number, const char *what)
 
 /* Whether one of the designs that the grid was laid for can be built: if none can, why not the middle
  * one, at the call's place in a script instead of in the log of a run. */
-static int check_designs(const setup *s)
+static int check_designs(const level *l)
 {
     char text[256] = "";
     int status = EC_OK;
 
-    for (int32_t i = 0; i == 0 || i < s->model->n_designs; i++) {
-        const int made = ec_fdtd_build_check(&s->fdtd, s->model->designs +
-                                                           (size_t)i * (size_t)s->model->n_numbers);
+    for (int32_t i = 0; i == 0 || i < l->model->n_designs; i++) {
+        const int made = ec_fdtd_build_check(&l->fdtd, l->model->designs +
+                                                           (size_t)i * (size_t)l->model->n_numbers);
         if (made >= 0)
             return EC_OK;
         if (i == 0) {
@@ -176,8 +194,31 @@ static int check_designs(const setup *s)
         }
     }
     char hint[400];
-    const bool apart = ec_fdtd_line_apart(s->lines, hint, sizeof hint);
+    const bool apart = ec_fdtd_line_apart(l->lines, hint, sizeof hint);
     return status < 0 ? ec_fail(status, apart ? "%s (%s)" : "%s", text, hint) : EC_OK;
+}
+
+static int plan_level(level *l)
+{
+    int status = ec_fdtd_line_plan_create(l->model, NULL, &l->lines);
+
+    if (status < 0)
+        return status;
+    ec_fdtd_setup_init(l->model, l->lines, &l->fdtd);
+    return check_designs(l);
+}
+
+/* The level of final fidelity, of the same numbers. */
+static int add_final(setup *s)
+{
+    level *final = s->at + 1;
+    int status = ec_fdtd_final_model(s->at[0].model, &final->model);
+
+    if (status >= 0)
+        status = plan_level(final);
+    if (status >= 0)
+        status = ec_fdtd_final_check_lines(s->at[0].lines, final->lines);
+    return status;
 }
 
 int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call)
@@ -188,22 +229,21 @@ int ec_fdtd_call(ec_graph *graph, const ec_fdtd_config *config, ec_call **call)
     int status = s ? check(config) : ec_fail(EC_ERR_MEMORY, "no memory for a model");
 
     if (status >= 0)
-        status = ec_fdtd_model_create(config, &s->model);
+        status = ec_fdtd_final_check(config);
+    if (status >= 0)
+        status = ec_fdtd_model_create(config, &s->at[0].model);
     if (status >= 0) {
         s->graph = graph;
-        status = ec_fdtd_model_numbers(s->model, bind, s);
+        status = ec_fdtd_model_numbers(s->at[0].model, bind, s);
     }
     if (status >= 0) {
-        s->model->n_numbers = s->n_in;
-        status = ec_fdtd_model_designs(s->model, graph, s->in);
+        s->at[0].model->n_numbers = s->n_in;
+        status = ec_fdtd_model_designs(s->at[0].model, graph, s->in);
     }
-    if (status >= 0) {
-        status = ec_fdtd_line_plan_create(s->model, NULL, &s->lines);
-    }
-    if (status >= 0) {
-        ec_fdtd_setup_init(s->model, s->lines, &s->fdtd);
-        status = check_designs(s);
-    }
+    if (status >= 0)
+        status = plan_level(s->at);
+    if (status >= 0 && config->final.on)
+        status = add_final(s);
     if (status < 0) {
         setup_destroy(s);
         return status;
@@ -345,7 +385,7 @@ ec_expr ec_fdtd_far_value(ec_graph *graph, ec_call *call, const ec_fdtd_far *far
                                         "realized_gain", "rcs",   "efficiency"};
     const setup *s = call->config;
     const bool complex = far->quantity <= EC_FDTD_FAR_E_PHI;
-    int status = check_far(&s->model->config, far);
+    int status = check_far(&s->at[0].model->config, far);
 
     if (status < 0)
         return status;
@@ -378,7 +418,7 @@ ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
                                         "modes", "line_impedance", "gamma", "far",     "decay",
                                         "q"};
     const setup *s = call->config;
-    const ec_fdtd_config *c = &s->model->config;
+    const ec_fdtd_config *c = &s->at[0].model->config;
     int status = what->output == EC_FDTD_FAR
                      ? ec_fail(EC_ERR_ARGUMENT, "fdtd: far fields are asked for by their own call")
                      : check_what(c, what);
@@ -401,6 +441,8 @@ ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
             o.range = (ec_interval){what->from, what->to};
     } else if (what->output == EC_FDTD_STEPS) {
         o.range = (ec_interval){0, (double)c->max_steps};
+        if (has_final(s))
+            o.range.hi = fmax(o.range.hi, (double)s->at[1].model->config.max_steps);
     }
     if (o.dtype == EC_C128)
         o.range = (ec_interval){-INFINITY, INFINITY};
@@ -415,19 +457,33 @@ ec_expr ec_fdtd_value(ec_graph *graph, ec_call *call, const ec_fdtd_what *what)
 const ec_fdtd_model *ec_fdtd_model_of(const ec_call *call)
 {
     const setup *s = call->config;
-    return s->model;
+    return s->at[0].model;
 }
 
-const ec_fdtd_setup *ec_fdtd_setup_of(const ec_call *call)
+const ec_fdtd_setup *ec_fdtd_setup_of(const ec_call *call, ec_fidelity fidelity)
 {
-    const setup *s = call->config;
-    return &s->fdtd;
+    return &level_of(call->config, fidelity)->fdtd;
 }
 
 void ec_fdtd_describe(const ec_call *call, char *text, size_t size)
 {
     const setup *s = call->config;
-    ec_fdtd_line_plan_describe(s->lines, text, size);
+    size_t used;
+
+    if (!has_final(s)) {
+        ec_fdtd_line_plan_describe(s->at[0].lines, text, size);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        used = i ? strlen(text) : 0;
+        const int32_t *n = s->at[i].fdtd.shape.n;
+        const int length = snprintf(text + used, size - used, "%s: %d x %d x %d = %.0f cells\n",
+                                    i ? "final fidelity" : "the search", n[0], n[1], n[2],
+                                    (double)n[0] * n[1] * n[2]);
+        used += (size_t)(length > 0 ? length : 0);
+        if (used < size)
+            ec_fdtd_line_plan_describe(s->at[i].lines, text + used, size - used);
+    }
 }
 
 /* ---- plans -------------------------------------------------------------------------------------- */
@@ -435,6 +491,7 @@ void ec_fdtd_describe(const ec_call *call, char *text, size_t size)
 typedef struct evaluator {
     ec_evaluator head;
     const setup *setup;
+    const level *level; /* of the plan's fidelity */
     const ec_call *call;
     ec_log *log;
     bool *wanted;
@@ -466,10 +523,10 @@ static void wants_free(ec_fdtd_wants *wants)
 /* What to drive, probes to keep and frequencies of far fields. */
 static int wants_of(const ec_call *call, const bool *wanted, ec_fdtd_wants *wants)
 {
-    const setup *s = call->config;
-    const size_t ports = (size_t)s->model->config.n_ports + 1;
+    const ec_fdtd_config *c = &ec_fdtd_model_of(call)->config;
+    const size_t ports = (size_t)c->n_ports + 1;
     int32_t *driven = calloc(ports, sizeof *driven), *kept = calloc(ports, sizeof *kept);
-    int32_t *far = calloc((size_t)s->model->config.n_frequencies, sizeof *far);
+    int32_t *far = calloc((size_t)c->n_frequencies, sizeof *far);
 
     *wants = (ec_fdtd_wants){.driven = driven, .kept = kept, .far = far};
     if (!driven || !kept || !far)
@@ -505,14 +562,14 @@ static void destroy(ec_evaluator **handle)
     *handle = NULL;
 }
 
-/* Says what a run cannot give, once a plan, and what it will have roughly, once a model. */
-static void warn(setup *s, ec_log *log)
+/* Says what a run cannot give, once a plan, and what it will have roughly, once a level. */
+static void warn(setup *s, const level *l, ec_log *log)
 {
-    const ec_fdtd_config *c = &s->model->config;
+    const ec_fdtd_config *c = &l->model->config;
     int32_t first = -1, last = -1;
 
     for (int32_t f = 0; f <= c->n_frequencies; f++) {
-        const bool silent = f < c->n_frequencies && is_silent(&s->fdtd, f);
+        const bool silent = f < c->n_frequencies && is_silent(&l->fdtd, f);
         if (silent && first < 0)
             first = f;
         if (silent)
@@ -526,9 +583,24 @@ static void warn(setup *s, ec_log *log)
         }
     }
     char hint[400];
-    const bool told = atomic_flag_test_and_set(&s->told);
-    for (int i = 0; !told && ec_fdtd_line_hint(s->lines, i, hint, sizeof hint); i++)
+    const bool told = atomic_flag_test_and_set(&s->told[l - s->at]);
+    for (int i = 0; !told && ec_fdtd_line_hint(l->lines, i, hint, sizeof hint); i++)
         ec_log_write(log, EC_LOG_WARNING, "fdtd: %s", hint);
+}
+
+/* What finalists get, while the search is planned. */
+static void tell_final(const setup *s, ec_log *log)
+{
+    const level *final = s->at + 1;
+    const int32_t *n[2] = {s->at[0].fdtd.shape.n, final->fdtd.shape.n};
+    double step[2];
+
+    for (int i = 0; i < 2; i++)
+        step[i] = 1e12 * ec_fdtd_line_plan_step(s->at[i].lines);
+    ec_log_write(log, EC_LOG_INFO,
+                 "fdtd: the search has %d x %d x %d cells and a time step of %.4g ps, final "
+                 "fidelity %d x %d x %d cells and %.4g ps",
+                 n[0][0], n[0][1], n[0][2], step[0], n[1][0], n[1][1], n[1][2], step[1]);
 }
 
 static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **made)
@@ -543,6 +615,7 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
         return ec_fail(EC_ERR_MEMORY, "fdtd: no memory for a plan");
     ev->head = (ec_evaluator){&ec_evaluator_fdtd, backend};
     ev->setup = s;
+    ev->level = level_of(s, info->fidelity);
     ev->call = call;
     ev->log = info->log;
     ev->wanted = calloc((size_t)call->n_out + 1, sizeof *ev->wanted);
@@ -555,11 +628,13 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
             samples = info->in[i].samples > samples ? info->in[i].samples : samples;
     }
     if (status >= 0)
-        warn(call->config, ev->log);
+        warn(call->config, ev->level, ev->log);
+    if (status >= 0 && info->fidelity == EC_SEARCH && has_final(s))
+        tell_final(s, ev->log);
     const size_t domains = info->max_candidates * samples * (size_t)ev->wants.n_driven;
     if (status >= 0 && domains > 0)
-        status = ec_fdtd_stack_create(backend, &s->fdtd, &ev->wants, domains, info->memory_budget,
-                                      &ev->stack);
+        status = ec_fdtd_stack_create(backend, &ev->level->fdtd, &ev->wants, domains,
+                                      info->memory_budget, &ev->stack);
     if (status < 0) {
         ec_evaluator *handle = &ev->head;
         destroy(&handle);
@@ -576,22 +651,23 @@ static int plan(ec_backend *backend, const ec_plan_info *info, ec_evaluator **ma
 
 static void memory_needs(const ec_plan_info *info, size_t *per_candidate, size_t *fixed)
 {
-    const setup *s = info->call->config;
+    const level *l = level_of(info->call->config, info->fidelity);
     ec_fdtd_wants wants;
 
     /* One slot is enough; a plan takes more where there is room. */
     *per_candidate = 0;
     if (wants_of(info->call, info->wanted, &wants) < 0)
         wants.n_driven = wants.n_far = 0;
-    *fixed = ec_fdtd_slot_bytes(&s->fdtd, &wants);
+    *fixed = ec_fdtd_slot_bytes(&l->fdtd, &wants);
     wants_free(&wants);
 }
 
-static int estimate(const ec_call *call, const bool *wanted, ec_backend *backend, ec_estimate *to)
+static int estimate(const ec_call *call, ec_fidelity fidelity, const bool *wanted,
+                    ec_backend *backend, ec_estimate *to)
 {
-    const setup *s = call->config;
-    const ec_fdtd_config *c = &s->model->config;
-    const int32_t *n = s->fdtd.shape.n;
+    const level *l = level_of(call->config, fidelity);
+    const ec_fdtd_config *c = &l->model->config;
+    const int32_t *n = l->fdtd.shape.n;
     const double cells = (double)n[0] * n[1] * n[2];
     ec_fdtd_wants wants;
     ec_fdtd_stack *stack = NULL;
@@ -600,13 +676,14 @@ static int estimate(const ec_call *call, const bool *wanted, ec_backend *backend
     int status = wants_of(call, wanted, &wants);
 
     to->least = to->most = wants.n_driven;
+    to->finer = has_final(call->config);
     if (status >= 0 && wants.n_driven > 0 && backend) {
         const size_t domains = backend->is_cuda ? 32 : (size_t)backend->threads;
-        status = ec_fdtd_build_create(&s->fdtd, s->model->designs, &build);
+        status = ec_fdtd_build_create(&l->fdtd, l->model->designs, &build);
         if (status >= 0)
-            status = ec_fdtd_stack_create(backend, &s->fdtd, &wants, domains, 0, &stack);
+            status = ec_fdtd_stack_create(backend, &l->fdtd, &wants, domains, 0, &stack);
         if (status >= 0)
-            status = ec_fdtd_stack_measure(stack, s->model->designs, &seconds);
+            status = ec_fdtd_stack_measure(stack, l->model->designs, &seconds);
     }
     if (status >= 0 && wants.n_driven > 0 && backend) {
         const double most = (double)c->max_steps;
@@ -617,10 +694,10 @@ static int estimate(const ec_call *call, const bool *wanted, ec_backend *backend
                  "%.0f cells, %d domain%s of %.3g MB a design, %.0f steps at least%s, %.0f at "
                  "most, at %.3g Mcells/s",
                  cells, wants.n_driven, wants.n_driven == 1 ? "" : "s",
-                 1e-6 * (double)ec_fdtd_slot_bytes(&s->fdtd, &wants), least,
+                 1e-6 * (double)ec_fdtd_slot_bytes(&l->fdtd, &wants), least,
                  isfinite(c->decay_db) ? " (the pulse)" : "", most, 1e-6 * cells / seconds);
     }
-    ec_fdtd_build_destroy(&s->fdtd, &build);
+    ec_fdtd_build_destroy(&l->fdtd, &build);
     ec_fdtd_stack_destroy(&stack);
     wants_free(&wants);
     return status;
@@ -629,10 +706,10 @@ static int estimate(const ec_call *call, const bool *wanted, ec_backend *backend
 static void describe(const ec_evaluator *handle, char *text, size_t size)
 {
     const evaluator *ev = (const evaluator *)handle;
-    const int32_t *n = ev->setup->fdtd.shape.n;
+    const int32_t *n = ev->level->fdtd.shape.n;
 
     snprintf(text, size, "fdtd: %d x %d x %d cells, %s, %d domain%s a design", n[0], n[1], n[2],
-             ev->setup->model->config.double_precision ? "float64" : "float32", ev->wants.n_driven,
+             ev->level->model->config.double_precision ? "float64" : "float32", ev->wants.n_driven,
              ev->wants.n_driven == 1 ? "" : "s");
 }
 
@@ -666,7 +743,7 @@ static ec_c128 quotient(ec_c128 a, ec_c128 b)
 /* Power out of all ports over that into port j. */
 static double balance_at(const take *t, int32_t j, int32_t f)
 {
-    const ec_fdtd_config *c = &t->ev->setup->model->config;
+    const ec_fdtd_config *c = &t->ev->level->model->config;
     const ec_c128 a = t->wave[(size_t)j * (size_t)c->n_frequencies + (size_t)f].a;
     double sum = 0;
 
@@ -675,13 +752,13 @@ static double balance_at(const take *t, int32_t j, int32_t f)
             const ec_c128 b = t->wave[(size_t)p * (size_t)c->n_frequencies + (size_t)f].b;
             sum += b.re * b.re + b.im * b.im;
         }
-    return is_silent(&t->ev->setup->fdtd, f) ? NAN : sum / (a.re * a.re + a.im * a.im);
+    return is_silent(&t->ev->level->fdtd, f) ? NAN : sum / (a.re * a.re + a.im * a.im);
 }
 
 /* An output over frequency. */
 static void fill_curve(const take *t, const ec_fdtd_what *w, double *to)
 {
-    const ec_fdtd_config *c = &t->ev->setup->model->config;
+    const ec_fdtd_config *c = &t->ev->level->model->config;
 
     for (int32_t f = 0; f < c->n_frequencies; f++) {
         const ec_fdtd_wave *i = t->wave + (size_t)w->i * (size_t)c->n_frequencies + f;
@@ -694,7 +771,7 @@ static void fill_curve(const take *t, const ec_fdtd_what *w, double *to)
                           : w->output == EC_FDTD_IMPEDANCE ? quotient(j->v, j->i)
                           : w->output == EC_FDTD_GAMMA     ? i->gamma
                                                            : i->impedance;
-        const bool silent = is_silent(&t->ev->setup->fdtd, f);
+        const bool silent = is_silent(&t->ev->level->fdtd, f);
         to[2 * f] = silent ? NAN : q.re;
         to[2 * f + 1] = silent ? NAN : q.im;
     }
@@ -709,7 +786,7 @@ static int fill_far(take *t, const ec_fdtd_far *far, const double *values, const
                     double *to)
 {
     const evaluator *ev = t->ev;
-    const ec_fdtd_setup *s = &ev->setup->fdtd;
+    const ec_fdtd_setup *s = &ev->level->fdtd;
     const ec_fdtd_config *c = &s->model->config;
     const int32_t f = far->frequency, slot = position(ev->wants.far, ev->wants.n_far, f);
     const bool phasor = far->quantity <= EC_FDTD_FAR_E_PHI;
@@ -759,7 +836,7 @@ static int fill_far(take *t, const ec_fdtd_far *far, const double *values, const
 static int fill_output(take *t, const ec_fdtd_what *w, const double *values,
                        const ec_fdtd_result *r, double *to)
 {
-    const ec_fdtd_config *c = &t->ev->setup->model->config;
+    const ec_fdtd_config *c = &t->ev->level->model->config;
 
     switch (w->output) {
     case EC_FDTD_S:
@@ -815,9 +892,9 @@ static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result
     int status = r->status;
 
     if (status >= 0)
-        status = ec_fdtd_waves(&ev->setup->fdtd, values, r, t->wave);
+        status = ec_fdtd_waves(&ev->level->fdtd, values, r, t->wave);
     const int32_t j = ev->wants.driven[driven];
-    const ec_fdtd_config *c = &ev->setup->model->config;
+    const ec_fdtd_config *c = &ev->level->model->config;
     if (status >= 0 && j != EC_FDTD_WAVE && ec_fdtd_has_waves(c->ports + j) && wants_power(ev, j))
         for (int32_t f = 0; f < c->n_frequencies; f++)
             t->balance = fmax(t->balance, balance_at(t, j, f));
@@ -830,14 +907,14 @@ static void done(void *user, size_t design, int32_t driven, const ec_fdtd_result
             status = fill_output(t, w, values, r, t->out[o] + design * words);
         }
     }
-    if (status >= 0 && !r->settled && isfinite(ev->setup->model->config.decay_db))
+    if (status >= 0 && !r->settled && isfinite(ev->level->model->config.decay_db))
         t->unsettled++;
     if (r->build) {
         t->step[0] = t->step[1] > 0 ? fmin(t->step[0], r->dt) : r->dt;
         t->step[1] = fmax(t->step[1], r->dt);
         if (r->build->moved > t->moved) {
             t->moved = r->build->moved;
-            ec_fdtd_owner_text(&ev->setup->model->config, r->build->moved_owner, t->owner);
+            ec_fdtd_owner_text(&ev->level->model->config, r->build->moved_owner, t->owner);
         }
     }
     if (status < 0) {
@@ -904,7 +981,7 @@ static void tell(const take *t)
                      "fdtd: time steps of designs are %.3g to %.3g ps: edges that come close make "
                      "small cells (`smallest` limits them)",
                      1e12 * t->step[0], 1e12 * t->step[1]);
-    if (t->moved > ROUNDING * ec_fdtd_line_finest(t->ev->setup->lines))
+    if (t->moved > ROUNDING * ec_fdtd_line_finest(t->ev->level->lines))
         ec_log_write(log, EC_LOG_INFO,
                      "fdtd: edges were moved to their lines by up to %s, of %s the farthest",
                      ec_fdtd_length_of(t->moved).text, t->owner);
@@ -918,7 +995,7 @@ static void warn_excess(evaluator *ev, const take *t)
     if (ev->told || !(t->balance > most || t->efficiency > most))
         return;
     ev->told = true;
-    const ec_fdtd_config *c = &ev->setup->model->config;
+    const ec_fdtd_config *c = &ev->level->model->config;
     bool lines = false;
     for (int32_t p = 0; p < c->n_ports; p++)
         lines = lines || ec_fdtd_is_line(c->ports[p].kind);
@@ -939,6 +1016,7 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
 {
     evaluator *ev = (evaluator *)handle;
     const setup *s = ev->setup;
+    const ec_fdtd_config *c = &ev->level->model->config;
     ec_backend *backend = ev->head.backend;
     const ec_call *call = ev->call;
     size_t samples = 1;
@@ -951,8 +1029,7 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
     uint8_t *bad = calloc(n, 1), *old = calloc(n, 1);
     take t = {.ev = ev, .values = values, .status = bad, .n = n};
     t.out = calloc((size_t)call->n_out + 1, sizeof *t.out);
-    t.wave = calloc((size_t)s->model->config.n_ports * (size_t)s->model->config.n_frequencies + 1,
-                    sizeof *t.wave);
+    t.wave = calloc((size_t)c->n_ports * (size_t)c->n_frequencies + 1, sizeof *t.wave);
     if (!values || !bad || !old || !t.out || !t.wave)
         rc = ec_fail(EC_ERR_MEMORY, "fdtd: no memory for %zu designs", n);
     for (int32_t o = 0; o < call->n_out && rc >= 0; o++) {
@@ -965,7 +1042,7 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
             rc = ec_fail(EC_ERR_MEMORY, "fdtd: no memory for %zu designs", n);
             break;
         }
-        const int32_t *cells = s->fdtd.shape.n;
+        const int32_t *cells = ev->level->fdtd.shape.n;
         for (size_t i = 0; i < designs * words; i++)
             t.out[o][i] = what_of(call, o)->output == EC_FDTD_CELLS
                               ? (double)cells[0] * cells[1] * cells[2]
@@ -995,7 +1072,7 @@ static int run(ec_evaluator *handle, const ec_exec *exec, const ec_array *const 
                      "fdtd: %lld of %zu domains still rang at max_steps = %lld: their results are "
                      "cut off",
                      (long long)t.unsettled, designs * (size_t)ev->wants.n_driven,
-                     (long long)s->model->config.max_steps);
+                     (long long)c->max_steps);
     if (rc == EC_OK) {
         tell(&t);
         warn_excess(ev, &t);

@@ -158,6 +158,17 @@ typedef struct ec_fdtd_grid {
         domain[2][3]; /* low and high corner without absorbing layers; NAN: by the objects */
 } ec_fdtd_grid;
 
+/* What may be finer at final fidelity, where the designs that a search ends with are run again; all
+ * else, the domain and the air among it, is as in the search. Nothing may be coarser than there. */
+typedef struct ec_fdtd_final {
+    bool on;           /* false: it is the same */
+    ec_fdtd_grid grid; /* without air and domain, which are those of the config's grid */
+    int32_t layers;
+    int64_t max_steps;
+    double decay_db;
+    bool double_precision;
+} ec_fdtd_final;
+
 typedef struct ec_fdtd_config {
     int32_t n_objects, n_materials, n_ports;
     const ec_fdtd_object *objects;
@@ -179,10 +190,13 @@ typedef struct ec_fdtd_config {
     bool
         off_chip; /* fields stay in memory where a GPU could keep them on the chip: the same bits */
     ec_fdtd_incident_wave wave;
+    ec_fdtd_final final; /* ec_fdtd_final_default fills it from the rest */
 } ec_fdtd_config;
 
 /* No objects; PML walls, 8 layers; 20 cells a wavelength, growth 1.4; 40 dB; float32. */
 EC_API void ec_fdtd_config_default(ec_fdtd_config *config);
+/* config->final: on, with everything as in the config now. */
+EC_API void ec_fdtd_final_default(ec_fdtd_config *config);
 
 /* What depends on frequency is NaN where the pulse has less than -60 dB of its spectrum's peak. */
 typedef enum ec_fdtd_output {
@@ -243,7 +257,9 @@ typedef struct ec_fdtd_far {
 } ec_fdtd_far;
 
 EC_API ec_expr ec_fdtd_far_value(ec_graph *graph, ec_call *call, const ec_fdtd_far *far);
-/* Cells, spacing, time step and steps in a few lines, for the middle of all ranges. */
+/* Cells, spacing, time step and steps in a few lines, for the middle of all ranges; where final
+ * fidelity has a grid of its own those of both. */
+enum { EC_FDTD_DESCRIPTION = 4096 }; /* size of text that is enough */
 EC_API void ec_fdtd_describe(const ec_call *call, char *text, size_t size);
 
 EC_API extern const ec_evaluator_def ec_evaluator_fdtd;

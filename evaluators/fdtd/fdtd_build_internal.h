@@ -104,7 +104,7 @@ void ec_fdtd_shape_along(ec_fdtd_shape *shape, int32_t lanes);
 void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lines,
                         ec_fdtd_setup *setup);
 /* That of a call of ec_fdtd_call, borrowed. */
-const ec_fdtd_setup *ec_fdtd_setup_of(const ec_call *call);
+const ec_fdtd_setup *ec_fdtd_setup_of(const ec_call *call, ec_fidelity fidelity);
 /* Magnitude of the pulse's spectrum over its peak. */
 double ec_fdtd_pulse_level(const ec_fdtd_setup *setup, double frequency);
 /* values: the candidate's numbers. A candidate that cannot be built is an error with a sentence. */

@@ -232,7 +232,7 @@ int ec_fdtd_plane_create(const ec_fdtd_winner *winner, const ec_fdtd_plane_info 
         status = ec_fail(EC_ERR_MEMORY, "fdtd: no memory for the fields of a plane");
     if (status >= 0) {
         plane_take filled = {info, &level, p};
-        take t = {.setup = ec_fdtd_setup_of(winner->call),
+        take t = {.setup = ec_fdtd_setup_of(winner->call, EC_FINAL),
                   .values = values,
                   .fill = fill_plane,
                   .user = &filled};
@@ -397,7 +397,7 @@ int ec_fdtd_pattern_create(const ec_fdtd_winner *winner, const ec_fdtd_pattern_i
         status = allocate_pattern(winner->call, info, &p);
     if (status >= 0) {
         pattern_take filled = {info, p};
-        take t = {.setup = ec_fdtd_setup_of(winner->call),
+        take t = {.setup = ec_fdtd_setup_of(winner->call, EC_FINAL),
                   .values = values,
                   .fill = fill_pattern,
                   .user = &filled};

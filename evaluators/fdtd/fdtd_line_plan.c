@@ -893,6 +893,11 @@ int32_t ec_fdtd_line_layers(const ec_fdtd_line_plan *plan, int axis, int side)
     return plan->layers[axis][side];
 }
 
+double ec_fdtd_line_plan_step(const ec_fdtd_line_plan *plan)
+{
+    return plan->step[isfinite(plan->step[0]) ? 0 : 1];
+}
+
 double ec_fdtd_line_resolution(const ec_fdtd_line_plan *plan)
 {
     return plan->resolution;

@@ -57,6 +57,8 @@ int32_t ec_fdtd_nearest_line(int32_t cells, const double *x, double position);
 double ec_fdtd_step_part(const ec_fdtd_config *config);
 /* A candidate's time step, s. */
 double ec_fdtd_line_step(const ec_fdtd_line_plan *plan, const double *const x[3]);
+/* s, of the middle of all ranges, or the least of the plan's designs where that cannot be laid. */
+double ec_fdtd_line_plan_step(const ec_fdtd_line_plan *plan);
 /* How far from its line an edge of an object or a port may be: edges that are one share one line, and
  * `snap` moves them. */
 double ec_fdtd_line_reach(const ec_fdtd_line_plan *plan, int axis);

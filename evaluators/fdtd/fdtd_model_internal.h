@@ -26,7 +26,8 @@ static inline double ec_fdtd_number_of(ec_fdtd_number number, const double *valu
 
 typedef int ec_fdtd_visit(void *user, ec_fdtd_number *number, const char *what);
 
-/* That of a call of ec_fdtd_call, borrowed. */
+/* That of a call of ec_fdtd_call, borrowed, as the search has it: what is not of its grid is the same at
+ * final fidelity. */
 const ec_fdtd_model *ec_fdtd_model_of(const ec_call *call);
 /* Copies what config points to. Numbers keep their expressions: who made the copy replaces them. */
 int ec_fdtd_model_create(const ec_fdtd_config *config, ec_fdtd_model **model);

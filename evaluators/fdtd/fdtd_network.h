@@ -23,6 +23,7 @@ typedef struct ec_fdtd_winner {
     /* With result NULL: a design's own genes, or NULL. */
     const double *genes, *group_genes;
     size_t n_genes, n_group_genes;
+    bool at_search; /* a view is of the search's grid, not of that of final fidelity */
 } ec_fdtd_winner;
 
 typedef struct ec_fdtd_network {

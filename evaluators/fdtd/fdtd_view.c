@@ -395,7 +395,8 @@ static int mark_all(ec_fdtd_view *v)
 
 int ec_fdtd_view_create(const ec_fdtd_winner *winner, ec_fdtd_view *v)
 {
-    *v = (ec_fdtd_view){.model = ec_fdtd_model_of(winner->call)};
+    const ec_fidelity fidelity = winner->at_search ? EC_SEARCH : EC_FINAL;
+    *v = (ec_fdtd_view){.model = ec_fdtd_setup_of(winner->call, fidelity)->model};
     int status = ec_fdtd_winner_values(winner, &v->values);
     if (status == EC_OK)
         status = ec_fdtd_line_plan_create(v->model, NULL, &v->lines);
