@@ -620,6 +620,11 @@ int ec_output_front(const ec_job *job, const ec_result *result, const char *fold
 
 /* ---- plots ---- */
 
+static const char *table_name(const ec_output_pattern *pattern)
+{
+    return pattern->table ? pattern->table : pattern->name;
+}
+
 static int pattern_check(const ec_output_pattern *pattern)
 {
     bool grid = pattern->axis[1] != NULL;
@@ -769,13 +774,14 @@ static int pattern_gp(const ec_output_pattern *pattern, const char *folder, cons
                  "plot '%s.csv' using 1:2:3 every ::1 with %s\n",
                  low, high, strcmp(pattern->axis[0], "u") == 0 ? "set size ratio -1\n" : "",
                  pattern->at[0][0], pattern->at[0][pattern->n[0] - 1], pattern->at[1][0],
-                 pattern->at[1][pattern->n[1] - 1], pattern->name,
+                 pattern->at[1][pattern->n[1] - 1], table_name(pattern),
                  image ? "image" : "points pointtype 5 pointsize 0.4 linecolor palette");
     } else {
         text_add(&text,
                  "\nset xrange [%.10g:%.10g]\nset yrange [%g:%g]\nset grid\n"
                  "plot '%s.csv' using 1:2 every ::1 with lines linewidth 1.5%s\n",
-                 pattern->at[0][0], pattern->at[0][pattern->n[0] - 1], low, high, pattern->name,
+                 pattern->at[0][0], pattern->at[0][pattern->n[0] - 1], low, high,
+                 table_name(pattern),
                  !pattern->max_db
                      ? ""
                      : ", '' using 1:3 every ::1 with lines linewidth 1.5 linecolor rgb '#c03030'"
@@ -858,7 +864,7 @@ int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *p
     int status = pattern_check(pattern);
     if (status < 0)
         return status;
-    snprintf(file, sizeof file, "%.400s.csv", pattern->name);
+    snprintf(file, sizeof file, "%.400s.csv", table_name(pattern));
     status = pattern_csv(pattern, folder, file);
     if (status < 0)
         return status;

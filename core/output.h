@@ -26,7 +26,8 @@ EC_API int ec_output_table(const ec_job *job, const ec_result *result, char **te
 
 /* A pattern on a cut (axis[1] NULL) or on a tensor grid, the last axis fastest. */
 typedef struct ec_output_pattern {
-    const char *name; /* of the files, without ending: "pattern" */
+    const char *name;  /* of the files, without ending: "pattern" */
+    const char *table; /* of the .csv; NULL: the same */
     const char *title;
     const char *axis[2]; /* column names: "u", "theta_deg" */
     int32_t n[2];        /* n[1] = 0 on a cut */
@@ -58,7 +59,7 @@ EC_API int ec_output_failures(const ec_job *job, const ec_result *result, const 
  * recorded; elements of lists as name[1], name[2] ... */
 EC_API int ec_output_front(const ec_job *job, const ec_result *result, const char *folder,
                            const char *file);
-/* NAME.csv and NAME.gp, and NAME.png by gnuplot; `plotted` (may be NULL) says whether there is a
+/* NAME.csv (or the table's name) and NAME.gp, and NAME.png by gnuplot; `plotted` (may be NULL) says whether there is a
  * plot, the log says why not. */
 EC_API int ec_output_plot(const ec_output_pattern *pattern, const char *folder, bool *plotted,
                           ec_log *log);

@@ -394,13 +394,14 @@ static int draw_frequency(const ec_fdtd_pattern *p, int32_t f, const char *folde
                           ec_log *log)
 {
     const size_t n = directions_of(p);
-    char file[440], title[80];
+    char file[440], table[460], title[80];
     double *level = malloc(n * sizeof *level);
     double *theta = malloc((size_t)p->n_theta * sizeof *theta);
     double *phi = malloc((size_t)p->n_phi * sizeof *phi);
     int status = level && theta && phi ? EC_OK : ec_fail(EC_ERR_MEMORY, "no memory for a plot");
 
     snprintf(file, sizeof file, f > 0 ? "%s_%d" : "%s", name, (int)f + 1);
+    snprintf(table, sizeof table, "%s_levels", file); /* NAME.csv is that of all fields */
     snprintf(title, sizeof title, "directivity (dBi), %.6g GHz", 1e-9 * p->frequency[f]);
     for (size_t i = 0; i < n && status == EC_OK; i++)
         level[i] = in_dbi(p, (size_t)f * n + i, p->radiated[f]);
@@ -409,6 +410,7 @@ static int draw_frequency(const ec_fdtd_pattern *p, int32_t f, const char *folde
     for (int32_t i = 0; i < p->n_phi && status == EC_OK; i++)
         phi[i] = p->phi[i] / degree;
     const ec_output_pattern plot = {.name = file,
+                                    .table = table,
                                     .title = title,
                                     .axis = {"theta_deg", p->n_phi > 1 ? "phi_deg" : NULL},
                                     .n = {p->n_theta, p->n_phi > 1 ? p->n_phi : 0},

@@ -9,7 +9,8 @@
 -- holds: plane.csv frequency_hz,x,y,z,ex_re
 -- holds: dipole.ffd Frequencies 2
 -- holds: dipole.csv directivity_dbi,gain_dbi
--- file: plot.png
+-- file: dipole.png
+-- file: dipole_levels.csv
 -- file: cuts.png
 local ec = require "eciton"
 local mm, GHz = ec.mm, ec.GHz
@@ -26,7 +27,7 @@ plane:save("plane.png")
 local pattern = model:pattern{ frequency = {14*GHz, 15*GHz}, theta_deg = ec.range(0, 180, 19), phi_deg = ec.range(0, 360, 9) }
 pattern:save("dipole.ffd")
 pattern:save("dipole.csv")
-pattern:save("plot.png")
+pattern:save("dipole.png") -- leaves dipole.csv as it is
 model:save("cuts.png")
 
 local function fails(call, words)
