@@ -21,6 +21,8 @@ typedef struct part_keys {
     int ohms, henries, farads;
     int axis, connection, line, shape, plane, shift;
     int delta, tau, omega_p, omega_0, gamma;
+    int metal;
+    int64_t sides;
 } part_keys;
 
 /* Beyond these a slip of the pen is likelier than a structure, and steps would lose their digits. */
@@ -137,7 +139,20 @@ static const ec_key lorentz_table[] = {
 static const ec_key material_table[] = {
     FIGURE(eps_r, 0, 1, EC_LUA_LARGEST_RELATIVE, NULL,
            "relative permittivity at high frequencies (default 1)"),
-    FIGURES};
+    FIGURES,
+    FIGURE(
+        metal, EC_KEY_ABOVE, 0, EC_LUA_LARGEST_CONDUCTIVITY, "S/m",
+        "conductivity of a conductor with losses, in the place of all other figures: its surface "
+        "has the impedance of the skin effect"),
+    ROW(sides, EC_KEY_INTEGER, 0, 1, 1, 2, NULL, NULL,
+        "of a plate of metal: its currents flow on one of them, or in equal parts on both")};
+
+/* Metals that need no entry, S/m at 20 degrees. */
+static const struct {
+    const char *name;
+    double conductivity;
+} metals[] = {{"silver", 6.3e7}, {"copper", 5.8e7}, {"gold", 4.1e7}, {"aluminium", 3.77e7}};
+enum { METALS = sizeof metals / sizeof *metals };
 
 const ec_noun ec_noun_wire = {"ec.wire", "ec.wire{ from = {0, 0, 1*ec.mm}, to = {0, 0, 75*ec.mm} }",
                               "A straight conductor along edges of an FDTD grid.",
@@ -176,8 +191,8 @@ const ec_noun ec_noun_lorentz = {
     EC_KEYS(lorentz_table)};
 const ec_noun ec_noun_fdtd_material = {
     "fdtd.material", "materials = { fr4 = { eps_r = 4.3, loss_tangent = 0.02 } }",
-    "A material of ec.fdtd's materials and of its objects, where a name says too little. pec and "
-    "air are there without an entry.",
+    "A material of ec.fdtd's materials and of its objects, where a name says too little. pec, air, "
+    "silver, copper, gold and aluminium are there without an entry.",
     EC_KEYS(material_table)};
 
 static const ec_noun *const nouns[] = {&ec_noun_source,  &ec_noun_probe, &ec_noun_wire,
@@ -211,7 +226,13 @@ static void parse(lua_State *L, int index, const ec_noun *noun, part_keys *k)
     memset(k, 0, sizeof *k);
     k->loss_frequency = NAN;
     uint64_t given = ec_lua_keys_parse(L, index, noun, k, NULL);
-    bool material = noun == &ec_noun_fdtd_material;
+    bool material = noun->keys == material_table;
+    for (size_t i = 0; i < sizeof figures / sizeof *figures && k->metal; i++)
+        if (k->eps_r || ec_lua_keys_given(noun, given, figures[i]))
+            ec_lua_fail(L, "%s: key 'metal': it goes without %s", noun->name,
+                        k->eps_r ? "eps_r" : figures[i]);
+    if (material && !k->metal && ec_lua_keys_given(noun, given, "sides"))
+        ec_lua_fail(L, "%s: key 'sides': it goes with metal", noun->name);
     if (k->material && k->eps_r)
         ec_lua_fail(L, "%s: give material or eps_r, not both", noun->name);
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
@@ -439,6 +460,12 @@ static void read_figures(lua_State *L, int table, const ec_noun *noun,
     read_key(L, table, noun, "conductivity", 1, &to->conductivity);
     read_key(L, table, noun, "magnetic_conductivity", 1, &to->magnetic_conductivity);
     read_key(L, table, noun, "loss_tangent", 1, &to->loss_tangent);
+    lua_pushliteral(L, "metal");
+    to->metal = lua_rawget(L, table) != LUA_TNIL;
+    if (to->metal)
+        read_key(L, table, noun, "metal", 1, &to->conductivity);
+    lua_pushliteral(L, "sides");
+    to->both_sides = lua_rawget(L, table) != LUA_TNIL && lua_tointeger(L, -1) == 2;
     lua_pushliteral(L, "loss_frequency");
     if (lua_rawget(L, table) == LUA_TNUMBER)
         to->loss_frequency = lua_tonumber(L, -1);
@@ -454,7 +481,8 @@ static bool same_figures(const ec_fdtd_material *a, const ec_fdtd_material *b)
            ec_lua_fdtd_same(a->conductivity, b->conductivity) &&
            ec_lua_fdtd_same(a->magnetic_conductivity, b->magnetic_conductivity) &&
            ec_lua_fdtd_same(a->loss_tangent, b->loss_tangent) &&
-           a->loss_frequency == b->loss_frequency && a->n_poles == 0 && b->n_poles == 0;
+           a->loss_frequency == b->loss_frequency && a->n_poles == 0 && b->n_poles == 0 &&
+           a->metal == b->metal && a->both_sides == b->both_sides;
 }
 
 static int32_t add_figures(ec_lua_fdtd_materials *m, const ec_fdtd_material *material)
@@ -473,6 +501,25 @@ static bool plain_material(const char *name, int32_t *to)
     return *to == EC_FDTD_PEC || strcmp(name, "air") == 0 || strcmp(name, "vacuum") == 0;
 }
 
+/* One of the metals that need no entry. */
+static bool known_metal(const char *name, ec_lua_fdtd_materials *m, int32_t *to)
+{
+    for (int i = 0; i < METALS; i++)
+        if (strcmp(metals[i].name, name) == 0) {
+            const ec_fdtd_material figures = {.name = metals[i].name,
+                                              .eps_r = constant(1),
+                                              .mu_r = constant(1),
+                                              .conductivity = constant(metals[i].conductivity),
+                                              .magnetic_conductivity = constant(0),
+                                              .loss_tangent = constant(0),
+                                              .loss_frequency = m->loss_frequency,
+                                              .metal = true};
+            *to = add_figures(m, &figures);
+            return true;
+        }
+    return false;
+}
+
 static void unknown_material(lua_State *L, const ec_lua_fdtd_materials *m, const char *what,
                              const char *name)
 {
@@ -480,6 +527,8 @@ static void unknown_material(lua_State *L, const ec_lua_fdtd_materials *m, const
     const char *names[MOST] = {"pec", "air"};
     ec_material itu;
     int n = 2;
+    for (int i = 0; i < METALS; i++)
+        names[n++] = metals[i].name;
     for (lua_pushnil(L); m->names && lua_next(L, m->names); lua_pop(L, 1))
         if (n < MOST)
             names[n++] = lua_tostring(L, -2);
@@ -556,7 +605,8 @@ static int32_t read_material(lua_State *L, int index, const char *what, const ch
     int32_t material;
     if (lua_type(L, index) == LUA_TSTRING) {
         const char *text = lua_tostring(L, index);
-        if (!named_material(L, text, m, &material) && !plain_material(text, &material))
+        if (!named_material(L, text, m, &material) && !plain_material(text, &material) &&
+            !known_metal(text, m, &material))
             unknown_material(L, m, what, text);
         return material;
     }
@@ -608,16 +658,18 @@ void ec_lua_fdtd_check_used(lua_State *L, const ec_lua_fdtd_materials *m)
 /* ---- objects --------------------------------------------------------------------------------- */
 
 /* A sheet: it has no volume for a dielectric. */
-static void check_sheet(lua_State *L, const ec_noun *noun, int32_t material, const char *instead)
+static void check_sheet(lua_State *L, const ec_noun *noun, const ec_lua_fdtd_materials *m,
+                        int32_t material, const char *instead)
 {
-    if (material >= 0)
+    if (material >= 0 && !m->all[material].metal)
         ec_lua_fail(L,
-                    "%s: key 'material': it has no thickness: it can be pec or air; a dielectric "
-                    "is %s",
+                    "%s: key 'material': it has no thickness: it can be pec, a metal or air; a "
+                    "dielectric is %s",
                     noun->name, instead);
 }
 
-static void read_plate(lua_State *L, int keys, const ec_noun *noun, ec_fdtd_object *to)
+static void read_plate(lua_State *L, int keys, const ec_noun *noun, const ec_lua_fdtd_materials *m,
+                       ec_fdtd_object *to)
 {
     ec_fdtd_number size[2] = {constant(0), constant(0)}, ohms = constant(NAN);
     to->axis = read_direction(L, keys, noun, "normal");
@@ -633,7 +685,7 @@ static void read_plate(lua_State *L, int keys, const ec_noun *noun, ec_fdtd_obje
     lua_pop(L, 1);
     if (sheet && material)
         ec_lua_fail(L, "%s: give material or ohms, not both", noun->name);
-    check_sheet(L, noun, to->material, "an ec.box");
+    check_sheet(L, noun, m, to->material, "an ec.box");
     if (sheet) {
         to->material = EC_FDTD_FREE_SPACE;
         to->ohms = ohms;
@@ -738,7 +790,7 @@ void ec_lua_fdtd_object(lua_State *L, int index, ec_lua_fdtd_materials *m, ec_fd
         read_key(L, keys, noun, "size", 3, to->size);
         break;
     case EC_FDTD_PLATE:
-        read_plate(L, keys, noun, to);
+        read_plate(L, keys, noun, m, to);
         break;
     case EC_FDTD_CYLINDER:
         to->axis = read_direction(L, keys, noun, "axis");
@@ -751,7 +803,7 @@ void ec_lua_fdtd_object(lua_State *L, int index, ec_lua_fdtd_materials *m, ec_fd
         read_points(L, k.points, m, to);
         read_key(L, keys, noun, "thickness", 1, &to->length);
         if (to->length.expr < 0 && to->length.value == 0)
-            check_sheet(L, noun, to->material, "one with a thickness");
+            check_sheet(L, noun, m, to->material, "one with a thickness");
         break;
     case EC_FDTD_WIRE:
         read_key(L, keys, noun, "to", 3, to->to);

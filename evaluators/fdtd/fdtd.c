@@ -113,6 +113,18 @@ static int check(const ec_fdtd_config *c)
     if (c->grid.conformal && c->grid.edge_correction)
         return ec_fail(EC_ERR_UNSUPPORTED,
                        "fdtd: conformal and edge_correction do not go together: give one of them");
+    for (int32_t i = 0; i < c->n_objects; i++) {
+        const ec_fdtd_object *o = c->objects + i;
+        if (o->material < 0 || o->material >= c->n_materials || !c->materials[o->material].metal)
+            continue;
+        if (o->kind == EC_FDTD_WIRE)
+            return ec_fail(EC_ERR_UNSUPPORTED, "fdtd: %s: a wire is a perfect conductor",
+                           o->name ? o->name : "wire");
+        if (c->grid.conformal || (c->final.on && c->final.grid.conformal))
+            return ec_fail(EC_ERR_UNSUPPORTED,
+                           "fdtd: %s: its metal has losses, which conformal conductors do not have",
+                           o->name ? o->name : "");
+    }
     for (int i = 0; i < 6 && c->wave.on; i++)
         if (c->wall[i / 2][i % 2] != EC_FDTD_WALL_PML)
             return ec_fail(EC_ERR_UNSUPPORTED,

@@ -54,6 +54,10 @@ typedef struct ec_fdtd_material {
     double loss_frequency;
     int32_t n_poles;
     const ec_fdtd_pole *poles;
+    /* A good conductor, thicker than some skin depths: what is made of it is a conductor whose surface has
+     * the impedance (1 + j) sqrt(w mu_0 / (2 conductivity)) over the band; of its figures only the
+     * conductivity is read. A plate's currents flow on one of its sides, or in equal parts on both. */
+    bool metal, both_sides;
 } ec_fdtd_material;
 
 typedef enum ec_fdtd_kind {

@@ -238,6 +238,8 @@ static void solid(const ec_fdtd_setup *s, const ec_fdtd_object *o, const double 
     memset(to, 0, sizeof *to);
     to->axis = o->axis;
     to->material = o->material;
+    to->metal = s->model->metal[o - s->model->config.objects];
+    to->both_sides = to->metal >= 0 && s->model->config.materials[to->metal].both_sides;
     for (int i = 0; i < 3; i++) {
         at[i] = value_of(o->at[i], values);
         size[i] = value_of(o->size[i], values);
@@ -338,6 +340,16 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
         const ec_fdtd_material *m = c->materials + i;
         ec_fdtd_medium *to = b->medium + i;
         to->index = i;
+        if (m->metal) { /* its poles are all of it */
+            const double conductivity = value_of(m->conductivity, values);
+            if (!(conductivity > 0) || !isfinite(conductivity))
+                return ec_fail(EC_ERR_RANGE,
+                               "material '%s': the conductivity of a metal is %g S/m: it must be "
+                               "above 0",
+                               m->name ? m->name : "", conductivity);
+            to->eps_r = to->mu_r = 1;
+            continue;
+        }
         to->eps_r = value_of(m->eps_r, values);
         to->mu_r = value_of(m->mu_r, values);
         to->sigma = value_of(m->conductivity, values);

@@ -102,6 +102,7 @@ int ec_fdtd_final_model(const ec_fdtd_model *search, ec_fdtd_model **final)
         return status;
     ec_fdtd_model *m = *final;
     const size_t designs = (size_t)search->n_designs * numbers;
+    memcpy(m->metal, search->metal, (size_t)config.n_objects * sizeof *m->metal);
     m->n_numbers = search->n_numbers;
     m->n_designs = search->n_designs;
     m->range = malloc((numbers + 1) * sizeof *m->range);

@@ -215,6 +215,8 @@ static int plan_sizes(ec_fdtd_line_plan *plan)
     for (int32_t m = 0; m < config->n_materials; m++) {
         double *shortest = &plan->material_wavelength[m];
         *shortest = INFINITY;
+        if (config->materials[m].metal)
+            continue;
         for (int32_t i = 0; i < config->n_frequencies; i++)
             if (config->frequency[i] > 0)
                 *shortest = fmin(*shortest, EC_LIGHT_SPEED / (config->frequency[i] *

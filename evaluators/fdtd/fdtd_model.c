@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fdtd_metal_internal.h"
+
 /* A copy of n elements; NULL for none of them, *ok false without memory. */
 static void *copy_of(const void *from, size_t n, size_t size, bool *ok)
 {
@@ -19,6 +21,32 @@ static void *copy_of(const void *from, size_t n, size_t size, bool *ok)
 static char *text_of(const char *from, bool *ok)
 {
     return from ? copy_of(from, strlen(from) + 1, 1, ok) : NULL;
+}
+
+/* Conductors with losses: perfect ones with a surface, whose poles are those of the band. */
+static bool take_metals(ec_fdtd_model *m)
+{
+    ec_fdtd_config *c = &m->config;
+
+    m->metal = malloc(((size_t)c->n_objects + 1) * sizeof *m->metal);
+    for (int32_t i = 0; i < c->n_materials; i++) {
+        ec_fdtd_material *o = (ec_fdtd_material *)c->materials + i;
+        ec_fdtd_pole *poles = NULL;
+        if (!o->metal)
+            continue;
+        if (ec_fdtd_metal_poles(c, &poles, &o->n_poles) < 0)
+            return false;
+        free((void *)o->poles);
+        o->poles = poles;
+    }
+    for (int32_t i = 0; m->metal && i < c->n_objects; i++) {
+        ec_fdtd_object *o = (ec_fdtd_object *)c->objects + i;
+        const bool is_metal = o->material >= 0 && c->materials[o->material].metal;
+        m->metal[i] = is_metal ? o->material : -1;
+        if (is_metal)
+            o->material = EC_FDTD_PEC;
+    }
+    return m->metal != NULL;
 }
 
 int ec_fdtd_model_create(const ec_fdtd_config *config, ec_fdtd_model **model)
@@ -55,6 +83,7 @@ int ec_fdtd_model_create(const ec_fdtd_config *config, ec_fdtd_model **model)
         ec_fdtd_port *o = (ec_fdtd_port *)c->ports + i;
         o->name = text_of(o->name, &ok);
     }
+    ok = ok && take_metals(m);
     if (!ok) {
         ec_fdtd_model_destroy(&m);
         return ec_fail(EC_ERR_MEMORY, "no memory for a model of %d objects", config->n_objects);
@@ -83,6 +112,7 @@ void ec_fdtd_model_destroy(ec_fdtd_model **model)
     free((void *)m->config.materials);
     free((void *)m->config.ports);
     free((void *)m->config.frequency);
+    free(m->metal);
     free(m->range);
     free(m->designs);
     free(m);

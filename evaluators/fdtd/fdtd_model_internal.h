@@ -10,9 +10,11 @@
 EC_C_BEGIN
 
 typedef struct ec_fdtd_model {
-    ec_fdtd_config config; /* all pointers are owned */
-    int32_t n_numbers;     /* elements of the input */
-    ec_interval *range;    /* [n_numbers] of each */
+    /* All pointers are owned. What is made of a metal is made of EC_FDTD_PEC here. */
+    ec_fdtd_config config;
+    int32_t *metal;     /* [n_objects] the material of a conductor's surface, -1: it is perfect */
+    int32_t n_numbers;  /* elements of the input */
+    ec_interval *range; /* [n_numbers] of each */
     /* Numbers of some designs, the middle of all variables first: what a grid must be good for. */
     int32_t n_designs;
     double *designs; /* [n_designs][n_numbers] */

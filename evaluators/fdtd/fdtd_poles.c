@@ -1,5 +1,6 @@
 /* fdtd_poles.c: numbers of poles, and the list of edges that lie in dispersive media. */
 #include "fdtd_build_internal.h"
+#include "fdtd_metal_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,9 @@ static range reach(const ec_fdtd_setup *s, const ec_fdtd_build *b, const int32_t
 
     for (int32_t i = 0; i < b->n_solids; i++) {
         const ec_fdtd_solid *o = b->solid + i;
+        const int32_t medium = o->metal >= 0 ? o->metal : o->material;
         range r = {0, n};
-        if (o->material < 0 || first[o->material] == first[o->material + 1])
+        if (medium < 0 || first[medium] == first[medium + 1])
             continue;
         /* A node's dual cell ends before its neighbours do. What touches an end goes on into the
          * absorbing layers, and around a periodic axis. */
@@ -223,7 +225,10 @@ int ec_fdtd_poles_lay(const ec_fdtd_setup *setup, const double *values, ec_fdtd_
     for (int32_t i = 0; i < c->n_materials && status == EC_OK; i++)
         for (int32_t p = 0; p < c->materials[i].n_poles && status == EC_OK; p++) {
             const ec_fdtd_pole *pole = c->materials[i].poles + p;
-            const double v[4] = {ec_fdtd_number_of(pole->strength, values),
+            const ec_fdtd_material *m = c->materials + i;
+            const double scale =
+                m->metal ? ec_fdtd_metal_scale(ec_fdtd_number_of(m->conductivity, values)) : 1;
+            const double v[4] = {scale * ec_fdtd_number_of(pole->strength, values),
                                  ec_fdtd_number_of(pole->time, values),
                                  ec_fdtd_number_of(pole->resonance, values),
                                  ec_fdtd_number_of(pole->damping, values)};

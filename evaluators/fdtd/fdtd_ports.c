@@ -84,16 +84,25 @@ static double cell_of(const work *w, int axis, int cell)
     return w->b->line[axis][cell + 1] - w->b->line[axis][cell];
 }
 
+/* The edge's material; false: it is in a conductor, on the surface of one with losses too. */
+static bool medium_of(const work *w, int c, const int *place, double *eps, double *sigma)
+{
+    const double tolerance = 1e-6 * (w->b->line[c][place[c] + 1] - w->b->line[c][place[c]]);
+    double area;
+
+    return ec_fdtd_edge(&w->raster, &w->structure, c, place, eps, sigma, &area, NULL) &&
+           ec_fdtd_open_edge(&w->raster, &w->structure, c, place, tolerance) > 0;
+}
+
 /* Whether an edge conducts better than it polarises at the highest frequency. */
 static bool conducts(const work *w, int c, const int *place)
 {
     const double top = 2 * EC_PI * w->config->frequency[w->config->n_frequencies - 1];
-    double eps, sigma, area;
+    double eps, sigma;
 
     if (place[c] < 0 || place[c] >= w->setup->shape.n[c])
         return false;
-    return !ec_fdtd_edge(&w->raster, &w->structure, c, place, &eps, &sigma, &area, NULL) ||
-           sigma > top * eps;
+    return !medium_of(w, c, place, &eps, &sigma) || sigma > top * eps;
 }
 
 /* Whether an edge at a node conducts, other than those along `axis`. */
@@ -426,8 +435,8 @@ static int check_column(const work *w, int32_t p, const strip *s, const int *foo
             s->hi[c] > w->setup->shape.n[c] - w->setup->shape.layers[c][1])
             return ec_fail(EC_ERR_RANGE, "%s '%s' lies in an absorbing wall", kind, name_of(port));
     for (at[axis] = s->lo[axis]; at[axis] < s->hi[axis]; at[axis]++) {
-        double eps, sigma, area;
-        if (!ec_fdtd_edge(&w->raster, &w->structure, axis, at, &eps, &sigma, &area, NULL))
+        double eps, sigma;
+        if (!medium_of(w, axis, at, &eps, &sigma))
             return ec_fail(EC_ERR_RANGE, "%s '%s' lies in metal at (%.6g, %.6g, %.6g) m", kind,
                            name_of(port), w->b->line[0][at[0]], w->b->line[1][at[1]],
                            w->b->line[2][at[2]]);

@@ -26,6 +26,10 @@
  * Railton, IEEE Trans. Microw. Theory Techn. 40, 1992). No part is so small that the step would
  * not be stable (ec_fdtd_rim_part).
  *
+ * Conductors with losses are conductors but for the edges on their surface (fdtd_metal_internal.h), which
+ * have a current for the width of surface that their dual face has: the halves of that face's two
+ * middle lines that are in the metal with free space beside them, of a plate both sides or one.
+ *
  * A periodic axis: its last node stands for the first one too.
  *
  * What touches an end of the domain goes on into the absorbing cells beyond it: places there are
@@ -56,6 +60,8 @@ typedef struct ec_fdtd_solid {
     double lo[3], hi[3];  /* m, its extent */
     double radius, inner; /* m */
     double sheet;         /* S, of a conducting sheet; 0: it is none */
+    int32_t metal;        /* of a conductor: the medium of its surface, -1: it is perfect */
+    int32_t both_sides;   /* of a plate of metal: its currents flow on both of them */
 } ec_fdtd_solid;
 
 typedef struct ec_fdtd_medium {
@@ -548,6 +554,37 @@ EC_FN double ec_fdtd_face_rim_part(const ec_fdtd_raster_args *a, const ec_fdtd_s
     return least;
 }
 
+/* How much of the surface of metals with losses the dual face of the edge along c at p has, from half[u, v][low,
+ * high] away: m across the edge. *metal: the medium of that surface. 0: the edge is in a perfect
+ * conductor, or within. */
+EC_FN double ec_fdtd_surface_width(const ec_fdtd_structure *s, int c, const double *p,
+                                   double half[2][2], double tolerance, int *metal)
+{
+    const int top = ec_fdtd_top(s, p, tolerance);
+    double width = 0;
+
+    *metal = top >= 0 ? s->solid[top].metal : -1;
+    if (*metal < 0)
+        return 0;
+    for (int k = 0; k < 4; k++) { /* towards u, v, low and high */
+        const int t = k / 2, axis = (c + 1 + t) % 3, across = (c + 2 - t) % 3;
+        const double d = half[t][k % 2];
+        double q[3] = {p[0], p[1], p[2]};
+        int open = 0;
+        q[axis] = ec_fdtd_clamped(s, axis, p[axis] + (k % 2 ? 0.5 : -0.5) * d);
+        const int there = d > 0 ? ec_fdtd_top(s, q, tolerance) : -1;
+        if (there < 0 || s->solid[there].metal != *metal)
+            continue;
+        for (int side = 0; side < 2; side++) {
+            q[across] = p[across] + (side ? 0.5 : -0.5) * half[1 - t][side];
+            if (half[1 - t][side] > 0 && !ec_fdtd_is_conductor(s, q, tolerance))
+                open++;
+        }
+        width += open == 2 && !s->solid[there].both_sides ? d : open * d;
+    }
+    return width;
+}
+
 /* Permittivity (F/m) and conductivity (S/m) of edge (i, j, k) along c; false: a conductor, or it does
  * not exist. area: of its dual face, m^2. share: NULL, or [n_media], 0 before: the parts of the dual
  * face that each medium has, over the part of the edge that is no conductor. */
@@ -578,9 +615,15 @@ EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s
     }
     p[c] = ec_fdtd_clamped(s, c, 0.5 * (s->line[c][place[c]] + s->line[c][place[c] + 1]));
     const double tolerance = 1e-6 * least;
-    const double open = ec_fdtd_open_edge(a, s, c, place, tolerance);
-    if (open <= 0)
-        return false;
+    double open = ec_fdtd_open_edge(a, s, c, place, tolerance), surface = 0;
+    int metal = -1;
+    if (open <= 0) {
+        surface = ec_fdtd_surface_width(s, c, p, half, tolerance, &metal);
+        if (!(surface > 0))
+            return false;
+        open = 1;
+    }
+    *area = (half[0][0] + half[0][1]) * (half[1][0] + half[1][1]);
     for (int i = 0; i < s->n_solids; i++) { /* sheets that the edge lies in */
         const ec_fdtd_solid *solid = s->solid + i;
         if (solid->sheet <= 0 || solid->axis == c ||
@@ -618,12 +661,17 @@ EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s
                             share[m.index] += w / open;
                     }
         }
-    const double part = a->edge_correction ? ec_fdtd_edge_part(a, s, c, place, tolerance) : 1;
+    const double part =
+        a->edge_correction && metal < 0 ? ec_fdtd_edge_part(a, s, c, place, tolerance) : 1;
     for (int i = 0; share && i < s->n_media; i++)
         share[i] *= part / (total > 0 ? total : 1);
+    if (metal >= 0) {
+        sheets += surface / *area * s->medium[metal].sigma;
+        if (share)
+            share[metal] += surface / *area;
+    }
     *eps = EC_FDTD_EPS0 * part * (total > 0 ? sum_eps / total : 1) / open;
     *sigma = (part * (total > 0 ? sum_sigma / total : 0) + sheets) / open;
-    *area = (half[0][0] + half[0][1]) * (half[1][0] + half[1][1]);
     return true;
 }
 

@@ -77,7 +77,7 @@ local cases = {
         "ec.cylinder: key 'axis': in ec.fdtd it has to be along x, y or z" },
     { of, ec.plate{ size = { 1, 1 }, normal = { 0, 0.1, 1 } }, "ec.plate: key 'normal': in ec.fdtd it has to be along" },
     { of, ec.plate{ size = { 1, 1 }, normal = v }, "ec.plate: key 'normal': ec.fdtd wants numbers, got design variables" },
-    { of, ec.plate{ size = { 1, 1 }, eps_r = 3 }, "ec.plate: key 'material': it has no thickness: it can be pec or air; a dielectric is an ec.box" },
+    { of, ec.plate{ size = { 1, 1 }, eps_r = 3 }, "ec.plate: key 'material': it has no thickness: it can be pec, a metal or air; a dielectric is an ec.box" },
     { of, ec.plate{ size = { 1, 1 }, ohms = 377, material = "pec" }, "ec.plate: give material or ohms, not both" },
     { ec.box, { size = { 1, 1, 1 }, conductivity = 1 }, "ec.box: key 'conductivity': it goes with eps_r" },
     { ec.box, { size = { 1, 1, 1 }, mu_r = 1 }, "ec.box: key 'mu_r': it goes with eps_r" },
@@ -87,7 +87,7 @@ local cases = {
     { ec.scene, { ec.plate{ size = { 1, 1 }, ohms = 377 } }, "ec.scene: ec.plate has the key 'ohms', which is for ec.fdtd alone" },
     { ec.scene, { ec.sphere{ radius = 1, inner_radius = 0.5 } }, "ec.scene: ec.sphere has the key 'inner_radius'" },
     -- materials
-    { of, ec.box{ size = { 1, 1, 1 }, material = "copper" }, "ec.box: key 'material': unknown material 'copper'; there are pec, air" },
+    { of, ec.box{ size = { 1, 1, 1 }, material = "teflon" }, "ec.box: key 'material': unknown material 'teflon'; there are pec, air" },
     { of, ec.box{ size = { 1, 1, 1 }, material = "pce" }, "unknown material 'pce' (did you mean 'pec'?)" },
     { of, ec.box{ size = { 1, 1, 1 }, material = "itu_brick" }, "'itu_brick' is a material of ec.scene; in ec.fdtd give its eps_r" },
     { of, ec.box{ size = { 1, 1, 1 }, material = { eps_r = 0.5 } }, "ec.box: key 'material': key 'eps_r': 0.5 is not allowed, it must be at least 1" },
@@ -135,7 +135,7 @@ local cases = {
     { of, ec.polygon{ points = { { 0, 0 }, { 1, 0 }, { 1, 1, 1 } } }, "ec.polygon: key 'points': corner 3: wants 2 numbers" },
     { of, ec.polygon{ points = 3 }, "ec.polygon: key 'points': wants a list of corners" },
     { of, ec.polygon{ points = { { 0, 0 }, { 1, 0 }, { 1, 1 } }, eps_r = 2 },
-        "ec.polygon: key 'material': it has no thickness: it can be pec or air; a dielectric is one with a thickness" },
+        "ec.polygon: key 'material': it has no thickness: it can be pec, a metal or air; a dielectric is one with a thickness" },
     { ec.polygon, { points = {}, axis = "w" }, "ec.polygon: key 'axis': unknown word 'w', allowed are x|y|z" },
     -- ports and elements
     { with, {}, "ec.fdtd: port 'in' bridges no two conductors: there is none at its end (0, 0, 0) m" },
