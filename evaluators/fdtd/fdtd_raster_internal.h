@@ -93,6 +93,7 @@ typedef struct ec_fdtd_structure {
 typedef struct ec_fdtd_raster_args {
     ec_fdtd_shape shape;
     const ec_fdtd_structure *structure; /* [n] */
+    int64_t first;                      /* element of a component that lane 0 is */
     int32_t magnetic_wall[3][2];
     int32_t averaging;
     bool conformal, edge_correction;
@@ -759,8 +760,9 @@ EC_FN void ec_fdtd_raster(const ec_fdtd_raster_args *a, size_t lane0, size_t y)
     const int64_t component = shape->plane * (shape->n[2] + 1);
 
     for (int l = 0; l < EC_LANES; l++)
-        if ((int64_t)(lane0 + l) < component)
-            ec_fdtd_raster_element(a, a->structure + y / 3, (int)(y % 3), (int64_t)(lane0 + l));
+        if (a->first + (int64_t)(lane0 + l) < component)
+            ec_fdtd_raster_element(a, a->structure + y / 3, (int)(y % 3),
+                                   a->first + (int64_t)(lane0 + l));
 }
 
 /* Loads of ports and elements: lanes are loads, y structures; after the raster. */

@@ -608,6 +608,35 @@ static int index_pairs(ec_fdtd_stack *s, holding *h)
                                            coefficient_bytes(s->setup));
 }
 
+static bool is_interrupted(const ec_fdtd_stack *s)
+{
+    return s->interrupt && s->interrupt->asked(s->interrupt->user);
+}
+
+/* Materials of a design's edges, on the CPU in pieces: with many objects, or many samples an edge, a large
+ * domain takes a while. EC_STOPPED: interrupted. */
+static int raster(ec_fdtd_stack *s, ec_fdtd_raster_args *args, size_t component)
+{
+    enum { QUANTUM = 4096 };        /* elements: enough for all threads */
+    static const double most = 3e8; /* looks at an object in a piece */
+    ec_backend *backend = s->backend;
+    const double samples = args->averaging > 1 ? pow(args->averaging, 3) : 1;
+    const double each = 3 * 4 * samples * (1 + (double)s->setup->model->config.n_objects);
+    const size_t quanta = (size_t)(most / each / QUANTUM) + 1;
+    const size_t piece = backend->host_memory ? quanta * QUANTUM : component;
+    int status = EC_OK;
+
+    for (size_t first = 0; first < component && status == EC_OK; first += piece) {
+        const size_t left = component - first;
+        args->first = (int64_t)first;
+        status = first > 0 && is_interrupted(s)
+                     ? EC_STOPPED
+                     : backend->ops->launch(backend, &ec_kernel_fdtd_raster, args,
+                                            left < piece ? left : piece, 3);
+    }
+    return status;
+}
+
 /* Lays a holding's lists and computes its coefficients on the backend. */
 static int place(ec_fdtd_stack *s, holding *h)
 {
@@ -674,18 +703,18 @@ static int place(ec_fdtd_stack *s, holding *h)
         structure.line[i] = (void *)(there + line[i]);
     args.structure = s->structure_there;
     status = backend->ops->upload(backend, s->structure_there, &structure, sizeof structure);
-    if (status >= 0)
-        status = backend->ops->launch(backend, &ec_kernel_fdtd_raster, &args, component, 3);
-    if (status >= 0 && b->n_loads > 0)
+    if (status == EC_OK)
+        status = raster(s, &args, component);
+    if (status == EC_OK && b->n_loads > 0)
         status = backend->ops->launch(backend, &ec_kernel_fdtd_loads, &args, (size_t)b->n_loads, 1);
-    if (status >= 0 && is_indexed(s))
+    if (status == EC_OK && is_indexed(s))
         status = index_pairs(s, h);
     if (status >= 0 && !backend->is_cuda)
         status = ec_fdtd_blocks_find(structure.a, structure.b, component, real, h->blocks);
     if (status >= 0 && !backend->is_cuda && setup->magnetic)
         status = ec_fdtd_blocks_find(structure.ha, structure.hb, component, real, h->blocks + 1);
     /* The next design's structure goes to the same place. */
-    return status < 0 ? status : backend->ops->sync(backend);
+    return status != EC_OK ? status : backend->ops->sync(backend);
 }
 
 /* Steps between samples of a surface: so often that nothing of the pulse folds onto the frequencies. */
@@ -791,7 +820,7 @@ static int hold(ec_fdtd_stack *s, size_t design, const double *values, holding *
     }
     if (status >= 0 && has_wave(s->wants))
         status = ec_fdtd_plane_wave_create(s->setup, free_one->build, values, &free_one->incident);
-    if (status < 0 || (status = place(s, free_one)) < 0)
+    if (status < 0 || (status = place(s, free_one)) != EC_OK)
         return status;
     free_one->design = design;
     free_one->users = 1;
@@ -960,11 +989,6 @@ static int prepare_surfaces(ec_fdtd_stack *s)
         return status;
     return s->backend->ops->upload(s->backend, s->phasor_there, s->phasor,
                                    (size_t)(LOOK / every) * row * sizeof *s->phasor);
-}
-
-static bool is_interrupted(const ec_fdtd_stack *s)
-{
-    return s->interrupt && s->interrupt->asked(s->interrupt->user);
 }
 
 /* Steps of one launch: of large domains so few that an interrupt is heard within a second or so, where
