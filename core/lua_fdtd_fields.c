@@ -11,12 +11,17 @@
 
 #define FIELD "field of a model"
 
-/* User value 1: the model; 2 to 4: lists of numbers. */
+/* User value 1: the model; 2 to 4: lists of numbers; 5: the best design that was saved last. */
 typedef struct field {
     ec_call *call;
     bool is_pattern;
     ec_fdtd_plane_info plane;
     ec_fdtd_pattern_info pattern;
+    /* what was saved last, so that another file of it takes no other run: of `of`, NULL without design
+     * variables */
+    const ec_result *of;
+    ec_fdtd_plane *made_plane;
+    ec_fdtd_pattern *made_pattern;
 } field;
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -51,7 +56,7 @@ const ec_noun ec_noun_fdtd_plane = {
     "x H*), .csv, or .png, a plot of |E| and |H|. Peak values at the middles of the grid's faces, "
     "for a "
     "wave of 1 sqrt(W) into a port, 1 A of a source or 1 V/m of the plane wave, without absorbing "
-    "layers. The design is run once more for each file.",
+    "layers. The design is run once more for it, and for all files of the same plane.",
     EC_KEYS(plane_table)};
 
 typedef struct pattern_keys {
@@ -81,15 +86,14 @@ const ec_noun ec_noun_fdtd_pattern = {
      "realized gain in dBi), or .png, a plot of the directivity from its table NAME_levels.csv. "
      "Units are those of e_theta of model:far; those of .ffd are amplitudes for 1 W that the port "
      "is offered, as HFSS has them. Directivity, gain and efficiency are printed. The design is run "
-     "once more for each "
-    "file.",
+     "once more for it, and for all files of the same pattern.",
     EC_KEYS(pattern_table)};
 
 /* ---- from keys to the core ------------------------------------------------------------------- */
 
 static field *push_field(lua_State *L, const ec_lua_fdtd *model)
 {
-    field *f = lua_newuserdatauv(L, sizeof *f, 4);
+    field *f = lua_newuserdatauv(L, sizeof *f, 5);
     *f = (field){.call = model->call};
     luaL_setmetatable(L, FIELD);
     lua_pushvalue(L, 1);
@@ -209,22 +213,33 @@ static bool has_ending(const field *f, const char *name)
     return false;
 }
 
-static int write_field(const field *f, const ec_fdtd_winner *winner, const char *path,
-                       const char *name, ec_log *log)
+static void forget(field *f)
 {
-    ec_fdtd_plane *plane = NULL;
-    ec_fdtd_pattern *pattern = NULL;
-    int status = f->is_pattern ? ec_fdtd_pattern_create(winner, &f->pattern, &pattern)
-                               : ec_fdtd_plane_create(winner, &f->plane, &plane);
+    ec_fdtd_plane_destroy(&f->made_plane);
+    ec_fdtd_pattern_destroy(&f->made_pattern);
+}
 
+static int write_field(field *f, const ec_fdtd_winner *winner, const char *path, const char *name,
+                       ec_log *log)
+{
+    int status = EC_OK;
+
+    if (f->is_pattern && !f->made_pattern)
+        status = ec_fdtd_pattern_create(winner, &f->pattern, &f->made_pattern);
+    if (!f->is_pattern && !f->made_plane)
+        status = ec_fdtd_plane_create(winner, &f->plane, &f->made_plane);
     if (status >= 0 && f->is_pattern)
-        ec_fdtd_pattern_say(pattern, name, log);
-    if (status >= 0)
-        status = f->is_pattern ? ec_fdtd_pattern_write(pattern, path, log)
-                               : ec_fdtd_plane_write(plane, path, log);
-    ec_fdtd_plane_destroy(&plane);
-    ec_fdtd_pattern_destroy(&pattern);
-    return status;
+        ec_fdtd_pattern_say(f->made_pattern, name, log);
+    if (status < 0)
+        return status;
+    return f->is_pattern ? ec_fdtd_pattern_write(f->made_pattern, path, log)
+                         : ec_fdtd_plane_write(f->made_plane, path, log);
+}
+
+static int field_gc(lua_State *L)
+{
+    forget(lua_touserdata(L, 1));
+    return 0;
 }
 
 /* `eciton check` ends with what the run would take. */
@@ -239,7 +254,7 @@ static void end_check(lua_State *L, const field *f)
     ec_lua_expr_check(L, 1, &steps);
 }
 
-static int save(lua_State *L, const char *call, int file, const field *f, const ec_job *job,
+static int save(lua_State *L, const char *call, int file, field *f, const ec_job *job,
                 const ec_result *result)
 {
     ec_lua_host *host = ec_lua_host_of(L);
@@ -273,12 +288,18 @@ static int save(lua_State *L, const char *call, int file, const field *f, const 
 int ec_lua_fdtd_field_save(lua_State *L, const ec_job *job, const ec_result *result)
 {
     lua_settop(L, 3);
-    return save(L, "best:save", 2, luaL_checkudata(L, 3, FIELD), job, result);
+    field *f = luaL_checkudata(L, 3, FIELD);
+    if (f->of != result)
+        forget(f);
+    f->of = result;
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, 3, 5);
+    return save(L, "best:save", 2, f, job, result);
 }
 
 static int save_fixed(lua_State *L)
 {
-    const field *f = luaL_testudata(L, 1, FIELD);
+    field *f = luaL_testudata(L, 1, FIELD);
     lua_settop(L, 2);
     if (!f || lua_type(L, 2) != LUA_TSTRING)
         ec_lua_fail(L, "save: wants the name of a file, as in model:plane{ ... }:save(\"e.vtr\")");
@@ -297,6 +318,8 @@ void ec_lua_fdtd_fields_open(lua_State *L)
     luaL_newmetatable(L, FIELD);
     lua_pushboolean(L, 0);
     lua_setfield(L, -2, "__metatable");
+    lua_pushcfunction(L, field_gc);
+    lua_setfield(L, -2, "__gc");
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
