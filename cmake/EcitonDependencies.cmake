@@ -7,6 +7,7 @@ pkg_check_modules(NLOPT REQUIRED IMPORTED_TARGET nlopt)
 pkg_check_modules(FFTW REQUIRED IMPORTED_TARGET fftw3)
 pkg_check_modules(FFTWF REQUIRED IMPORTED_TARGET fftw3f)
 pkg_check_modules(CJSON REQUIRED IMPORTED_TARGET libcjson)
+pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 # Assimp's own CMake package is broken in Debian 12.
 pkg_check_modules(ASSIMP REQUIRED IMPORTED_TARGET assimp)
 pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
@@ -24,7 +25,7 @@ add_library(eciton_dependencies INTERFACE)
 target_include_directories(eciton_dependencies SYSTEM INTERFACE "${RANDOM123_INCLUDE_DIR}")
 target_link_libraries(eciton_dependencies INTERFACE
     PkgConfig::NLOPT PkgConfig::FFTW PkgConfig::FFTWF PkgConfig::CJSON
-    PkgConfig::ASSIMP PkgConfig::EXPAT m)
+    PkgConfig::ASSIMP PkgConfig::EXPAT PkgConfig::SQLITE m)
 
 # Search methods that are driven by call-backs run on their own thread.
 set(THREADS_PREFER_PTHREAD_FLAG ON)

@@ -1,0 +1,485 @@
+/* run_store.c: opening a store, its schema, transactions and statements. */
+#include "run_store_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    BUSY_MILLISECONDS = 60000, /* that a writer waits for others */
+    APPLICATION = 0x45434954   /* "ECIT": what `file` shows, and what tells ours from others */
+};
+
+/* Statement i brings a store of version i to version i + 1. */
+static const char *const migrations[EC_STORE_VERSION] = {
+    "CREATE TABLE run (id INTEGER PRIMARY KEY, status TEXT, started REAL, ended REAL, version TEXT,"
+    " script TEXT, script_text TEXT, script_hash TEXT, data TEXT, backend TEXT, device TEXT,"
+    " isa TEXT, seed TEXT, quick INTEGER, trust INTEGER, checkpoint_seconds REAL);"
+    "CREATE TABLE parameter (run INTEGER, position INTEGER, name TEXT, value TEXT,"
+    " PRIMARY KEY (run, position));"
+    "CREATE TABLE search (number INTEGER PRIMARY KEY, run INTEGER, job TEXT, method TEXT,"
+    " seed TEXT, population INTEGER, backend TEXT, device TEXT, isa TEXT, keep TEXT,"
+    " started REAL, ended REAL, stop TEXT, message TEXT, generations INTEGER,"
+    " evaluations INTEGER, failed INTEGER, seconds REAL);"
+    "CREATE TABLE quantity (owner TEXT, number INTEGER, position INTEGER, kind TEXT, name TEXT,"
+    " \"column\" TEXT, length INTEGER, minimum REAL, maximum REAL,"
+    " PRIMARY KEY (owner, number, position));"
+    "CREATE TABLE history (search INTEGER, generation INTEGER, kept INTEGER, evaluations INTEGER,"
+    " failed INTEGER, seconds REAL, best REAL, median REAL, spread REAL, violation REAL,"
+    " feasible INTEGER, population INTEGER, hypervolume REAL, front INTEGER,"
+    " PRIMARY KEY (search, generation));"
+    "CREATE TABLE checkpoint (search INTEGER, part INTEGER, bytes BLOB,"
+    " PRIMARY KEY (search, part));"
+    "CREATE TABLE sweep (number INTEGER PRIMARY KEY, name TEXT UNIQUE, origin TEXT,"
+    " created REAL);"};
+
+double ec_store_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- errors and statements ---- */
+
+static bool is_damage(int code)
+{
+    return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
+
+int ec_store_fail(ec_store *s, int code)
+{
+    int reason = s->db ? sqlite3_system_errno(s->db) : 0;
+    const char *text = s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code);
+
+    if (is_damage(code))
+        return ec_fail(EC_ERR_FORMAT, "'%s' is damaged, or no run store: %s", s->path, text);
+    if ((code & 0xff) == SQLITE_FULL)
+        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: the disk is full", s->path);
+    if ((code & 0xff) == SQLITE_BUSY)
+        return ec_fail(EC_ERR_FILE, "'%s' is held by another process for more than %d s", s->path,
+                       BUSY_MILLISECONDS / 1000);
+    if ((code & 0xff) == SQLITE_NOMEM)
+        return ec_fail(EC_ERR_MEMORY, "'%s': no memory", s->path);
+    return ec_fail(EC_ERR_FILE, "'%s' cannot be %s: %s%s%s", s->path,
+                   (code & 0xff) == SQLITE_CANTOPEN ? "opened" : "read or written", text,
+                   reason ? ": " : "", reason ? strerror(reason) : "");
+}
+
+sqlite3_stmt *ec_store_statement(ec_store *s, const char *literal)
+{
+    sqlite3_stmt *statement = NULL;
+
+    for (int i = 0; i < s->n_prepared; i++)
+        if (s->prepared[i].sql == literal)
+            return s->prepared[i].statement;
+    if (s->n_prepared == EC_STORE_STATEMENTS_MAX) {
+        ec_fail(EC_ERR_INTERNAL, "run store: more than %d statements", EC_STORE_STATEMENTS_MAX);
+        return NULL;
+    }
+    int code = sqlite3_prepare_v3(s->db, literal, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    if (code != SQLITE_OK) {
+        ec_store_fail(s, code);
+        return NULL;
+    }
+    s->prepared[s->n_prepared].sql = literal;
+    s->prepared[s->n_prepared++].statement = statement;
+    return statement;
+}
+
+static int bind_list(ec_store *s, sqlite3_stmt *statement, const char *letters, va_list list)
+{
+    int code = SQLITE_OK;
+
+    for (int i = 1; *letters && code == SQLITE_OK; letters++, i++) {
+        if (*letters == 'i') {
+            code = sqlite3_bind_int64(statement, i, va_arg(list, int64_t));
+        } else if (*letters == 'd') {
+            code = sqlite3_bind_double(statement, i, va_arg(list, double));
+        } else if (*letters == 't') {
+            code = sqlite3_bind_text(statement, i, va_arg(list, const char *), -1, SQLITE_STATIC);
+        } else {
+            const void *bytes = va_arg(list, const void *);
+            code = sqlite3_bind_blob64(statement, i, bytes, va_arg(list, size_t), SQLITE_STATIC);
+        }
+    }
+    return code == SQLITE_OK ? EC_OK : ec_store_fail(s, code);
+}
+
+int ec_store_bind(ec_store *s, sqlite3_stmt *statement, const char *letters, ...)
+{
+    va_list list;
+
+    va_start(list, letters);
+    int status = bind_list(s, statement, letters, list);
+    va_end(list);
+    return status;
+}
+
+int ec_store_execute(ec_store *s, const char *literal, const char *letters, ...)
+{
+    sqlite3_stmt *statement = ec_store_statement(s, literal);
+    va_list list;
+
+    if (!statement)
+        return EC_ERR_FILE;
+    va_start(list, letters);
+    int status = bind_list(s, statement, letters, list);
+    va_end(list);
+    int code = status == EC_OK ? sqlite3_step(statement) : SQLITE_DONE;
+    if (status == EC_OK && code != SQLITE_DONE && code != SQLITE_ROW)
+        status = ec_store_fail(s, code);
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return status;
+}
+
+int ec_store_run_sql(ec_store *s, const char *sql)
+{
+    int code = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? EC_OK : ec_store_fail(s, code);
+}
+
+int ec_store_number(ec_store *s, const char *literal, int64_t parameter, int64_t missing,
+                    int64_t *number)
+{
+    sqlite3_stmt *statement = ec_store_statement(s, literal);
+
+    *number = missing;
+    if (!statement)
+        return EC_ERR_FILE;
+    int code = SQLITE_OK;
+    if (sqlite3_bind_parameter_count(statement) > 0)
+        code = sqlite3_bind_int64(statement, 1, parameter);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+        *number = sqlite3_column_int64(statement, 0);
+    int status = code == SQLITE_ROW || code == SQLITE_DONE ? EC_OK : ec_store_fail(s, code);
+    sqlite3_reset(statement);
+    return status;
+}
+
+/* ---- transactions ---- */
+
+int ec_store_begin(ec_store *s)
+{
+    int status = ec_store_execute(s, "BEGIN IMMEDIATE", "");
+
+    s->in_one = status == EC_OK;
+    return status;
+}
+
+int ec_store_commit(ec_store *s)
+{
+    int status = ec_store_execute(s, "COMMIT", "");
+
+    if (status < 0)
+        ec_store_rollback(s);
+    s->in_one = false;
+    return status;
+}
+
+void ec_store_rollback(ec_store *s)
+{
+    /* an error may have ended the transaction already */
+    if (s->in_one && !sqlite3_get_autocommit(s->db))
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    s->in_one = false;
+}
+
+int ec_store_join(ec_store *s, bool *joined)
+{
+    *joined = s->in_one;
+    return s->in_one ? EC_OK : ec_store_begin(s);
+}
+
+int ec_store_leave(ec_store *s, bool joined, int status)
+{
+    if (joined)
+        return status;
+    if (status == EC_OK)
+        return ec_store_commit(s);
+    ec_store_rollback(s);
+    return status;
+}
+
+/* ---- opening ---- */
+
+/* Sleeps between attempts at what SQLite does not wait for by itself. */
+static bool wait_again(double deadline)
+{
+    const struct timespec pause = {0, 5000000};
+
+    nanosleep(&pause, NULL);
+    return ec_store_now() < deadline;
+}
+
+/* The write-ahead log, where the file system can have one. */
+static int set_journal(ec_store *s)
+{
+    double deadline = ec_store_now() + BUSY_MILLISECONDS * 1e-3;
+    int code;
+
+    do
+        code = sqlite3_exec(s->db,
+                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                            "PRAGMA wal_autocheckpoint = 4000",
+                            NULL, NULL, NULL);
+    while ((code & 0xff) == SQLITE_BUSY && wait_again(deadline));
+    return code == SQLITE_OK ? EC_OK : ec_store_fail(s, code);
+}
+
+static int read_version(ec_store *s, int64_t *version)
+{
+    int64_t application = 0, tables = 0;
+
+    int status = ec_store_number(s, "PRAGMA user_version", 0, 0, version);
+    if (status == EC_OK)
+        status = ec_store_number(s, "PRAGMA application_id", 0, 0, &application);
+    if (status == EC_OK)
+        status = ec_store_number(s, "SELECT count(*) FROM sqlite_master", 0, 0, &tables);
+    if (status < 0)
+        return status;
+    if (application != APPLICATION && (*version != 0 || tables > 0))
+        return ec_fail(EC_ERR_FORMAT, "'%s' is a database of another program", s->path);
+    if (*version > EC_STORE_VERSION)
+        return ec_fail(EC_ERR_FORMAT,
+                       "'%s' was written by a newer version of Eciton (its format is %d, this "
+                       "program knows those up to %d)",
+                       s->path, (int)*version, EC_STORE_VERSION);
+    return EC_OK;
+}
+
+static int migrate(ec_store *s)
+{
+    int64_t version = 0;
+    char text[120];
+
+    int status = read_version(s, &version);
+    if (status < 0 || version == EC_STORE_VERSION)
+        return status;
+    status = ec_store_begin(s);
+    if (status < 0)
+        return status;
+    status = read_version(s, &version); /* another process may have been faster */
+    for (int64_t i = version; i < EC_STORE_VERSION && status == EC_OK; i++)
+        status = ec_store_run_sql(s, migrations[i]);
+    snprintf(text, sizeof text, "PRAGMA user_version = %d; PRAGMA application_id = %d",
+             EC_STORE_VERSION, APPLICATION);
+    if (status == EC_OK)
+        status = ec_store_run_sql(s, text);
+    return ec_store_leave(s, false, status);
+}
+
+/* Whether pages and rows are as they should be. */
+static int check_pages(ec_store *s)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = EC_OK;
+
+    int code = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code != SQLITE_ROW)
+        status = ec_store_fail(s, code);
+    else if (strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
+        status = ec_fail(EC_ERR_FORMAT, "'%s' is damaged: %.200s", s->path,
+                         (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    return status;
+}
+
+static int open_once(ec_store *s, const char *name, int flags)
+{
+    int code = sqlite3_open_v2(name, &s->db, flags, NULL);
+
+    if (code == SQLITE_OK) {
+        sqlite3_extended_result_codes(s->db, 1);
+        code = sqlite3_busy_timeout(s->db, BUSY_MILLISECONDS);
+    }
+    return code == SQLITE_OK ? EC_OK : ec_store_fail(s, code);
+}
+
+static void close_once(ec_store *s)
+{
+    for (int i = 0; i < s->n_prepared; i++)
+        sqlite3_finalize(s->prepared[i].statement);
+    s->n_prepared = 0;
+    sqlite3_close(s->db);
+    s->db = NULL;
+}
+
+static int open_to_write(ec_store *s)
+{
+    bool old = access(s->path, F_OK) == 0;
+    int64_t version = 0;
+
+    int status = open_once(s, s->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (status == EC_OK && old)
+        status = read_version(s, &version); /* a newer one is not touched */
+    if (status == EC_OK)
+        status = set_journal(s);
+    if (status == EC_OK && old)
+        status = check_pages(s);
+    return status == EC_OK ? migrate(s) : status;
+}
+
+/* On a read-only disk there is no room for the files beside it that readers share with writers. */
+static int open_to_read(ec_store *s)
+{
+    char name[4300];
+    int64_t version = 0;
+
+    if (access(s->path, F_OK) != 0)
+        return ec_fail(EC_ERR_FILE, "there is no '%s'", s->path);
+    int status = open_once(s, s->path, SQLITE_OPEN_READONLY);
+    if (status == EC_OK)
+        status = read_version(s, &version);
+    if (status != EC_ERR_FILE || access(s->path, W_OK) == 0 || strpbrk(s->path, "?#%"))
+        return status;
+    close_once(s);
+    snprintf(name, sizeof name, "file:%s?immutable=1", s->path);
+    status = open_once(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    return status == EC_OK ? read_version(s, &version) : status;
+}
+
+/* Whether it is our damaged store, and not what merely bears its name. */
+static bool is_worth_saving(const ec_store *s)
+{
+    static const char head[] = "SQLite format 3";
+    char bytes[sizeof head] = "";
+    FILE *file = fopen(s->path, "rb");
+    bool good = file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes &&
+                memcmp(bytes, head, sizeof head) == 0;
+
+    if (file)
+        fclose(file);
+    return good && strstr(ec_error_text(), "is damaged");
+}
+
+int ec_store_open(const char *folder, ec_store_mode mode, ec_log *log, ec_store **store)
+{
+    ec_store *s = (ec_store *)calloc(1, sizeof *s);
+
+    *store = NULL;
+    if (!s)
+        return ec_fail(EC_ERR_MEMORY, "run store: no memory");
+    int n = snprintf(s->path, sizeof s->path, "%s/run.db", folder);
+    if (n < 0 || (size_t)n >= sizeof s->path) {
+        free(s);
+        return ec_fail(EC_ERR_ARGUMENT, "'%.80s...': the path is too long", folder);
+    }
+    s->log = log;
+    int status = mode == EC_STORE_WRITE ? open_to_write(s) : open_to_read(s);
+    if (status == EC_ERR_FORMAT && mode == EC_STORE_WRITE && is_worth_saving(s)) {
+        ec_log_write(log, EC_LOG_WARNING, "%s", ec_error_text());
+        close_once(s);
+        status = ec_store_salvage(s->path, migrations[0], log);
+        if (status == EC_OK)
+            status = open_to_write(s);
+    }
+    if (status < 0)
+        ec_store_close(&s);
+    *store = s;
+    return status;
+}
+
+void ec_store_close(ec_store **handle)
+{
+    ec_store *s = handle ? *handle : NULL;
+
+    if (!s)
+        return;
+    ec_store_rollback(s);
+    close_once(s);
+    free(s);
+    *handle = NULL;
+}
+
+bool ec_store_exists(const char *folder)
+{
+    char path[4200];
+    int n = snprintf(path, sizeof path, "%s/run.db", folder);
+
+    return n > 0 && (size_t)n < sizeof path && access(path, F_OK) == 0;
+}
+
+const char *ec_store_path(const ec_store *store)
+{
+    return store->path;
+}
+
+/* ---- queries ---- */
+
+static void take_cell(sqlite3_stmt *statement, int i, ec_store_cell *cell)
+{
+    memset(cell, 0, sizeof *cell);
+    switch (sqlite3_column_type(statement, i)) {
+    case SQLITE_INTEGER:
+        cell->kind = EC_CELL_INTEGER;
+        break;
+    case SQLITE_FLOAT:
+        cell->kind = EC_CELL_NUMBER;
+        break;
+    case SQLITE_TEXT:
+        cell->kind = EC_CELL_TEXT;
+        cell->text = (const char *)sqlite3_column_text(statement, i);
+        break;
+    case SQLITE_BLOB:
+        cell->kind = EC_CELL_BLOB;
+        cell->text = (const char *)sqlite3_column_blob(statement, i);
+        break;
+    default:
+        cell->kind = EC_CELL_NULL;
+        cell->number = NAN;
+        return;
+    }
+    if (cell->text || cell->kind == EC_CELL_BLOB) {
+        cell->size = (size_t)sqlite3_column_bytes(statement, i);
+        return;
+    }
+    cell->integer = sqlite3_column_int64(statement, i);
+    cell->number = sqlite3_column_double(statement, i);
+}
+
+int ec_store_query(ec_store *s, const char *sql, int64_t parameter, void *user,
+                   int (*each)(void *user, int n, const char *const *names,
+                               const ec_store_cell *cells))
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(s->db, sql, -1, &statement, NULL), n = 0, status = EC_OK;
+
+    if (code == SQLITE_OK && sqlite3_bind_parameter_count(statement) > 0)
+        code = sqlite3_bind_int64(statement, 1, parameter);
+    if (code != SQLITE_OK) {
+        status = ec_store_fail(s, code);
+        sqlite3_finalize(statement);
+        return status;
+    }
+    n = sqlite3_column_count(statement);
+    const char **names = (const char **)calloc((size_t)n + 1, sizeof *names);
+    ec_store_cell *cells = (ec_store_cell *)calloc((size_t)n + 1, sizeof *cells);
+    if (!names || !cells)
+        status = ec_fail(EC_ERR_MEMORY, "run store: no memory for a row");
+    for (int i = 0; i < n && names; i++)
+        names[i] = sqlite3_column_name(statement, i);
+    while (status == EC_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int i = 0; i < n; i++)
+            take_cell(statement, i, &cells[i]);
+        status = each(user, n, names, cells);
+    }
+    if (status == EC_OK && code != SQLITE_DONE)
+        status = ec_store_fail(s, code);
+    sqlite3_finalize(statement);
+    free(names);
+    free(cells);
+    return status;
+}

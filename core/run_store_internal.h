@@ -1,0 +1,62 @@
+/* run_store_internal.h: what the files run_store*.c share.
+ *
+ *   run_store.c          opening, the schema, transactions, statements, errors, queries
+ *   run_store_run.c      runs
+ *   run_store_search.c   searches: history, checkpoints
+ *   run_store_table.c    tables with a column a quantity: designs, rows of sweeps
+ *   run_store_salvage.c  what can be read of a damaged store
+ */
+#ifndef EC_RUN_STORE_INTERNAL_H
+#define EC_RUN_STORE_INTERNAL_H
+
+#include "run_store.h"
+
+#include <sqlite3.h>
+
+EC_C_BEGIN
+
+enum { EC_STORE_STATEMENTS_MAX = 64 };
+
+struct ec_store {
+    sqlite3 *db;
+    char path[4200];
+    ec_log *log;
+    int64_t run;    /* that this handle began or resumed; 0: none */
+    bool in_one;    /* a transaction */
+    unsigned added; /* rows of histories, for the ring */
+    struct {
+        const char *sql; /* known by its address */
+        sqlite3_stmt *statement;
+    } prepared[EC_STORE_STATEMENTS_MAX];
+    int n_prepared;
+};
+
+/* The status and sentence of SQLite's last error. */
+int ec_store_fail(ec_store *store, int code);
+/* A statement of a literal, prepared once; reset it after use. NULL: the error is recorded. */
+sqlite3_stmt *ec_store_statement(ec_store *store, const char *literal);
+/* Binds by letters: i int64_t, d double (NaN: NULL), t text (NULL: NULL), b bytes and size_t. */
+int ec_store_bind(ec_store *store, sqlite3_stmt *statement, const char *letters, ...);
+/* Runs a literal that gives no rows. */
+int ec_store_execute(ec_store *store, const char *literal, const char *letters, ...);
+/* Runs any text of SQL without parameters. */
+int ec_store_run_sql(ec_store *store, const char *sql);
+/* One whole number out of a literal with one parameter; `missing` without a row. */
+int ec_store_number(ec_store *store, const char *literal, int64_t parameter, int64_t missing,
+                    int64_t *number);
+/* A transaction around a call, unless there is one: joined says so. */
+int ec_store_join(ec_store *store, bool *joined);
+int ec_store_leave(ec_store *store, bool joined, int status);
+double ec_store_now(void);
+
+/* run_store_table.c. owner: "search" or "sweep". */
+int ec_store_table_create(ec_store *store, const char *owner, int64_t number,
+                          const ec_store_quantity *quantities, int32_t n, bool *same,
+                          ec_store_table **table);
+int ec_store_table_drop(ec_store *store, const char *owner, int64_t number);
+
+/* run_store_salvage.c: replaces folder/run.db. */
+int ec_store_salvage(const char *path, const char *schema, ec_log *log);
+
+EC_C_END
+#endif
