@@ -5,6 +5,7 @@
 #include <expat.h>
 #include <nlopt.h>
 #include <cJSON.h>
+#include <sqlite3.h>
 
 #include <string.h>
 
@@ -44,9 +45,10 @@ int ec_cli_info(void)
         print_backend(name);
     }
     printf("\nlibraries\n  Lua      %s.%s\n  NLopt    %d.%d.%d\n  FFTW     %s\n  cJSON    %s\n  "
-           "Assimp   %u.%u.%u\n  Expat    %s\n  compiler %s\n",
+           "SQLite   %s\n  Assimp   %u.%u.%u\n  Expat    %s\n  compiler %s\n",
            LUA_VERSION_MAJOR "." LUA_VERSION_MINOR, LUA_VERSION_RELEASE, major, minor, bugfix,
-           fftw_version, cJSON_Version(), aiGetVersionMajor(), aiGetVersionMinor(),
-           aiGetVersionPatch(), XML_ExpatVersion() + strlen("expat_"), __VERSION__);
+           fftw_version, cJSON_Version(), sqlite3_libversion(), aiGetVersionMajor(),
+           aiGetVersionMinor(), aiGetVersionPatch(), XML_ExpatVersion() + strlen("expat_"),
+           __VERSION__);
     return EC_EXIT_OK;
 }

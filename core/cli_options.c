@@ -15,9 +15,11 @@ void ec_cli_usage(FILE *to)
         "one that\n"
         "                        is finished, print the result (flags: --backend, "
         "--threads,\n"
-        "                        --json, --quiet)\n"
+        "                        --json, --quiet, --force)\n"
         "  check SCRIPT [FLAGS]  build the script's graph, print variables, shapes, memory and "
         "time, stop\n"
+        "  runs [DIR]            list the runs in DIR and below it\n"
+        "  show DIR              what the run in DIR has found, also while it goes on\n"
         "  info                  version, backends, devices, libraries\n"
         "  help [NOUN]           what scripts can say (--markdown: the whole reference)\n"
         "\n"
@@ -26,10 +28,14 @@ void ec_cli_usage(FILE *to)
         "several\n"
         "                     GPUs share the work: cuda:0,cuda:1 or cuda:all\n"
         "  --threads N        CPU threads (default: all)\n"
-        "  --out DIR          folder for best.csv, history.csv, patterns and files of the script\n"
-        "  --checkpoint SECONDS  time between two states of a search in DIR/state (default: 10; 0: "
-        "none)\n"
-        "  --fresh               give up an unfinished run in DIR and begin anew\n"
+        "  --out DIR          folder for the run store run.db, best.csv, history.csv, patterns "
+        "and files of\n"
+        "                     the script\n"
+        "  --checkpoint SECONDS  time between two states of a search in DIR/run.db (default: 1, "
+        "rarer where\n"
+        "                     they take more than 2 % of the time; 0: none)\n"
+        "  --fresh            give up what DIR holds, an unfinished run or one of another script, "
+        "and begin anew\n"
         "  --data DIR         folder whose files the script may read, besides its own\n"
         "  --seed N           seed of every job, in place of the script's\n"
         "  --set NAME=VALUE   value of ec.arg(NAME, ...); may be repeated\n"
@@ -56,21 +62,24 @@ bool ec_cli_help(FILE *to, const char *command)
         ec_cli_usage(to);
     if (strcmp(command, "resume") != 0)
         return known;
-    fputs("eciton resume DIR [--backend NAME] [--threads N] [--json] [--quiet]\n"
+    fputs("eciton resume DIR [--backend NAME] [--threads N] [--json] [--quiet] [--force]\n"
           "\n"
           "Goes on with the run whose --out was DIR, from the last states of its searches in "
-          "DIR/state,\n"
+          "DIR/run.db,\n"
           "with the script, --set, --seed and backend that it was begun with; --backend may name "
           "another\n"
           "number of the same devices. The result has the bits of a run that was never "
           "interrupted. Of a run that is finished it prints the result.\n"
           "\n"
-          "States are written every 10 s (--checkpoint SECONDS of eciton run; 0: never) and at the "
-          "end of\n"
+          "States are written every second (--checkpoint SECONDS of eciton run; 0: never) and at "
+          "the end of\n"
           "each search. It refuses, and says why, when the script or a file that it reads has "
           "changed, and on\n"
-          "another backend or by another version. --fresh of eciton run gives up the states and "
-          "begins anew.\n"
+          "another backend or by another version; with --force it goes on all the same, where the "
+          "state fits\n"
+          "(variables, method and settings are the same): the result is then not that of one run. "
+          "--fresh of\n"
+          "eciton run gives up the states and begins anew.\n"
           "Searches with report = false, and those in functions of ec.host, are done again; sweeps "
           "go on by\n"
           "their tables.\n",
@@ -158,11 +167,8 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
     const struct {
         const char *flag;
         bool *to;
-    } plain[] = {{"--quick", &o->quick},
-                 {"--json", &o->json},
-                 {"--quiet", &o->quiet},
-                 {"--trust", &o->trust},
-                 {"--fresh", &o->fresh}};
+    } plain[] = {{"--quick", &o->quick}, {"--json", &o->json},   {"--quiet", &o->quiet},
+                 {"--trust", &o->trust}, {"--fresh", &o->fresh}, {"--force", &o->force}};
     o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
     if (!o->sets)
         return ec_cli_usage_error("%s%s", "no memory", "");
@@ -192,9 +198,10 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
                 return status;
         }
         if (!known) {
-            static const char *const all[] = {
-                "--backend", "--threads", "--out",   "--data",       "--seed",  "--set", "--quick",
-                "--json",    "--quiet",   "--trust", "--checkpoint", "--fresh", "--view"};
+            static const char *const all[] = {"--backend", "--threads", "--out",        "--data",
+                                              "--seed",    "--set",     "--quick",      "--json",
+                                              "--quiet",   "--trust",   "--checkpoint", "--fresh",
+                                              "--force",   "--view"};
             const char *near = ec_lua_nearest(word, all, (int)(sizeof all / sizeof *all));
             return near ? ec_cli_usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
                         : ec_cli_usage_error("unknown flag '%s'; eciton --help lists them%s", word,

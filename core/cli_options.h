@@ -13,10 +13,10 @@ typedef struct ec_cli_options {
     const char *view; /* of check: the file of --view, or NULL */
     const char *isa;  /* of a run that is resumed, or NULL */
     int threads;
-    double checkpoint_seconds; /* < 0: no checkpoints */
+    double checkpoint_seconds; /* between two; 0: at the default pace; < 0: no checkpoints */
     bool resume;
     uint64_t seed;
-    bool seed_given, quick, json, quiet, trust, check, fresh;
+    bool seed_given, quick, json, quiet, trust, check, fresh, force;
     ec_lua_set *sets; /* malloc'ed; the names are cut out of the arguments */
     int n_sets;
 } ec_cli_options;

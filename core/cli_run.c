@@ -14,7 +14,7 @@
 #include "cli_report.h"
 #include "cli_sweep.h"
 #include "output.h"
-#include "run_file.h"
+#include "run_store.h"
 #include "utf8.h"
 
 /* Processor time of a script outside searches, and its memory; ample for building a graph. */
@@ -70,31 +70,53 @@ static double script_seconds(void)
 typedef struct run_state {
     ec_cli_progress progress;
     ec_cli_report report;
-    bool missed; /* a search ended without a design that could be scored */
-    bool begun;  /* the folder of --out holds this run */
+    ec_store *store; /* of --out, or NULL */
+    bool missed;     /* a search ended without a design that could be scored */
+    bool begun;      /* the folder of --out holds this run */
 } run_state;
 
+/* A text file, malloc'ed; NULL when it cannot be read. */
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = file ? open_memstream(&text, &size) : NULL;
+    char block[4096];
+    for (size_t n; to && (n = fread(block, 1, sizeof block, file)) > 0;)
+        fwrite(block, 1, n, to);
+    if (to)
+        fclose(to);
+    if (file)
+        fclose(file);
+    return text;
+}
+
 /* Keeps what the run was started with, for `eciton resume`. */
-static int begin_run(const ec_cli_options *o, ec_backend *backend)
+static int begin_run(const ec_cli_options *o, ec_backend *backend, ec_store *store)
 {
     char *script = realpath(o->script, NULL), *data = o->data ? realpath(o->data, NULL) : NULL;
-    ec_run_file run = {.script = script ? script : (char *)o->script,
-                       .data = data,
-                       .quick = o->quick,
-                       .trust = o->trust,
-                       .checkpoint_seconds = o->checkpoint_seconds};
+    char *text = script ? read_text(script) : NULL;
+    ec_store_run run = {.script = script ? script : (char *)o->script,
+                        .data = data,
+                        .text = text,
+                        .quick = o->quick,
+                        .trust = o->trust,
+                        .checkpoint_seconds = o->checkpoint_seconds};
     snprintf(run.version, sizeof run.version, "%s", EC_VERSION);
     ec_backend_list(backend, run.backend, sizeof run.backend);
+    snprintf(run.device, sizeof run.device, "%s", backend->device);
     snprintf(run.isa, sizeof run.isa, "%s", backend->is_cuda ? "" : ec_isa_name(backend->isa));
     if (o->seed_given)
         snprintf(run.seed, sizeof run.seed, "%llu", (unsigned long long)o->seed);
-    run.sets = calloc((size_t)o->n_sets + 1, sizeof *run.sets);
-    run.n_sets = (size_t)o->n_sets;
-    for (int i = 0; run.sets && i < o->n_sets; i++)
-        run.sets[i] = (ec_run_setting){(char *)o->sets[i].name, (char *)o->sets[i].value};
-    int status = run.sets ? ec_run_file_write(&run, o->out)
-                          : ec_fail(EC_ERR_MEMORY, "no memory for run.json");
-    free(run.sets);
+    run.settings = calloc((size_t)o->n_sets + 1, sizeof *run.settings);
+    run.n_settings = (size_t)o->n_sets;
+    for (int i = 0; run.settings && i < o->n_sets; i++)
+        run.settings[i] = (ec_store_setting){(char *)o->sets[i].name, (char *)o->sets[i].value};
+    int status = run.settings ? ec_store_run_begin(store, &run)
+                              : ec_fail(EC_ERR_MEMORY, "no memory for the run");
+    free(run.settings);
+    free(text);
     free(script);
     free(data);
     return status;
@@ -104,23 +126,29 @@ static int begin_run(const ec_cli_options *o, ec_backend *backend)
 static void take_folder(run_state *state)
 {
     const ec_cli_options *o = state->report.options;
-    if (state->begun || !o->out || o->check)
+    if (state->begun || !state->store)
         return;
     state->begun = true;
-    if (!o->resume && begin_run(o, state->report.backend) != EC_OK)
+    int status = o->resume ? ec_store_run_resume(state->store)
+                           : begin_run(o, state->report.backend, state->store);
+    if (status != EC_OK)
         ec_log_write(&state->progress.log, EC_LOG_WARNING, "the run cannot be resumed: %s",
                      ec_error_text());
 }
 
-static void end_run(run_state *state)
+static void end_run(run_state *state, int exit_status)
 {
     const char *out = state->report.options->out;
-    if (!state->begun)
-        return;
-    if (!interrupted)
-        ec_run_file_finish(out);
-    else if (state->report.options->checkpoint_seconds >= 0)
-        ec_log_write(&state->progress.log, EC_LOG_WARNING, "to go on: eciton resume %s", out);
+    if (state->begun) {
+        const char *word = interrupted                 ? "interrupted"
+                           : exit_status == EC_EXIT_OK ? "finished"
+                                                       : "failed";
+        if (ec_store_run_end(state->store, word) != EC_OK)
+            ec_log_write(&state->progress.log, EC_LOG_WARNING, "%s", ec_error_text());
+        if (interrupted && state->report.options->checkpoint_seconds >= 0)
+            ec_log_write(&state->progress.log, EC_LOG_WARNING, "to go on: eciton resume %s", out);
+    }
+    ec_store_close(&state->store);
 }
 
 static void on_solve(void *user, const ec_job *job, const ec_solve_info *info)
@@ -229,10 +257,6 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
 {
     char library[PATH_MAX * 2];
     find_library(library, sizeof library);
-    char states[PATH_MAX + 20];
-    bool kept = o->out && o->checkpoint_seconds >= 0 && !o->check;
-    if (kept && ec_run_state_folder(o->out, states, sizeof states) != EC_OK)
-        return print_error(ec_error_text());
     ec_lua_settings settings = {.script = o->script,
                                 .library = library,
                                 .data = o->data,
@@ -244,9 +268,10 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
                                 .quick = o->quick,
                                 .trust = o->trust,
                                 .check = o->check,
-                                .state = kept ? states : NULL,
+                                .store = state->store,
                                 .checkpoint_seconds = o->checkpoint_seconds,
                                 .resume = o->resume,
+                                .force = o->force,
                                 .print_to = o->json ? stderr : stdout,
                                 .seconds = script_seconds(),
                                 .memory = SCRIPT_MEMORY,
@@ -279,44 +304,75 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
 /* One run at a time writes into a folder. The lock goes with the process. */
 static bool lock_folder(const char *out)
 {
-    char path[PATH_MAX + 20];
-    if (ec_run_state_folder(out, path, sizeof path) != EC_OK || ec_output_folder(path) != EC_OK) {
-        print_error(ec_error_text());
-        return false;
-    }
-    strncat(path, "/lock", sizeof path - strlen(path) - 1);
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0 || flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    int folder = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return true; /* a file system without locks has none to wait for */
-    close(file);
+    close(folder);
     fprintf(stderr, "eciton: '%s' is being written by another run\n", out);
     return false;
+}
+
+/* Whether the run of a folder may be replaced by this one. */
+static bool may_replace(const ec_cli_options *o, ec_store *store)
+{
+    ec_store_run run;
+    bool found = false, good = true;
+    if (o->fresh || ec_store_run_read(store, &run, &found) != EC_OK || !found)
+        return true;
+    char *script = realpath(o->script, NULL);
+    if (ec_store_is_unfinished(store)) {
+        good = false;
+        fprintf(stderr,
+                "eciton: '%s' holds an unfinished run: 'eciton resume %s' goes on with it, --fresh "
+                "gives it up\n",
+                o->out, o->out);
+    } else if (script && run.script && strcmp(script, run.script) != 0) {
+        good = false;
+        fprintf(stderr,
+                "eciton: '%s' holds a run of '%s': give another --out, or --fresh to put this one "
+                "in its place\n",
+                o->out, run.script);
+    }
+    free(script);
+    ec_store_run_release(&run);
+    return good;
+}
+
+/* The folder of --out and its store, for this run alone. */
+static int open_out(const ec_cli_options *o, run_state *state)
+{
+    if (!o->out || o->check)
+        return o->out && ec_output_folder(o->out) != EC_OK ? print_error(ec_error_text())
+                                                           : EC_EXIT_OK;
+    if (ec_output_folder(o->out) != EC_OK)
+        return print_error(ec_error_text());
+    if (!lock_folder(o->out))
+        return EC_EXIT_ERROR;
+    if (ec_store_open(o->out, EC_STORE_WRITE, &state->progress.log, &state->store) != EC_OK)
+        return print_error(ec_error_text());
+    return o->resume || may_replace(o, state->store) ? EC_EXIT_OK : EC_EXIT_ERROR;
 }
 
 int ec_cli_run(const ec_cli_options *o)
 {
     run_state state = {.missed = false};
     ec_cli_progress_begin(&state.progress, o->quiet);
-    if (o->out && ec_output_folder(o->out) != EC_OK)
-        return print_error(ec_error_text());
-    if (o->out && !o->check && !o->resume && !o->fresh && ec_run_is_unfinished(o->out)) {
-        fprintf(stderr,
-                "eciton: '%s' holds an unfinished run: 'eciton resume %s' goes on with it, --fresh "
-                "gives it up\n",
-                o->out, o->out);
-        return EC_EXIT_ERROR;
+    int exit_status = open_out(o, &state);
+    if (exit_status != EC_EXIT_OK) {
+        ec_store_close(&state.store);
+        return exit_status;
     }
-    if (o->out && !o->check && !lock_folder(o->out))
-        return EC_EXIT_ERROR;
     ec_backend *backend = NULL;
     ec_backend_info info = {
         .name = o->backend, .threads = o->threads, .isa = o->isa, .log = &state.progress.log};
-    if (ec_backend_create(&info, &backend) != EC_OK)
+    if (ec_backend_create(&info, &backend) != EC_OK) {
+        ec_store_close(&state.store);
         return print_error(ec_error_text());
+    }
     state.report = (ec_cli_report){.options = o, .backend = backend, .log = &state.progress.log};
     catch_signals();
-    int exit_status = run_script(o, &state, backend);
-    end_run(&state);
+    exit_status = run_script(o, &state, backend);
+    end_run(&state, exit_status);
     free(state.report.json);
     ec_backend_destroy(&backend);
     return exit_status;

@@ -75,9 +75,9 @@ typedef struct ec_lua_settings {
     uint64_t seed; /* of --seed, when seed_given */
     bool seed_given;
     bool quick, trust, check;
-    const char *state;         /* folder for the states of searches, or NULL */
-    double checkpoint_seconds; /* between two of them */
-    bool resume;               /* searches go on from what the folder holds */
+    struct ec_store *store;    /* of the run, or NULL */
+    double checkpoint_seconds; /* between two states of a search; as in ec_solve_info */
+    bool resume, force;        /* searches go on from what the store holds */
     FILE *print_to;            /* where print writes */
     double seconds;            /* processor time of the script itself, searches not counted */
     size_t memory;             /* bytes that Lua may hold */
@@ -101,7 +101,7 @@ struct ec_lua_host {
     bool ended_by_signal;               /* the error that ends the script is the user's wish */
     int solves;                         /* searches and sweeps that came to a result */
     int sweeps, sensitivities;          /* that were reported */
-    int checkpoints;                    /* searches that have a file in the folder of states */
+    int stored;                         /* searches that are in the store */
     uint64_t read_hash; /* of every file that was read so far, in order: what the script is */
     uint8_t *looked_at; /* by node: metrics that ec.value has said its warnings of */
     int32_t n_looked_at;

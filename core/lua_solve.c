@@ -14,10 +14,10 @@
 typedef struct solve_keys {
     const char *method, *start;
     int64_t population, groups, evaluations, generations, stagnation, polish_designs,
-        polish_evaluations, keep, chunk;
+        polish_evaluations, final_designs, chunk;
     double seconds, target, stagnation_tolerance, spread, polish_seconds;
     double failure_value;
-    int on_failure;
+    int on_failure, keep;
     ec_lua_list reference;
     bool polish, report;
 } solve_keys;
@@ -73,9 +73,13 @@ static const ec_key solve_table[] = {
      "wall time of the polish, at most (default: as long as the search took, or 10 s when that is "
      "longer); a polish that it ends may fall short of the optimum and differ from run to run",
      offsetof(solve_keys, polish_seconds)},
-    {"keep", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
+    {"final_designs", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
      "best designs that are evaluated again at final fidelity (default 16; several objectives: the "
      "whole front)",
+     offsetof(solve_keys, final_designs)},
+    {"keep", EC_KEY_WORD, 0, EC_KEEP_BEST, 0, 0, NULL, "best|elite|all",
+     "designs in the run store of --out besides the winner (or front) and a sample of those that "
+     "failed: the best whenever it gets better, the best final_designs of each look, or all",
      offsetof(solve_keys, keep)},
     {"on_failure", EC_KEY_WORD, 0, EC_FAILURE_WORST, 0, 0, NULL, "worst|retry|value|stop",
      "a design that fails: ranks behind all others, is evaluated once more (for models that fail "
@@ -254,7 +258,8 @@ static bool read_solve(lua_State *L, ec_solve_info *info)
     info->polish_designs = (int32_t)keys.polish_designs;
     info->polish_evaluations = (int32_t)keys.polish_evaluations;
     info->polish_seconds = keys.polish_seconds;
-    info->keep = (int32_t)keys.keep;
+    info->keep = (int32_t)keys.final_designs;
+    info->kept_designs = (ec_kept_designs)keys.keep;
     info->chunk = (size_t)keys.chunk;
     info->on_failure = (ec_failure_policy)keys.on_failure;
     if ((keys.on_failure == EC_FAILURE_VALUE) == isnan(keys.failure_value))
@@ -282,18 +287,18 @@ static bool read_solve(lua_State *L, ec_solve_info *info)
     return keys.report;
 }
 
-/* Searches of the script itself, in its order, keep their state in files of the run's folder. One
- * inside a function of ec.host, or one that is not reported, is short: it is done again. */
-static void set_checkpoint(ec_lua_host *host, bool report, char *file, size_t size,
-                           ec_solve_info *info)
+/* Searches of the script itself, in its order, are kept in the run store. One inside a function of
+ * ec.host, or one that is not reported, is short: it is done again. */
+static void set_store(ec_lua_host *host, bool report, ec_solve_info *info)
 {
     const ec_lua_settings *s = &host->settings;
-    if (!s->state || host->in_core > 0 || !report)
+    if (!s->store || host->in_core > 0 || !report)
         return;
-    snprintf(file, size, "%s/search_%d.state", s->state, ++host->checkpoints);
-    info->checkpoint = file;
+    info->store = s->store;
+    info->store_number = ++host->stored;
     info->checkpoint_seconds = s->checkpoint_seconds;
     info->resume = s->resume;
+    info->force = s->force;
     info->identity = host->read_hash;
 }
 
@@ -344,8 +349,7 @@ int ec_lua_job_solve(lua_State *L)
     }
     ec_lua_result *result = ec_lua_result_new(L, 1);
     double begun = ec_lua_budget_clock(&host->budget);
-    char file[PATH_MAX + 40];
-    set_checkpoint(host, report, file, sizeof file, &info);
+    set_store(host, report, &info);
     lua_State *caller = ec_lua_core_enter(L);
     if (events->solve && report)
         events->solve(events->user, job, &info);

@@ -1,4 +1,4 @@
-/* The program eciton: run, resume, check, info, help. */
+/* The program eciton: run, resume, check, runs, show, info, help. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli_options.h"
+#include "cli_store.h"
 #include "lua_help.h"
 
 static bool asks_help(int argc, char **argv)
@@ -22,6 +23,15 @@ static int command_resume(int argc, char **argv)
         return ec_cli_resume(argc, argv);
     ec_cli_usage(stdout);
     return EC_EXIT_OK;
+}
+
+static int command_store(const char *command, int argc, char **argv)
+{
+    if (asks_help(argc, argv)) {
+        ec_cli_store_help(stdout, command);
+        return EC_EXIT_OK;
+    }
+    return strcmp(command, "runs") == 0 ? ec_cli_runs(argc, argv) : ec_cli_show(argc, argv);
 }
 
 static int command_run(int argc, char **argv, bool check)
@@ -50,7 +60,8 @@ static int command_help(int argc, char **argv)
         ec_lua_help_markdown(stdout);
         return EC_EXIT_OK;
     }
-    if (ec_cli_help(stdout, argv[0]) || ec_lua_help_topic(stdout, argv[0]))
+    if (ec_cli_help(stdout, argv[0]) || ec_cli_store_help(stdout, argv[0]) ||
+        ec_lua_help_topic(stdout, argv[0]))
         return EC_EXIT_OK;
     char near[240];
     ec_lua_help_near(argv[0], near, sizeof near);
@@ -94,6 +105,8 @@ static int run_command(int argc, char **argv)
         return command_run(argc - 2, argv + 2, command[0] == 'c');
     if (strcmp(command, "resume") == 0)
         return command_resume(argc - 2, argv + 2);
+    if (strcmp(command, "runs") == 0 || strcmp(command, "show") == 0)
+        return command_store(command, argc - 2, argv + 2);
     if (strcmp(command, "info") == 0)
         return ec_cli_info();
     if (strcmp(command, "help") == 0)

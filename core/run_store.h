@@ -127,7 +127,8 @@ typedef struct ec_store_search {
 EC_API int ec_store_search_begin(ec_store *store, int64_t number, const ec_store_search *search,
                                  const ec_store_quantity *quantities, int32_t n,
                                  ec_store_table **designs);
-/* Forgets what came after a generation, and the figures of the end. */
+/* Forgets what came after a generation, the figures of the end, and which rows of the history are
+ * kept, so that they are added again. */
 EC_API int ec_store_search_rewind(ec_store *store, int64_t number, uint32_t generation);
 EC_API int ec_store_search_end(ec_store *store, int64_t number, const ec_result *result);
 /* A row of the history. Those that are not kept are a ring: the latest thousand or two of them stay. */

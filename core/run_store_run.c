@@ -174,7 +174,7 @@ bool ec_store_is_unfinished(ec_store *s)
 
     return ec_store_number(s,
                            "SELECT count(*) FROM checkpoint, (SELECT status FROM run"
-                           " ORDER BY id DESC LIMIT 1) WHERE status <> 'finished'",
+                           " ORDER BY id DESC LIMIT 1) WHERE status IN ('running', 'interrupted')",
                            0, 0, &open) == EC_OK &&
            open > 0;
 }

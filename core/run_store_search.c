@@ -52,6 +52,9 @@ int ec_store_search_rewind(ec_store *s, int64_t number, uint32_t generation)
     if (status == EC_OK)
         status = ec_store_execute(s, "DELETE FROM history WHERE search = ?1 AND generation > ?2",
                                   "ii", number, (int64_t)generation);
+    if (status ==
+        EC_OK) /* a run that was interrupted has a last row that an unbroken one has not */
+        status = ec_store_execute(s, "UPDATE history SET kept = 0 WHERE search = ?1", "i", number);
     snprintf(text, sizeof text,
              "DELETE FROM designs_%lld WHERE stage <> 'search' OR generation > %lld",
              (long long)number, (long long)generation);

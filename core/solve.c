@@ -104,6 +104,8 @@ static int enqueue(ec_solve_run *run, size_t lanes, size_t *n)
         status = ec_solve_mark_failed(run, m);
     if (status == EC_OK && lanes == 0 && ec_solve_watches_failures(run))
         status = ec_solve_handle_failures(run, &g);
+    if (status == EC_OK && ec_solve_keeps_all(run))
+        status = ec_solve_keep_generation(run, &g);
     if (status != EC_OK)
         return status;
     ec_scores scores;
@@ -173,14 +175,14 @@ static int generation(ec_solve_run *run)
     size_t lanes = ec_lane_ld(run->n), n = 0;
     int status;
 
-    if (run->fused && !ec_solve_watches_failures(run) &&
-        within_budget(run, run->max_population) == run->max_population)
+    bool seen = ec_solve_watches_failures(run) || ec_solve_keeps_all(run);
+    if (run->fused && !seen && within_budget(run, run->max_population) == run->max_population)
         return fused_generations(run);
     /* The next population is not above the last one, so this cannot pass the budget. */
     bool fixed = run->n > 0 && backend->ops->capture_begin && run->def->capturable &&
                  run->def->replayed && run->def->capturable(run->optimizer) &&
                  ec_executor_capturable(run->scorer.executor) &&
-                 within_budget(run, run->n) == run->n && !ec_solve_watches_failures(run);
+                 within_budget(run, run->n) == run->n && !seen;
     ec_capture *capture = fixed ? find_capture(run, lanes) : NULL;
     if (capture) {
         status = backend->ops->replay(backend, capture);
@@ -334,7 +336,7 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
     if (status < 0)
         return status;
     memset(&run, 0, sizeof run);
-    run.start = run.looked_when = run.saved_when = ec_wall_seconds();
+    run.start = run.looked_when = ec_wall_seconds();
     run.look_step = 1;
     double reserved = info->polish ? info->seconds * polish_share : 0;
     if (info->polish_seconds > 0 && info->polish_seconds < reserved)
@@ -369,12 +371,14 @@ int ec_solve(ec_job *job, ec_backend *backend, const ec_solve_info *info, ec_res
         run.result->failed = run.stats.failed + run.patched;
         run.result->seconds = ec_wall_seconds() - run.start;
         ec_solve_write_message(&run);
+        ec_solve_keep_result(&run);
         *result = run.result;
         if (run.result->stop == EC_STOP_ERROR)
             status = ec_fail(run.failure, "%s", run.error);
     } else {
         ec_result_destroy(&run.result);
     }
+    ec_solve_kept_release(&run);
     if (run.backend)
         ec_solve_release(&run);
     ec_backend_destroy(&own);

@@ -65,6 +65,16 @@ typedef struct ec_failure {
 /* Failed designs that are kept: the first ones of the generations that the history has. */
 enum { EC_FAILURES_MAX = 64 };
 
+/* Which designs a store keeps, besides the result (of several objectives the whole front) and the
+ * sample of those that failed. */
+typedef enum ec_kept_designs {
+    EC_KEEP_BEST,  /* the best of each look, when it is better than those before */
+    EC_KEEP_ELITE, /* the best `keep` of each look, and those that are scored at final fidelity */
+    EC_KEEP_ALL    /* every design that is evaluated, besides */
+} ec_kept_designs;
+
+struct ec_store; /* run_store.h */
+
 typedef struct ec_solve_info {
     const char *method; /* NULL: "lshade" */
     size_t population;  /* 0: the method's default */
@@ -96,12 +106,17 @@ typedef struct ec_solve_info {
     bool seed_given;
     ec_failure_policy on_failure;
     double failure_value; /* with EC_FAILURE_VALUE, the objective's sign as the script sees it */
-    /* A file that keeps the whole state of the search, written anew every checkpoint_seconds (0: 10)
-     * and at the end; NULL: none. With `resume` the search goes on from what the file holds, where
-     * it exists, and ends with the bits of an unbroken one on the same backend. */
-    const char *checkpoint;
+    /* Where the search is kept, as number store_number (from 1) of its run: history, designs, result,
+     * and its whole state; NULL: nowhere. It is written at looks of the host, at most every
+     * checkpoint_seconds (0: 1 s, and rarer where that would take more than 2 % of the time; < 0: the
+     * state is left out). With `resume` the search goes on from the state that is there, if there is
+     * one, and ends with the bits of an unbroken one on the same backend. With `force` also from one
+     * of another script, version or backend, whose bits are then not those of an unbroken one. */
+    struct ec_store *store;
+    int64_t store_number;
     double checkpoint_seconds;
-    bool resume;
+    bool resume, force;
+    ec_kept_designs kept_designs;
     uint64_t identity;     /* of everything outside the library that defines the job (a hash of the
                           script): a checkpoint of another one is refused */
     const double *options; /* of the method, in its table's order; NULL: defaults */

@@ -43,8 +43,8 @@ int ec_solve_check_numbers(const ec_solve_info *info)
     if (!isfinite(info->failure_value))
         return ec_fail(EC_ERR_RANGE, "solve: failure_value (%g) must be a finite number",
                        info->failure_value);
-    if (!isfinite(info->checkpoint_seconds) || info->checkpoint_seconds < 0)
-        return ec_fail(EC_ERR_RANGE, "solve: checkpoint_seconds (%g) must be at least 0 and finite",
+    if (!isfinite(info->checkpoint_seconds))
+        return ec_fail(EC_ERR_RANGE, "solve: checkpoint_seconds (%g) must be finite",
                        info->checkpoint_seconds);
     if (!info->evaluations && !info->generations && info->seconds == 0 && isnan(info->target) &&
         !info->stagnation && info->spread == 0)

@@ -1,23 +1,18 @@
-/* solve_checkpoint.c: the whole state of a search in a file, and back.
+/* solve_checkpoint.c: the whole state of a search as bytes, and back.
  *
- * The file is a head of fixed size, the parts of the run one after another, and a check sum. It is
- * written beside its place and renamed, so that a process that dies leaves the last one that was
- * complete. What is in it does not depend on when it was written: lists and history change at set
+ * They are a head of fixed size, the parts of the run one after another, and a check sum. What is
+ * in them does not depend on when they were written: lists and history change at set
  * generations only (ec_solve_is_kept). So a search that goes on from it ends with the bits of one
  * that was never interrupted, on the same backend; where the wall clock ends a search or a polish,
  * the seconds that were used before count.
  *
  * Numbers are in the byte order of the machine, which the head tells.
  */
-#include "output_file.h"
 #include "solve_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char magic[8] = {'E', 'C', 'S', 'E', 'A', 'R', 'C', 'H'};
 enum { FORMAT = 2, BYTE_ORDER_MARK = 0x01020304 };
@@ -155,35 +150,46 @@ static void describe(const ec_solve_run *run, checkpoint_head *head)
     head->distinct = run->distinct.capacity;
 }
 
+/* With `force` what only changes bits may differ; all else would not fit. */
+static void overlook(const checkpoint_head *is, checkpoint_head *wanted)
+{
+    memcpy(wanted->version, is->version, sizeof wanted->version);
+    memcpy(wanted->backend, is->backend, sizeof wanted->backend);
+    memcpy(wanted->isa, is->isa, sizeof wanted->isa);
+    wanted->identity = is->identity;
+}
+
 static int check_head(const ec_solve_run *run, const checkpoint_head *is, const char *file)
 {
     checkpoint_head wanted;
 
     describe(run, &wanted);
     if (memcmp(is->magic, magic, sizeof magic) != 0 || is->byte_order != wanted.byte_order)
-        return ec_fail(EC_ERR_FORMAT, "'%s' is no state of a search", file);
+        return ec_fail(EC_ERR_FORMAT, "%s is none that this program knows", file);
+    if (run->info->force)
+        overlook(is, &wanted);
     if (is->format != wanted.format || strncmp(is->version, wanted.version, 32) != 0)
         return ec_fail(EC_ERR_FORMAT,
-                       "'%s' was written by version %.31s (format %u), this is version %s (format "
+                       "%s was written by version %.31s (format %u), this is version %s (format "
                        "%u); a search goes on with the version that began it",
                        file, is->version, is->format, EC_VERSION, (unsigned)FORMAT);
     if (is->identity != wanted.identity)
         return ec_fail(EC_ERR_FORMAT,
-                       "'%s' belongs to another script: the script, or a file that it reads, has "
+                       "%s belongs to another script: the script, or a file that it reads, has "
                        "changed since",
                        file);
     if (strncmp(is->method, wanted.method, 32) != 0)
-        return ec_fail(EC_ERR_FORMAT, "'%s' is of method '%.31s', this search has '%s'", file,
+        return ec_fail(EC_ERR_FORMAT, "%s is of method '%.31s', this search has '%s'", file,
                        is->method, wanted.method);
     if (strncmp(is->backend, wanted.backend, 8) != 0 || strncmp(is->isa, wanted.isa, 8) != 0)
         return ec_fail(EC_ERR_FORMAT,
-                       "'%s' was written on %.7s %.7s, this is %s %s; other bits would come out",
+                       "%s was written on %.7s %.7s, this is %s %s; other bits would come out",
                        file, is->backend, is->isa, wanted.backend, wanted.isa);
     if (is->seed != wanted.seed)
-        return ec_fail(EC_ERR_FORMAT, "'%s' has seed %llu, this search %llu", file,
+        return ec_fail(EC_ERR_FORMAT, "%s has seed %llu, this search %llu", file,
                        (unsigned long long)is->seed, (unsigned long long)wanted.seed);
     if (memcmp(is, &wanted, sizeof wanted) != 0)
-        return ec_fail(EC_ERR_FORMAT, "'%s' is of a search with other settings or variables", file);
+        return ec_fail(EC_ERR_FORMAT, "%s is of a search with other settings or variables", file);
     return EC_OK;
 }
 
@@ -221,8 +227,8 @@ static void fill_state(const ec_solve_run *run, checkpoint_state *state)
     state->polish_capped = r->polish_capped;
 }
 
-static int write_all(ec_solve_run *run, const checkpoint_state *state, const void *blob,
-                     FILE *stream)
+static bool write_all(const ec_solve_run *run, const checkpoint_state *state, const void *blob,
+                      FILE *stream)
 {
     checkpoint_head head;
     writer w = {stream, hash_start, false};
@@ -240,81 +246,38 @@ static int write_all(ec_solve_run *run, const checkpoint_state *state, const voi
     put(&w, blob, state->optimizer_bytes);
     uint64_t hash = w.hash;
     put(&w, &hash, sizeof hash);
-    /* On the disk before it takes the place of the one before. */
-    if (!w.failed && (fflush(stream) != 0 || fsync(fileno(stream)) != 0))
-        w.failed = true;
-    return w.failed ? ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", run->info->checkpoint,
-                              strerror(errno))
-                    : EC_OK;
+    return !w.failed;
 }
 
-static int save(ec_solve_run *run)
+int ec_solve_pack(ec_solve_run *run, char **bytes, size_t *size)
 {
     checkpoint_state state;
-    ec_output_file file;
     void *blob = NULL;
-    size_t bytes = 0;
+    size_t blob_bytes = 0;
 
+    *bytes = NULL;
+    *size = 0;
     fill_state(run, &state);
     int status = run->backend->ops->download(run->backend, &state.stop_state, run->state,
                                              sizeof state.stop_state);
     if (status == EC_OK)
-        status = run->def->save(run->optimizer, &blob, &bytes);
+        status = run->def->save(run->optimizer, &blob, &blob_bytes);
     if (status != EC_OK)
         return status;
-    state.optimizer_bytes = bytes;
-    status = ec_output_file_open(run->info->checkpoint, &file);
-    if (status == EC_OK) {
-        char reason[1024];
-        int written = write_all(run, &state, blob, file.stream);
-        snprintf(reason, sizeof reason, "%s", ec_error_text());
-        status = ec_output_file_close(&file);
-        if (written < 0) /* the first reason is the right one */
-            status = ec_fail(written, "%s", reason);
-    }
+    state.optimizer_bytes = blob_bytes;
+    FILE *stream = open_memstream(bytes, size);
+    bool written = stream && write_all(run, &state, blob, stream);
+    if (stream && fclose(stream) != 0)
+        written = false;
     free(blob);
-    return status;
-}
-
-/* A search goes on without its checkpoints: their loss is told once. */
-void ec_solve_save(ec_solve_run *run)
-{
-    if (!run->info->checkpoint || !run->def->save || !run->def->load)
-        return;
-    if (save(run) < 0)
-        ec_log_write(&run->messages.log, EC_LOG_WARNING,
-                     "the state of the search cannot be kept: %s", ec_error_text());
-    run->saved_when = ec_wall_seconds();
-}
-
-void ec_solve_save_when_due(ec_solve_run *run)
-{
-    double every = run->info->checkpoint_seconds > 0 ? run->info->checkpoint_seconds : 10;
-
-    if (run->info->checkpoint && ec_wall_seconds() - run->saved_when >= every)
-        ec_solve_save(run);
-}
-
-/* ---- load ---- */
-
-static int read_file(const char *path, char **bytes, size_t *size)
-{
-    struct stat info;
-    FILE *file = fopen(path, "rb");
-
-    if (!file)
-        return ec_fail(EC_ERR_FILE, "'%s' cannot be read: %s", path, strerror(errno));
-    bool whole = fstat(fileno(file), &info) == 0 && S_ISREG(info.st_mode);
-    *size = whole ? (size_t)info.st_size : 0;
-    *bytes = (char *)malloc(*size + 1);
-    whole = whole && *bytes && fread(*bytes, 1, *size, file) == *size;
-    fclose(file);
-    if (whole)
+    if (written)
         return EC_OK;
     free(*bytes);
     *bytes = NULL;
-    return ec_fail(EC_ERR_FILE, "'%s' cannot be read", path);
+    return ec_fail(EC_ERR_MEMORY, "solve: no memory for the state of the search");
 }
+
+/* ---- load ---- */
 
 static bool get_list(reader *r, ec_design_list *list, uint64_t n)
 {
@@ -369,9 +332,8 @@ static void take_state(ec_solve_run *run, const checkpoint_state *state)
     r->polish_capped = state->polish_capped != 0;
 }
 
-static int read_all(ec_solve_run *run, reader *r)
+static int read_all(ec_solve_run *run, reader *r, const char *file)
 {
-    const char *file = run->info->checkpoint;
     checkpoint_head head;
     checkpoint_state state;
     ec_result *result = run->result;
@@ -379,7 +341,7 @@ static int read_all(ec_solve_run *run, reader *r)
     bool whole = get_into(r, &head, sizeof head);
 
     if (!whole)
-        return ec_fail(EC_ERR_FORMAT, "'%s' is no state of a search", file);
+        return ec_fail(EC_ERR_FORMAT, "%s is none that this program knows", file);
     int status = check_head(run, &head, file);
     if (status < 0)
         return status;
@@ -392,13 +354,13 @@ static int read_all(ec_solve_run *run, reader *r)
             state.n_designs <= run->keep.capacity + EC_POLISH_DESIGNS_MAX &&
             get_list(r, &run->keep, state.n_keep) && get_list(r, &run->distinct, state.n_distinct);
     if (!whole)
-        return ec_fail(EC_ERR_FORMAT, "'%s' is damaged", file);
+        return ec_fail(EC_ERR_FORMAT, "%s is damaged", file);
     result->history = (ec_history_row *)get_copy(r, state.n_history, sizeof *result->history);
     whole = get_failures(r, result, state.n_failures, run->width);
     run->designs = (double *)get_copy(r, state.n_designs, run->width * sizeof(double));
     const void *blob = get(r, state.optimizer_bytes);
     if (!result->history || !whole || !run->designs || !blob)
-        return ec_fail(EC_ERR_FORMAT, "'%s' is damaged, or there is no memory for it", file);
+        return ec_fail(EC_ERR_FORMAT, "%s is damaged, or there is no memory for it", file);
     take_state(run, &state);
     status = run->def->load(run->optimizer, blob, state.optimizer_bytes);
     if (status == EC_OK)
@@ -407,29 +369,9 @@ static int read_all(ec_solve_run *run, reader *r)
     return status;
 }
 
-int ec_solve_resume(ec_solve_run *run)
+int ec_solve_unpack(ec_solve_run *run, const char *bytes, size_t size, const char *name)
 {
-    const char *file = run->info->checkpoint;
-    char *bytes = NULL;
-    reader r = {NULL, 0, 0};
+    reader r = {bytes, 0, size};
 
-    if (!run->info->resume || !file || access(file, F_OK) != 0)
-        return EC_OK;
-    if (!run->def->save || !run->def->load)
-        return EC_OK;
-    int status = read_file(file, &bytes, &r.size);
-    if (status < 0)
-        return status;
-    r.bytes = bytes;
-    status = read_all(run, &r);
-    free(bytes);
-    if (status == EC_OK) {
-        run->saved_when = ec_wall_seconds();
-        ec_log_write(&run->messages.log, EC_LOG_INFO,
-                     run->phase == EC_PHASE_SEARCH
-                         ? "the search goes on from generation %u, %llu evaluations"
-                         : "the search was over: generation %u, %llu evaluations",
-                     run->generation, (unsigned long long)run->enqueued);
-    }
-    return status;
+    return read_all(run, &r, name);
 }

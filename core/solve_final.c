@@ -83,7 +83,7 @@ static int download_rows(ec_backend *backend, const ec_array *a, size_t n, doubl
 
 static int values_once(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
                        int32_t n_exprs, const ec_expr *exprs, double *const *out,
-                       uint8_t *status_bytes)
+                       uint8_t *status_bytes, const ec_interrupt *interrupt)
 {
     bool grouped = run->job->n_group_genes > 0;
     ec_executor *executor = NULL;
@@ -96,7 +96,7 @@ static int values_once(ec_solve_run *run, ec_backend *backend, const double *row
         .max_groups = grouped ? n : 0,
         .fidelity = EC_FINAL,
         .memory_budget = run->info->memory_budget,
-        .interrupt = &run->at_end,
+        .interrupt = interrupt,
         .log = &run->messages.warnings,
     };
 
@@ -161,7 +161,7 @@ static int retry(ec_solve_run *run, ec_backend *backend, const double *rows, siz
         memcpy(few + k * width, rows + failed[k] * width, width * sizeof *few);
     int status = room ? EC_OK : ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs", n);
     if (status == EC_OK && m > 0)
-        status = values_once(run, backend, few, m, n_exprs, exprs, again, bytes);
+        status = values_once(run, backend, few, m, n_exprs, exprs, again, bytes, &run->at_end);
     for (size_t k = 0; k < m && status == EC_OK; k++) {
         status_bytes[failed[k]] = bytes[k];
         for (int32_t i = 0; i < n_exprs; i++) {
@@ -182,7 +182,8 @@ int ec_solve_final_values(ec_solve_run *run, ec_backend *backend, const double *
                           int32_t n_exprs, const ec_expr *exprs, double *const *out,
                           uint8_t *status_bytes)
 {
-    int status = values_once(run, backend, rows, n, n_exprs, exprs, out, status_bytes);
+    int status =
+        values_once(run, backend, rows, n, n_exprs, exprs, out, status_bytes, &run->at_end);
 
     if (status == EC_OK && run->info->on_failure == EC_FAILURE_RETRY)
         status = retry(run, backend, rows, n, n_exprs, exprs, out, status_bytes);
@@ -207,5 +208,39 @@ int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *r
     }
     if (status == EC_OK)
         ec_solve_end_at_final(run, rows, n, status_bytes);
+    return status;
+}
+
+int ec_solve_variable_values(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                             double *values)
+{
+    const ec_job *job = run->job;
+    size_t n_exprs = (size_t)job->n_variables, width = 0;
+    ec_expr *exprs = (ec_expr *)malloc(sizeof *exprs * (n_exprs + 1));
+    double **out = (double **)calloc(n_exprs + 1, sizeof *out);
+    uint8_t *ignored = (uint8_t *)malloc(n + 1);
+    bool room = exprs && out && ignored;
+
+    for (size_t i = 0; i < n_exprs && room; i++) {
+        exprs[i] = job->variables[i]->variable.value;
+        size_t length = (size_t)ec_result_value_length(job->graph, exprs[i]);
+        out[i] = (double *)malloc(sizeof(double) * (n * length + 1));
+        width += length;
+        room = out[i] != NULL;
+    }
+    int status =
+        room ? values_once(run, backend, rows, n, job->n_variables, exprs, out, ignored, NULL)
+             : ec_fail(EC_ERR_MEMORY, "solve: no memory for the values of %zu designs", n);
+    for (size_t i = 0, at = 0; i < n_exprs && status == EC_OK; i++) {
+        size_t length = (size_t)ec_result_value_length(job->graph, exprs[i]);
+        for (size_t c = 0; c < n; c++)
+            memcpy(values + c * width + at, out[i] + c * length, sizeof(double) * length);
+        at += length;
+    }
+    for (size_t i = 0; out && i < n_exprs; i++)
+        free(out[i]);
+    free(exprs);
+    free(out);
+    free(ignored);
     return status;
 }

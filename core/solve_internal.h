@@ -6,7 +6,8 @@
  *   solve_designs.c  the order of designs, and lists of the best of them
  *   solve_look.c     looks of the host: statistics, best designs, history
  *   solve_failures.c designs that fail
- *   solve_checkpoint.c  the state of a search in a file
+ *   solve_checkpoint.c  the state of a search as bytes, and back
+ *   solve_store.c    what a search leaves in the run store
  *   solve_front.c    several objectives: the front, its hypervolume, its members' values
  *   solve_final.c    values of designs at final fidelity
  *   solve_winner.c   polish, the winner and its values
@@ -19,6 +20,7 @@
 #define EC_SOLVE_INTERNAL_H
 
 #include "job_internal.h"
+#include "run_store.h"
 #include "score_internal.h"
 #include "solve.h"
 #include "solve_kernels.h"
@@ -99,6 +101,26 @@ typedef enum ec_solve_phase {
     EC_PHASE_POLISHED  /* `designs` holds all that compete for the first place */
 } ec_solve_phase;
 
+/* What waits to be written into the run store, and what is there. */
+typedef struct ec_solve_kept {
+    ec_store_table *designs;          /* NULL: the search is not kept */
+    ec_backend *cpu;                  /* for the values of variables */
+    size_t n, capacity;               /* designs that wait */
+    double *genes, *cost, *violation; /* rows of width, of n_objectives */
+    uint8_t *status;
+    uint32_t *generation;
+    const char **stage;
+    size_t n_history;    /* rows of the result's history that are in the store */
+    ec_history_row look; /* figures of the last look */
+    ec_score best;       /* of the designs that are kept, when `found` */
+    bool found;
+    double *latest; /* the elite that was kept last, n_latest rows of genes */
+    size_t n_latest;
+    double written_when,
+        saved_when;      /* wall time of the last transaction, and of one with the state */
+    double save_seconds; /* that it took */
+} ec_solve_kept;
+
 typedef struct ec_solve_run {
     ec_job *job;
     const ec_solve_info *info;
@@ -149,10 +171,10 @@ typedef struct ec_solve_run {
     size_t n_last; /* members at the last look, whose status bytes are in elite_status */
     size_t history_capacity;
     ec_solve_phase phase;
-    bool polish_cut;   /* an interrupt came during the polish */
-    uint64_t patched;  /* failed designs that got a value */
-    double saved_when; /* wall time of the last checkpoint */
-    double *designs;   /* rows of width, with EC_PHASE_POLISHED */
+    bool polish_cut;  /* an interrupt came during the polish */
+    uint64_t patched; /* failed designs that got a value */
+    ec_solve_kept kept;
+    double *designs; /* rows of width, with EC_PHASE_POLISHED */
     size_t n_designs;
     ec_result *result;
     int failure; /* with stop EC_STOP_ERROR: the status that ended the run, and its sentence */
@@ -212,6 +234,10 @@ int ec_solve_choose_front(ec_solve_run *run, ec_backend *backend);
 int ec_solve_final_values(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
                           int32_t n_exprs, const ec_expr *exprs, double *const *out,
                           uint8_t *status);
+/* Values of all variables at n designs, on any backend and at any time: rows of all of them one after
+ * another. */
+int ec_solve_variable_values(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
+                             double *values);
 /* Their costs (rows of n_objectives), violations and status. */
 int ec_solve_score_final(ec_solve_run *run, ec_backend *backend, const double *rows, size_t n,
                          double *cost, double *violation, uint8_t *status);
@@ -226,11 +252,22 @@ void ec_solve_end_at_final(ec_solve_run *run, const double *rows, size_t n, cons
 /* The variables' values of the designs that are kept, at the end. */
 int ec_solve_failure_values(ec_solve_run *run);
 
-/* solve_checkpoint.c. Saving never fails the run; resume leaves it as it is when there is nothing to
- * go on from. */
-void ec_solve_save(ec_solve_run *run);
-void ec_solve_save_when_due(ec_solve_run *run);
+/* solve_checkpoint.c. The state as malloc'ed bytes, and back; `name` is for messages. */
+int ec_solve_pack(ec_solve_run *run, char **bytes, size_t *size);
+int ec_solve_unpack(ec_solve_run *run, const char *bytes, size_t size, const char *name);
+
+/* solve_store.c. What cannot be written never fails the run: its loss is told once. Resume leaves the
+ * run as it is when there is nothing to go on from. */
 int ec_solve_resume(ec_solve_run *run);
+void ec_solve_save(ec_solve_run *run); /* all that waits, and the state */
+void ec_solve_save_when_due(ec_solve_run *run);
+/* Whether every design of every generation is kept, and a generation between its evaluation and take. */
+bool ec_solve_keeps_all(const ec_solve_run *run);
+int ec_solve_keep_generation(ec_solve_run *run, const ec_generation *generation);
+/* Designs with their scores at final fidelity, rows of genes; and the end of the run. */
+void ec_solve_keep_final(ec_solve_run *run, const double *rows, size_t n, const ec_score *scores);
+void ec_solve_keep_result(ec_solve_run *run);
+void ec_solve_kept_release(ec_solve_run *run);
 
 /* solve_winner.c */
 int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend);

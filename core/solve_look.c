@@ -173,6 +173,7 @@ static int look(ec_solve_run *run, bool kept, bool last, int32_t *flag)
     run->n_last = found;
     double median = median_cost(run->elite_cost, run->n_objectives, run->elite_status, found);
     row.median = isnan(median) ? NAN : ec_solve_seen(run, median);
+    run->kept.look = row;
     if (kept)
         status = history_append(run, &row);
     if (status == EC_OK && run->info->progress &&

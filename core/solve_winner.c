@@ -338,7 +338,7 @@ static int gather_designs(ec_solve_run *run, ec_backend *backend, double *design
     if (status == EC_OK && run->polish_cut)
         run->result->stop = EC_STOP_INTERRUPT;
     ended = ended || (info->interrupt && *info->interrupt);
-    if (status != EC_OK || ended || !info->checkpoint || run->result->stop == EC_STOP_INTERRUPT)
+    if (status != EC_OK || ended || !info->store || run->result->stop == EC_STOP_INTERRUPT)
         return status;
     free(run->designs);
     run->designs = (double *)malloc(sizeof(double) * (*n * width + 1));
@@ -424,6 +424,8 @@ int ec_solve_choose_winner(ec_solve_run *run, ec_backend *backend)
         n = run->keep.n;
         memcpy(scores, run->keep.scores, n * sizeof *scores);
         status = EC_OK;
+    } else if (status == EC_OK && n > 0) {
+        ec_solve_keep_final(run, designs, n, scores);
     }
     for (size_t i = 1; i < n && status == EC_OK; i++)
         if (ec_score_better(&scores[i], &scores[best]))

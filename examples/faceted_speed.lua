@@ -40,7 +40,7 @@ local function search_seconds(g, keys, count)
     local v = job:real{ name = "v", min = -0.1, max = 0.1 }
     job:minimize("peak", ec.abs(array(g, keys, u, v):pattern()):max())
     local begun = os.clock()
-    job:solve{ population = 100, evaluations = count, keep = 1, report = false }
+    job:solve{ population = 100, evaluations = count, final_designs = 1, report = false }
     return os.clock() - begun
 end
 

@@ -187,6 +187,9 @@ END
     cli help_methods 0 "NSGA-II: genetic algorithm for several objectives" help methods
     cli help_resume 0 "eciton resume DIR [--backend NAME]" help resume
     cli help_run 0 "usage: eciton COMMAND" help run
+    cli help_show 0 "eciton show DIR" help show
+    cli show_nothing 1 "holds no run: there is no" show "$work/nowhere"
+    cli runs_nothing 1 "is no folder" runs "$work/nowhere"
     cli help_units 0 "kHz, MHz, GHz" help units
     cli run_help 0 "usage: eciton COMMAND" run --help
     cli check_help 0 "usage: eciton COMMAND" check "$good" --help
@@ -256,6 +259,7 @@ if wanted section/output "$@"; then
     written array 1 "pattern_2.cut' cannot be written: it is a folder"
     grep -q 'directivity_db' "$work/output" || fail output/array "the result is not printed"
     # a folder that cannot take a file whole keeps the old one
+    rm -rf "$work/out"
     "$program" run "$here/save_large.lua" --out "$work/out" >"$work/output" 2>&1 </dev/null
     cp "$work/out/large.csv" "$work/large"
     (
@@ -332,16 +336,16 @@ if wanted section/interrupt "$@"; then
     report interrupt/value $status 143 "$work/expected"
 fi
 
-# kill_after FILE TWENTIETHS [PAUSE]: kills what was started last, PAUSE seconds after FILE is there, or
-# after so many twentieths of a second.
-kill_after() {
+# kill_shown FOLDER TEXT TWENTIETHS [PAUSE]: kills what was started last, PAUSE seconds after `eciton show`
+# says TEXT of the folder, or after so many twentieths of a second.
+kill_shown() {
     process=$!
     waited=0
-    until [ -s "$1" ] || [ $waited -ge "$2" ]; do
+    until "$program" show "$1" 2>/dev/null | grep -q "$2" || [ $waited -ge "$3" ]; do
         sleep 0.05
         waited=$((waited + 1))
     done
-    sleep "${3:-0}"
+    sleep "${4:-0}"
     kill -KILL $process
     wait $process 2>/dev/null
 }
@@ -363,7 +367,7 @@ if wanted section/resume "$@"; then
     for pause in 0 0.2 0.4 0.6 0.8; do
         rm -rf "$work/out"
         "$program" run "$script" --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
-        kill_after "$work/out/state/run.json" 200 $pause
+        kill_shown "$work/out" begun 200 $pause
         "$program" resume "$work/out" --quiet >"$work/output" 2>&1 </dev/null
         left_by "$work/out" >"$work/again"
         if cmp -s "$work/bits" "$work/again"; then
@@ -376,7 +380,7 @@ if wanted section/resume "$@"; then
     # a killed one is not given up unasked
     rm -rf "$work/killed"
     "$program" run "$script" --quiet --out "$work/killed" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
-    kill_after "$work/killed/state/search_1.state" 200
+    kill_shown "$work/killed" "a state to go on from" 200
     "$program" run "$script" --quiet --out "$work/killed" >"$work/output" 2>&1 </dev/null
     status=$?
     printf -- '-- expect: holds an unfinished run\n' >"$work/expected"
@@ -401,26 +405,48 @@ if wanted section/resume "$@"; then
     for file in antennas.csv channel.npy paths.csv coverage.csv h.npy; do
         cmp -s "$work/link/$file" "$work/written/$file" || fail resume/files "$file is another one"
     done
-    sed 's/1.5/1.25/' "$script" >"$work/changed.lua"
-    sed -i "s|\"script\":.*|\"script\": \"$work/changed.lua\",|" "$work/out/state/run.json"
-    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    # a script that has changed
+    cp "$script" "$work/changed.lua"
+    "$program" run "$work/changed.lua" --quick --quiet --out "$work/changed" >"$work/output" 2>&1 </dev/null
+    sed -i 's/1.5/1.25/' "$work/changed.lua"
+    "$program" resume "$work/changed" >"$work/output" 2>&1 </dev/null
     status=$?
     printf -- '-- expect: belongs to another script: the script, or a file that it reads, has changed\n' \
         >"$work/expected"
     report resume/changed $status 1 "$work/expected"
+    "$program" resume "$work/changed" --force >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: the search was over: generation 8\n' >"$work/expected"
+    report resume/force $status 0 "$work/expected"
+    # the folder of another script
+    "$program" run "$script" --quick --quiet --out "$work/changed" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: changed.lua'\'': give another --out, or --fresh\n' >"$work/expected"
+    report resume/another $status 1 "$work/expected"
+    "$program" run "$script" --quick --quiet --out "$work/changed" --fresh >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf '' >"$work/expected"
+    report resume/another_fresh $status 0 "$work/expected"
+    "$program" runs "$work" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: finished     resumed.lua  f \n-- expect: finished     mimo_files.lua\n' >"$work/expected"
+    report resume/runs $status 0 "$work/expected"
     "$program" resume "$work/out" --seed 3 >"$work/output" 2>&1 </dev/null
     status=$?
     printf -- '-- expect: --seed is not for resume\n' >"$work/expected"
     report resume/flag $status 2 "$work/expected"
-    sed -i 's|"eciton":.*|"eciton": "0.0.1",|' "$work/out/state/run.json"
-    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    # another version, of as many characters
+    version=$("$program" --version | cut -d ' ' -f 2)
+    other=$(echo "$version" | tr 0-9 9)
+    LC_ALL=C sed -i "s/$version/$other/g" "$work/changed/run.db"
+    "$program" resume "$work/changed" >"$work/output" 2>&1 </dev/null
     status=$?
-    printf -- '-- expect: was begun by version 0.0.1\n' >"$work/expected"
+    printf -- '-- expect: was begun by version %s\n' "$other" >"$work/expected"
     report resume/version $status 1 "$work/expected"
-    echo '{' >"$work/out/state/run.json"
-    "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
+    echo 'no store' >"$work/changed/run.db"
+    "$program" resume "$work/changed" >"$work/output" 2>&1 </dev/null
     status=$?
-    printf -- '-- expect: is damaged or was not written by eciton run\n' >"$work/expected"
+    printf -- '-- expect: is damaged, or no run store\n' >"$work/expected"
     report resume/damaged $status 1 "$work/expected"
     "$program" resume "$work/nothing" >"$work/output" 2>&1 </dev/null
     status=$?
@@ -447,8 +473,8 @@ if wanted section/workers "$@"; then
     done
     # one that is killed goes on, with another number of them too, to the same bits
     "$program" run "$script" --backend "$one,$one" --quiet --out "$work/out" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
-    kill_after "$work/out/state/search_1.state" 200
-    grep -q "\"backend\":.*\"$one,$one\"" "$work/out/state/run.json" || fail workers/list "run.json has no list"
+    kill_shown "$work/out" "a state to go on from" 200
+    "$program" show "$work/out" | grep -q ", $one,$one (" || fail workers/list "the store has no list"
     "$program" resume "$work/out" --backend "$one,$one,$one" >"$work/output" 2>&1 </dev/null
     grep '^bits ' "$work/output" >"$work/again"
     if grep -q "workers: $one,$one,$one (" "$work/output" && cmp -s "$work/bits" "$work/again"; then
@@ -515,7 +541,7 @@ if wanted section/sweep_kill "$@"; then
     # eciton resume does the same
     rm -rf "$work/out"
     "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null &
-    kill_after "$work/out/state/run.json" 400
+    kill_shown "$work/out" begun 400
     "$program" resume "$work/out" >"$work/output" 2>&1 </dev/null
     table resumed
     # the model's own keys count: its rows are not those of another main beam

@@ -3,19 +3,23 @@
  *
  * ECITON_KILLS says how often each method is killed (default 3). */
 #include "job.h"
+#include "run_store.h"
 #include "solve.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 enum { GENES = 6, GENERATIONS = 100, POPULATION = 24 };
 
@@ -88,43 +92,59 @@ static int takes_objectives(const ec_optimizer_def *def)
     return def->flags & EC_OPTIMIZER_FRONT ? 2 : 1;
 }
 
-static void settings(ec_solve_info *info, const char *method, const char *file)
+static void settings(ec_solve_info *info, const char *method, ec_store *store)
 {
     ec_solve_info_default(info);
     info->method = method;
     info->population = POPULATION;
     info->generations = GENERATIONS;
-    info->checkpoint = file;
+    info->store = store;
+    info->store_number = 1;
     info->checkpoint_seconds = 1e-9; /* at every look: in the first 64 generations, at each */
+    info->kept_designs = EC_KEEP_ALL;
     info->identity = 42;
 }
 
-static int run(const char *method, const char *file, bool resume, ec_result **result)
+static ec_store *open_store(const char *path)
+{
+    ec_store *store = NULL;
+
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return NULL;
+    return check(ec_store_open(path, EC_STORE_WRITE, NULL, &store)) < 0 ? NULL : store;
+}
+
+/* The store is that of the folder `path`. */
+static int run(const char *method, const char *path, bool resume, ec_result **result)
 {
     const ec_optimizer_def *def = ec_optimizer_find(method);
     problem p;
     ec_solve_info info;
+    ec_store *store = open_store(path);
 
+    if (!store)
+        return EC_ERR_FILE;
     /* Without the constraint where the method takes none; not at all where it is not built. */
     int status = EC_ERR_UNSUPPORTED;
     for (int limited = 1; limited >= 0 && status == EC_ERR_UNSUPPORTED; limited--) {
         status = create(&p, "job", takes_bits(method), takes_objectives(def), limited == 1);
         if (status >= 0) {
-            settings(&info, method, file);
+            settings(&info, method, store);
             info.resume = resume;
             status = ec_solve(p.job, p.backend, &info, result);
         }
         destroy(&p);
     }
+    ec_store_close(&store);
     return status;
 }
 
 /* What a process that is killed does. */
-static int child(const char *method, const char *file)
+static int child(const char *method, const char *path)
 {
     ec_result *result = NULL;
 
-    return check(run(method, file, false, &result)) < 0;
+    return check(run(method, path, false, &result)) < 0;
 }
 
 static void pause_for(double seconds)
@@ -134,13 +154,13 @@ static void pause_for(double seconds)
     nanosleep(&t, NULL);
 }
 
-static void run_and_kill(const char *method, const char *file, double seconds)
+static void run_and_kill(const char *method, const char *path, double seconds)
 {
     pid_t pid = fork();
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        execl(program, program, "child", method, file, (char *)NULL);
+        execl(program, program, "child", method, path, (char *)NULL);
         _exit(3);
     }
     pause_for(seconds);
@@ -172,6 +192,57 @@ static void assert_same(const ec_result *a, const ec_result *b)
     }
 }
 
+static bool has_state(const char *path)
+{
+    ec_store *store = ec_store_exists(path) ? open_store(path) : NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+
+    if (store)
+        ec_store_checkpoint_get(store, 1, &bytes, &size);
+    ec_store_close(&store);
+    free(bytes);
+    return bytes != NULL;
+}
+
+static int hash_cells(void *user, int n, const char *const *names, const ec_store_cell *cells)
+{
+    uint64_t *hash = (uint64_t *)user;
+
+    (void)names;
+    for (int i = 0; i < n; i++) {
+        const char *bytes = cells[i].text ? cells[i].text : (const char *)&cells[i].number;
+        size_t size = cells[i].text ? cells[i].size : sizeof cells[i].number;
+        for (size_t k = 0; k < size && cells[i].kind != EC_CELL_NULL; k++)
+            *hash = (*hash ^ (unsigned char)bytes[k]) * 0x100000001b3ull;
+    }
+    hash[1]++;
+    return EC_OK;
+}
+
+/* Two runs left the same designs, of every generation, and the same history, but for the times. */
+static void assert_same_store(const char *a, const char *b)
+{
+    static const char *const queries[] = {
+        "SELECT * FROM designs_1 ORDER BY id",
+        "SELECT generation, evaluations, failed, best, median, spread, feasible, population"
+        " FROM history WHERE kept ORDER BY generation"};
+
+    for (int q = 0; q < 2; q++) {
+        uint64_t hash[2][2] = {{1, 0}, {1, 0}};
+        for (int i = 0; i < 2; i++) {
+            ec_store *store = open_store(i ? b : a);
+            assert_non_null(store);
+            assert_int_equal(check(ec_store_query(store, queries[q], 0, hash[i], hash_cells)),
+                             EC_OK);
+            ec_store_close(&store);
+        }
+        assert_true(hash[0][1] >= GENERATIONS / 2); /* a method may end early */
+        assert_int_equal(hash[0][1], hash[1][1]);
+        assert_true(hash[0][0] == hash[1][0]);
+    }
+}
+
 static void test_kill(void **state)
 {
     const char *text = getenv("ECITON_KILLS");
@@ -186,13 +257,13 @@ static void test_kill(void **state)
         struct timespec begin, end;
 
         clock_gettime(CLOCK_MONOTONIC, &begin);
-        char file[200];
-        snprintf(file, sizeof file, "%s/%s.state", folder, method);
+        char path[200], killed[220];
+        snprintf(path, sizeof path, "%s/%s", folder, method);
         if ((*def)->flags & EC_OPTIMIZER_UNREPEATABLE) {
             printf("%s: not the same bits twice, by the library behind it\n", method);
             continue;
         }
-        int first = run(method, file, false, &whole);
+        int first = run(method, path, false, &whole);
         if (first == EC_ERR_UNSUPPORTED) {
             printf("%s: %s\n", method, ec_error_text());
             continue;
@@ -203,18 +274,19 @@ static void test_kill(void **state)
         double seconds =
             (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
         for (int i = 0; i < kills; i++) {
-            unlink(file);
+            snprintf(killed, sizeof killed, "%s_%d", path, i);
             chance = chance * 1103515245u + 12345u;
-            run_and_kill(method, file, 0.002 + seconds * 1.1 * (chance >> 8) / (1 << 24));
-            gone_on += access(file, F_OK) == 0;
-            if (check(run(method, file, true, &mended)) < 0)
+            run_and_kill(method, killed, 0.002 + seconds * 1.1 * (chance >> 8) / (1 << 24));
+            gone_on += has_state(killed);
+            if (check(run(method, killed, true, &mended)) < 0)
                 fail_msg("%s", method);
             assert_same(whole, mended);
+            assert_same_store(path, killed);
             ec_result_destroy(&mended);
         }
         printf("%s: %d of %d went on from a state\n", method, gone_on, kills);
         /* a finished one gives its result again */
-        assert_true(check(run(method, file, true, &mended)) >= 0);
+        assert_true(check(run(method, path, true, &mended)) >= 0);
         assert_same(whole, mended);
         ec_result_destroy(&mended);
         ec_result_destroy(&whole);
@@ -236,30 +308,34 @@ static void assert_refused(const char *method, ec_solve_info *info, const char *
     destroy(&p);
 }
 
-static void change_byte(const char *file, long at)
+/* Changes a byte of the state, from its end where `at` is negative; or only `size` bytes of it stay. */
+static void change_state(ec_store *store, long at, size_t size)
 {
-    FILE *f = fopen(file, "r+b");
+    void *bytes = NULL;
+    size_t whole = 0;
 
-    assert_non_null(f);
-    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
-    int byte = fgetc(f);
-    fseek(f, at, at < 0 ? SEEK_END : SEEK_SET);
-    fputc(byte ^ 1, f);
-    fclose(f);
+    assert_int_equal(check(ec_store_checkpoint_get(store, 1, &bytes, &whole)), EC_OK);
+    assert_non_null(bytes);
+    ((char *)bytes)[at < 0 ? (long)whole + at : at] ^= 1;
+    assert_int_equal(check(ec_store_checkpoint_put(store, 1, bytes, size ? size : whole)), EC_OK);
+    free(bytes);
 }
 
 static void test_refusals(void **state)
 {
-    char file[200];
+    char path[200];
     ec_result *result = NULL;
     ec_solve_info info;
+    problem p;
 
     (void)state;
-    snprintf(file, sizeof file, "%s/refused.state", folder);
-    assert_true(check(run("rand1bin", file, false, &result)) >= 0);
+    snprintf(path, sizeof path, "%s/refused", folder);
+    assert_true(check(run("rand1bin", path, false, &result)) >= 0);
     ec_result_destroy(&result);
+    ec_store *store = open_store(path);
+    assert_non_null(store);
 
-    settings(&info, "rand1bin", file);
+    settings(&info, "rand1bin", store);
     info.resume = true;
     info.identity = 43;
     assert_refused("rand1bin", &info, "job", "another script");
@@ -268,22 +344,36 @@ static void test_refusals(void **state)
     assert_refused("rand1bin", &info, "other", "other settings");
     info.generations = GENERATIONS + 1;
     assert_refused("rand1bin", &info, "job", "other settings");
+    info.force = true; /* it would not fit */
+    assert_refused("rand1bin", &info, "job", "other settings");
+    info.force = false;
     info.generations = GENERATIONS;
     info.seed = 8;
     info.seed_given = true;
     assert_refused("rand1bin", &info, "job", "seed 7");
     info.seed_given = false;
-    change_byte(file, -20);
+    change_state(store, -20, 0);
     assert_refused("rand1bin", &info, "job", "damaged");
-    change_byte(file, -20);
-    change_byte(file, 8); /* the format */
+    change_state(store, -20, 0);
+    change_state(store, 8, 0); /* the format */
     assert_refused("rand1bin", &info, "job", "version");
-    change_byte(file, 8);
-    assert_int_equal(truncate(file, 20), 0);
-    assert_refused("rand1bin", &info, "job", "no state");
+    change_state(store, 8, 0);
+    /* what was refused is still there, and another script may go on from it when asked to */
+    info.identity = 43;
+    info.force = true;
+    info.method = "rand1bin";
+    assert_true(create(&p, "job", false, 1, true) >= 0);
+    assert_int_equal(check(ec_solve(p.job, p.backend, &info, &result)), EC_OK);
+    assert_int_equal(result->generations, GENERATIONS);
+    ec_result_destroy(&result);
+    destroy(&p);
+    info.force = false;
+    change_state(store, 0, 20);
+    assert_refused("rand1bin", &info, "job", "none that this program knows");
+    ec_store_close(&store);
 }
 
-/* A folder that is not there: the search goes on, and says so. */
+/* A store that cannot be written any more: the search goes on, and says so. */
 static int warnings;
 
 static void count_warnings(void *user, ec_log_level level, const char *text)
@@ -292,23 +382,37 @@ static void count_warnings(void *user, ec_log_level level, const char *text)
     warnings += level >= EC_LOG_WARNING && strstr(text, "cannot be kept");
 }
 
-static void test_no_folder(void **state)
+static void test_no_room(void **state)
 {
     problem p;
     ec_solve_info info;
     ec_result *result = NULL;
     ec_log log = {EC_LOG_WARNING, count_warnings, NULL};
+    char path[200], file[220];
+    sqlite3 *db = NULL;
 
     (void)state;
+    snprintf(path, sizeof path, "%s/no_room", folder);
+    snprintf(file, sizeof file, "%s/run.db", path);
+    ec_store *store = open_store(path);
+    assert_non_null(store);
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "CREATE TRIGGER full BEFORE INSERT ON checkpoint BEGIN SELECT"
+                                  " RAISE(ABORT, 'no room'); END",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
     warnings = 0;
     assert_true(create(&p, "job", false, 1, true) >= 0);
-    settings(&info, "rand1bin", "/nowhere/at/all.state");
+    settings(&info, "rand1bin", store);
     info.log = &log;
     assert_int_equal(ec_solve(p.job, p.backend, &info, &result), EC_OK);
     assert_int_equal(result->generations, GENERATIONS);
     assert_int_equal(warnings, 1);
     ec_result_destroy(&result);
     destroy(&p);
+    ec_store_close(&store);
 }
 
 static int remove_folder(void **state)
@@ -323,7 +427,7 @@ static int remove_folder(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_kill), cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_no_folder)};
+                                       cmocka_unit_test(test_no_room)};
 
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return child(argv[2], argv[3]);

@@ -27,7 +27,7 @@ local function winner(surface, wavelength)
     local p = { x = x, y = y, z = surface(x, y), wavelength = wavelength and wavelength(job) or 1,
         steer_u = 0.1, steer_v = 0.05 }
     job:minimize("reach", ec.sum(x))
-    return p, job:solve{ population = 16, evaluations = 64, keep = 1 }
+    return p, job:solve{ population = 16, evaluations = 64, final_designs = 1 }
 end
 
 local function field(best, p, options)

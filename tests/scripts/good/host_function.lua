@@ -11,7 +11,7 @@ job:minimize("f", ec.host(function(c)
     if #f > 1 then f[1] = 0 / 0 end -- a failed design
     return f
 end, { x[1], both = x }) + 1)
-local best = job:solve{ population = 30, generations = 40, keep = 1 }
+local best = job:solve{ population = 30, generations = 40, final_designs = 1 }
 assert(calls >= 40 and calls < 60, calls)
 assert(best.failed >= 40, best.failed)
 job:record("g", ec.host(function()

@@ -1,0 +1,14 @@
+/* cli_store.h: the commands that look at run stores: runs, show, export, compare. Each takes the arguments
+ * behind its name and returns the exit status. */
+#ifndef EC_CLI_STORE_H
+#define EC_CLI_STORE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+int ec_cli_runs(int argc, char **argv);
+int ec_cli_show(int argc, char **argv);
+/* What `eciton help` says of one of these commands; false: it is none of them. */
+bool ec_cli_store_help(FILE *to, const char *command);
+
+#endif
