@@ -59,7 +59,7 @@ static const ec_key sweep_table[] = {
 const ec_noun ec_noun_sweep = {
     "job:sweep", "job:sweep{ points = { width = 17, length = 13 } }",
     "Evaluates a plan of designs, all of them, and returns a table: objectives, constraints and "
-    "recorded quantities of each. With --out the rows go into sweep.csv while it runs; run again, "
+    "recorded quantities of each. With --out the rows go into run.db while it runs; run again, "
     "it "
     "takes those that are there and evaluates what lacks. Variables that are not named stay at "
     "their "
@@ -599,9 +599,10 @@ void ec_lua_sweep_table(lua_State *L, ec_lua_sweep *s, bool report, const char *
         snprintf(name, size, "%s", given);
     else
         snprintf(name, size, *count > 1 ? "%s_%d" : "%s", stem, *count);
-    if (!host->out_dir[0])
+    if (!host->settings.store)
         return;
-    ec_sweep_table_info info = {.folder = host->out_dir,
+    ec_sweep_table_info info = {.store = host->settings.store,
+                                .folder = host->out_dir,
                                 .name = given ? given : name,
                                 .script = s->script,
                                 .fresh = fresh && !host->settings.resume, /* dropped before */

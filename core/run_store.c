@@ -231,7 +231,7 @@ static int set_journal(ec_store *s)
     do
         code = sqlite3_exec(s->db,
                             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                            "PRAGMA wal_autocheckpoint = 4000",
+                            "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -64000",
                             NULL, NULL, NULL);
     while ((code & 0xff) == SQLITE_BUSY && wait_again(deadline));
     return code == SQLITE_OK ? EC_OK : ec_store_fail(s, code);

@@ -201,6 +201,7 @@ static uint64_t mix(uint64_t hash, double value)
 {
     uint64_t bits;
 
+    value += 0.0; /* -0 is 0 */
     memcpy(&bits, &value, sizeof bits);
     hash = (hash ^ bits) * 0x9E3779B97F4A7C15ull;
     return hash ^ hash >> 29;

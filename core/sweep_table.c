@@ -1,44 +1,33 @@
-/* sweep_table.c: reading, checking and appending the rows of a sweep's table. */
+/* sweep_table.c: the rows of a sweep in the run store, and their CSV file. */
 #include "sweep_table.h"
 #include "graph_fingerprint.h"
 #include "job_internal.h"
 #include "output.h"
-#include "utf8.h"
+#include "output_file.h"
 
-#include <cJSON.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum { NUMBER_MAX = 26, WRITE_BYTES = 8 << 20 };
-static const char table_format[] = "eciton sweep table 1";
+enum { NUMBER_MAX = 26, BLOCK_BYTES = 8 << 20 };
 
 struct ec_sweep_table {
     ec_sweep_store store;
+    ec_store *kept;
+    ec_store_table *rows; /* NULL: not opened yet */
     char *folder, *name;
     uint64_t script;
     bool fresh;
     ec_log *log;
-    int file;    /* -1: not opened yet */
-    off_t whole; /* bytes that are whole rows */
-    char *text;  /* rows that are formatted */
-    size_t capacity;
+    char *header; /* of the CSV file */
+    size_t columns;
+    double *row; /* one value a column */
 };
 
 static int no_memory(void)
 {
     return ec_fail(EC_ERR_MEMORY, "sweep: no memory for the table");
-}
-
-static void path_of(const ec_sweep_table *t, const char *ending, char *path, size_t size)
-{
-    snprintf(path, size, "%s/%s.%s", t->folder, t->name, ending);
 }
 
 /* ---- what the rows are computed from ---- */
@@ -102,148 +91,187 @@ static const char *fidelity_word(const ec_sweep *s)
     return s->fidelity == EC_FINAL ? "final" : "search";
 }
 
-static int write_json(const ec_sweep_table *t, const ec_sweep *s, const quantity *list, int32_t n)
+/* A line for each thing that has to agree before rows are taken; malloc'ed. */
+static int write_origin(const ec_sweep_table *t, const ec_sweep *s, char **text)
 {
-    cJSON *root = cJSON_CreateObject();
-    char name[300];
-    bool ok = root && cJSON_AddStringToObject(root, "format", table_format) &&
-              cJSON_AddStringToObject(root, "version", EC_VERSION) &&
-              cJSON_AddStringToObject(root, "job", s->job->name) &&
-              cJSON_AddStringToObject(root, "backend", s->backend) &&
-              cJSON_AddStringToObject(root, "device", s->device) &&
-              cJSON_AddStringToObject(root, "fidelity", fidelity_word(s));
-    cJSON *prints = ok ? cJSON_AddObjectToObject(root, "fingerprints") : NULL;
+    quantity *list = NULL;
+    int32_t n = 0;
+    size_t size = 0;
 
-    ok = prints != NULL;
-    for (int32_t i = 0; i < n && ok; i++) {
-        char text[20];
-        snprintf(text, sizeof text, "%016" PRIx64, list[i].fingerprint);
-        ok = cJSON_AddStringToObject(prints, list[i].label, text) != NULL;
+    *text = NULL;
+    int status = list_quantities(s, t->script, &list, &n);
+    FILE *to = status == EC_OK ? open_memstream(text, &size) : NULL;
+    if (status == EC_OK && !to)
+        status = no_memory();
+    if (to) {
+        fprintf(to, "version: %s\nfidelity: %s\n", EC_VERSION, fidelity_word(s));
+        for (int32_t i = 0; i < n; i++)
+            fprintf(to, "%s: %016" PRIx64 "\n", list[i].label, list[i].fingerprint);
+        if (fclose(to) != 0)
+            status = no_memory();
     }
-    char *text = ok ? cJSON_Print(root) : NULL;
-    cJSON_Delete(root);
-    if (!text)
-        return no_memory();
-    snprintf(name, sizeof name, "%s.json", t->name);
-    int status = ec_output_write(t->folder, name, text, strlen(text));
-    cJSON_free(text);
+    free(list);
     return status;
-}
-
-/* Whole file with a zero behind it, malloc'ed; NULL with errno. */
-static char *read_all(int file, size_t *size)
-{
-    struct stat info;
-    char *text = fstat(file, &info) == 0 ? (char *)malloc((size_t)info.st_size + 1) : NULL;
-
-    *size = 0;
-    while (text && *size < (size_t)info.st_size) {
-        ssize_t n = pread(file, text + *size, (size_t)info.st_size - *size, (off_t)*size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        *size += (size_t)n;
-    }
-    if (text)
-        text[*size] = '\0';
-    return text;
 }
 
 static const char advice[] = "give another --out or name, or fresh = true to drop its rows";
 
-static const char *json_word(const cJSON *root, const char *key)
+/* The line of a text that begins with the first `label` bytes of `line`, or NULL. */
+static const char *find_line(const char *text, const char *line, size_t label)
 {
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(root, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (strncmp(at, line, label) == 0)
+            return at;
+    return NULL;
 }
 
-/* Whether the rows of the table are those of this sweep's expressions. */
-static int compare_json(const ec_sweep_table *t, const ec_sweep *s, const cJSON *root,
-                        const quantity *list, int32_t n)
+/* What a line says behind its label. */
+static int value_of(const char *line, size_t label)
 {
-    const cJSON *prints = cJSON_GetObjectItemCaseSensitive(root, "fingerprints");
-    char path[4400];
+    return (int)(strcspn(line, "\n") - label);
+}
 
-    path_of(t, "csv", path, sizeof path);
-    if (!root || strcmp(json_word(root, "format"), table_format) != 0)
-        return ec_fail(EC_ERR_FORMAT,
-                       "sweep: %s exists, but no %s.json beside it says what it was computed from; "
-                       "%s",
-                       path, t->name, advice);
-    if (strcmp(json_word(root, "version"), EC_VERSION) != 0)
-        return ec_fail(EC_ERR_FORMAT, "sweep: the rows of %s are of version %s, this is %s; %s",
-                       path, json_word(root, "version"), EC_VERSION, advice);
-    if (strcmp(json_word(root, "fidelity"), fidelity_word(s)) != 0)
-        return ec_fail(EC_ERR_FORMAT,
-                       "sweep: the rows of %s have %s fidelity, this sweep has %s fidelity; %s",
-                       path, json_word(root, "fidelity"), fidelity_word(s), advice);
-    for (int32_t i = 0; i < n; i++) {
-        char text[20];
-        snprintf(text, sizeof text, "%016" PRIx64, list[i].fingerprint);
-        if (strcmp(json_word(prints, list[i].label), text) != 0)
+/* Why the rows that are there are not those of this sweep. */
+static int refuse(const ec_sweep_table *t, const char *ours, const char *theirs)
+{
+    const char *path = ec_store_path(t->kept);
+
+    for (const char *at = ours; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        size_t line = strcspn(at, "\n"), label = line;
+        while (label > 0 && at[label - 1] != ' ')
+            label--;
+        const char *other = find_line(theirs, at, label);
+        if (!other || strncmp(other, at, line + 1) == 0)
+            continue;
+        if (strncmp(at, "version: ", label) == 0 || strncmp(at, "fidelity: ", label) == 0)
             return ec_fail(EC_ERR_FORMAT,
-                           "sweep: the rows of %s were computed from another %s: its expression, "
-                           "bounds or model changed since; %s",
-                           path, list[i].label, advice);
+                           "sweep: the rows of '%s' in %s have %.*s %.*s, this sweep has %.*s; %s",
+                           t->name, path, (int)label - 2, at, value_of(other, label), other + label,
+                           value_of(at, label), at + label, advice);
+        return ec_fail(EC_ERR_FORMAT,
+                       "sweep: the rows of '%s' in %s were computed from another %.*s: its "
+                       "expression, bounds or model changed since; %s",
+                       t->name, path, (int)label - 2, at, advice);
     }
-    if (strcmp(json_word(root, "backend"), s->backend) != 0)
-        ec_log_write(t->log, EC_LOG_INFO,
-                     "rows of %s were computed on %s, those that lack are on %s", path,
-                     json_word(root, "backend"), s->backend);
-    return EC_OK;
+    return ec_fail(EC_ERR_FORMAT,
+                   "sweep: the rows of '%s' in %s have other variables, objectives, constraints or "
+                   "recorded quantities than this sweep; %s",
+                   t->name, path, advice);
 }
 
-static int check_json(const ec_sweep_table *t, const ec_sweep *s, const quantity *list, int32_t n)
-{
-    char path[4400];
+/* ---- columns ---- */
 
-    path_of(t, "json", path, sizeof path);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+/* The quantity that begins at column c, and how many columns it has. */
+static int32_t describe_quantity(const ec_sweep *s, int32_t c, ec_store_quantity *q)
+{
+    static const char *const kinds[] = {"variable", "objective", "constraint", "violation",
+                                        "recorded"};
+    const ec_job *job = s->job;
+    const ec_sweep_column *first = &s->columns[c];
+    int32_t n = 1;
+
+    while (c + n < s->n_columns && s->columns[c + n].kind == first->kind &&
+           s->columns[c + n].index == first->index)
+        n++;
+    *q = (ec_store_quantity){kinds[first->kind], "violation", first->element < 0 ? 0 : n, NAN, NAN};
+    if (first->kind == EC_SWEEP_VARIABLE) {
+        const ec_variable *v = &job->variables[first->index]->variable;
+        const ec_interval range = ec_graph_node(job->graph, v->value)->range;
+        q->name = v->name;
+        q->min = isfinite(range.lo) ? range.lo : NAN;
+        q->max = isfinite(range.hi) ? range.hi : NAN;
+    } else if (first->kind == EC_SWEEP_OBJECTIVE) {
+        q->name = job->objectives[first->index].name;
+    } else if (first->kind == EC_SWEEP_CONSTRAINT) {
+        q->name = job->constraints[first->index].name;
+    } else if (first->kind == EC_SWEEP_RECORD) {
+        q->name = job->records[first->index].name;
+    }
+    return n;
+}
+
+/* The header line of the CSV file. */
+static int write_header(ec_sweep_table *t, const ec_sweep *s)
+{
     size_t size = 0;
-    char *text = file >= 0 ? read_all(file, &size) : NULL;
-    cJSON *root = text ? cJSON_Parse(text) : NULL;
-    int status = compare_json(t, s, root, list, n);
-    cJSON_Delete(root);
-    free(text);
-    if (file >= 0)
-        close(file);
+    FILE *to = open_memstream(&t->header, &size);
+    bool good = to != NULL;
+
+    for (int32_t c = 0; c <= s->n_columns && good; c++) {
+        char *field = ec_output_csv_field(c < s->n_columns ? s->columns[c].name : "status");
+        good = field != NULL;
+        if (good)
+            fprintf(to, "%s%c", field, c < s->n_columns ? ',' : '\n');
+        free(field);
+    }
+    if (to && fclose(to) != 0)
+        good = false;
+    return good ? EC_OK : no_memory();
+}
+
+static int open_rows(ec_sweep_table *t, const ec_sweep *s)
+{
+    ec_store_quantity *list =
+        (ec_store_quantity *)malloc(sizeof *list * ((size_t)s->n_columns + 1));
+    char *origin = NULL, *other = NULL;
+    int32_t n = 0;
+
+    int status = list ? write_origin(t, s, &origin) : no_memory();
+    for (int32_t c = 0; c < s->n_columns && status == EC_OK; n++)
+        c += describe_quantity(s, c, &list[n]);
+    if (status == EC_OK)
+        status = ec_store_sweep_open(t->kept, t->name, origin, list, n, t->fresh, &t->rows, &other);
+    if (status == EC_OK && other)
+        status = refuse(t, origin, other);
+    free(list);
+    free(origin);
+    free(other);
     return status;
 }
 
-/* ---- text of rows ---- */
+/* ---- rows ---- */
 
-static int reserve(ec_sweep_table *t, size_t bytes)
+static int offer_row(void *user, const ec_store_row *row)
 {
-    if (bytes <= t->capacity)
-        return EC_OK;
-    char *text = (char *)realloc(t->text, bytes);
-    if (!text)
-        return no_memory();
-    t->text = text;
-    t->capacity = bytes;
+    ec_sweep_offer((ec_sweep *)user, row->values, row->status);
     return EC_OK;
 }
 
-/* The header line into t->text, with its length. */
-static int format_header(ec_sweep_table *t, const ec_sweep *s, size_t *length)
+static int load_rows(void *user, ec_sweep *s)
 {
-    *length = 0;
-    for (int32_t c = 0; c <= s->n_columns; c++) {
-        char *field = ec_output_csv_field(c < s->n_columns ? s->columns[c].name : "status");
-        size_t n = field ? strlen(field) : 0;
-        int status = field ? reserve(t, *length + n + 2) : no_memory();
-        if (status == EC_OK) {
-            memcpy(t->text + *length, field, n);
-            *length += n;
-            t->text[(*length)++] = c < s->n_columns ? ',' : '\n';
-        }
-        free(field);
-        if (status < 0)
-            return status;
+    ec_sweep_table *t = (ec_sweep_table *)user;
+
+    t->columns = (size_t)s->n_columns;
+    t->row = (double *)malloc(sizeof *t->row * (t->columns + 1));
+    int status = t->row ? write_header(t, s) : no_memory();
+    if (status == EC_OK)
+        status = open_rows(t, s);
+    if (status == EC_OK)
+        status = ec_store_table_read(t->rows, s, offer_row);
+    if (status == EC_OK && s->found > 0)
+        ec_log_write(t->log, EC_LOG_INFO, "%zu of %zu rows found in %s, %zu to run", s->found,
+                     s->distinct, ec_store_path(t->kept), s->distinct - s->found);
+    return status;
+}
+
+static int append_rows(void *user, const ec_sweep *s, const size_t *designs, size_t n)
+{
+    ec_sweep_table *t = (ec_sweep_table *)user;
+
+    int status = ec_store_begin(t->kept);
+    for (size_t i = 0; i < n && status == EC_OK; i++) {
+        for (int32_t c = 0; c < s->n_columns; c++)
+            t->row[c] = ec_sweep_value(s, c, designs[i]);
+        ec_store_row row = {.status = s->status[designs[i]], .values = t->row, .violation = NAN};
+        status = ec_store_table_add(t->rows, &row, 1);
     }
-    return EC_OK;
+    if (status == EC_OK)
+        return ec_store_commit(t->kept);
+    ec_store_rollback(t->kept);
+    return status;
 }
+
+/* ---- the CSV file ---- */
 
 /* As %.17g; whole numbers, which are frequent, without printf. Returns the end. */
 static char *format_number(char *to, double value)
@@ -263,203 +291,90 @@ static char *format_number(char *to, double value)
     return to;
 }
 
-static size_t format_row(const ec_sweep *s, size_t design, char *to)
+/* Rows that wait to be written as text, side by side. */
+typedef struct block {
+    const ec_sweep_table *table;
+    FILE *to;
+    double *values; /* rows of the columns and the status */
+    char *text;
+    size_t *length;
+    size_t n, capacity;
+} block;
+
+static size_t format_row(const double *row, size_t n, char *to)
 {
     char *at = to;
 
-    for (int32_t c = 0; c < s->n_columns; c++) {
-        at = format_number(at, ec_sweep_value(s, c, design));
-        *at++ = ',';
+    for (size_t c = 0; c < n; c++) {
+        at = format_number(at, row[c]);
+        *at++ = c + 1 < n ? ',' : '\n';
     }
-    at = format_number(at, s->status[design]);
-    *at++ = '\n';
     return (size_t)(at - to);
 }
 
-/* Appends; what could be written in part is taken back. */
-static int write_text(ec_sweep_table *t, size_t size)
+static void write_block(block *b)
 {
-    char path[4400];
+    size_t n = b->table->columns + 1, width = NUMBER_MAX * n;
 
-    for (size_t done = 0; done < size;) {
-        ssize_t n = write(t->file, t->text + done, size - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            int reason = errno;
-            path_of(t, "csv", path, sizeof path);
-            int cut = ftruncate(t->file, t->whole);
-            return ec_fail(EC_ERR_FILE, "sweep: %s cannot be written: %s%s", path, strerror(reason),
-                           cut == 0 ? "; its rows so far are whole" : "");
-        }
-        done += (size_t)n;
-    }
-    t->whole += (off_t)size;
+#pragma omp parallel for if (b->n * width > 65536)
+    for (size_t i = 0; i < b->n; i++)
+        b->length[i] = format_row(b->values + i * n, n, b->text + i * width);
+    for (size_t i = 0; i < b->n; i++)
+        fwrite(b->text + i * width, 1, b->length[i], b->to);
+    b->n = 0;
+}
+
+static int take_row(void *user, const ec_store_row *row)
+{
+    block *b = (block *)user;
+    size_t n = b->table->columns;
+    double *to = b->values + b->n++ * (n + 1);
+
+    memcpy(to, row->values, sizeof *to * n);
+    to[n] = row->status;
+    if (b->n == b->capacity)
+        write_block(b);
     return EC_OK;
 }
 
-static int append_rows(void *user, const ec_sweep *s, const size_t *designs, size_t n)
+static int write_rows(const ec_sweep_table *t, FILE *to)
 {
-    ec_sweep_table *t = (ec_sweep_table *)user;
-    size_t row = (size_t)NUMBER_MAX * ((size_t)s->n_columns + 1), block = WRITE_BYTES / row;
-    int status = EC_OK;
+    size_t width = NUMBER_MAX * (t->columns + 1);
+    size_t capacity = BLOCK_BYTES / width > 0 ? BLOCK_BYTES / width : 1;
+    block b = {.table = t,
+               .to = to,
+               .values = (double *)malloc(sizeof(double) * (t->columns + 1) * capacity),
+               .text = (char *)malloc(width * capacity),
+               .length = (size_t *)malloc(sizeof(size_t) * capacity),
+               .capacity = capacity};
+    int status = b.values && b.text && b.length ? EC_OK : no_memory();
 
-    block = block < 1 ? 1 : block > n ? n : block;
-    size_t *length = (size_t *)malloc(sizeof *length * block);
-    if (!length)
-        return no_memory();
-    status = reserve(t, block * row);
-    for (size_t first = 0; first < n && status == EC_OK; first += block) {
-        size_t count = n - first < block ? n - first : block, size = 0;
-#pragma omp parallel for if (count * row > 65536)
-        for (size_t i = 0; i < count; i++)
-            length[i] = format_row(s, designs[first + i], t->text + i * row);
-        for (size_t i = 0; i < count; i++) {
-            memmove(t->text + size, t->text + i * row, length[i]);
-            size += length[i];
-        }
-        status = write_text(t, size);
+    if (status == EC_OK) {
+        fputs(t->header, to);
+        status = ec_store_table_read(t->rows, &b, take_row);
     }
-    free(length);
+    if (status == EC_OK)
+        write_block(&b);
+    free(b.values);
+    free(b.text);
+    free(b.length);
     return status;
 }
 
-/* ---- reading ---- */
-
-/* Takes out what a spreadsheet has put in: the mark in front, and its own line ends. */
-static size_t plain_text(char *text, size_t size)
+/* Every row that the store has of this sweep, in the order in which they were run. */
+static int write_csv(const ec_sweep_table *t)
 {
-    size_t n = 0;
+    char path[4400], reason[1024];
+    ec_output_file file;
 
-    for (size_t i = (size_t)(ec_utf8_skip_mark(text) - text); i < size; i++)
-        if (text[i] != '\r' || text[i + 1] != '\n')
-            text[n++] = text[i];
-    text[n] = '\0';
-    return n;
-}
-
-/* One line of numbers, `n` of them, ends at `end`. */
-static bool parse_row(const char *line, const char *end, int32_t n, double *row)
-{
-    for (int32_t c = 0; c < n; c++) {
-        char *stop;
-        row[c] = strtod(line, &stop);
-        if (stop == line || *stop != (c + 1 < n ? ',' : '\n') || stop > end)
-            return false;
-        line = stop + 1;
-    }
-    return line == end + 1;
-}
-
-static int read_rows(const ec_sweep_table *t, ec_sweep *s, const char *text, size_t size)
-{
-    int32_t n = s->n_columns + 1;
-    double *row = (double *)malloc(sizeof *row * (size_t)n);
-    size_t line = 1;
-    int status = row ? EC_OK : no_memory();
-
-    for (const char *at = text, *end; at < text + size && status == EC_OK; at = end + 1, line++) {
-        end = (const char *)memchr(at, '\n', (size_t)(text + size - at));
-        if (line == 1)
-            continue;
-        bool ok = parse_row(at, end, n, row);
-        if (ok && row[n - 1] >= 0 && row[n - 1] <= UINT8_MAX) {
-            ec_sweep_offer(s, row, (uint8_t)row[n - 1]);
-            continue;
-        }
-        char path[4400];
-        path_of(t, "csv", path, sizeof path);
-        status = ec_fail(EC_ERR_FORMAT, "sweep: %s, line %zu is no row of %d numbers; %s", path,
-                         line, (int)n, advice);
-    }
-    free(row);
-    return status;
-}
-
-static int compare_header(ec_sweep_table *t, const ec_sweep *s, const char *text)
-{
-    char path[4400];
-    size_t length = 0;
-
-    int status = format_header(t, s, &length);
-    if (status < 0 || strncmp(text, t->text, length) == 0)
+    snprintf(path, sizeof path, "%s/%s.csv", t->folder, t->name);
+    int status = ec_output_file_open(path, &file);
+    if (status < 0)
         return status;
-    path_of(t, "csv", path, sizeof path);
-    int theirs = (int)strcspn(text, "\n"), ours = (int)length - 1;
-    return ec_fail(EC_ERR_FORMAT,
-                   "sweep: %s has other columns (%.*s%s) than this sweep (%.*s%s); %s", path,
-                   theirs > 200 ? 200 : theirs, text, theirs > 200 ? "..." : "",
-                   ours > 200 ? 200 : ours, t->text, ours > 200 ? "..." : "", advice);
-}
-
-/* A table of its own for this sweep. */
-static int begin_table(ec_sweep_table *t, const ec_sweep *s, const quantity *list, int32_t n)
-{
-    size_t length = 0;
-
-    int status = ftruncate(t->file, 0) == 0 ? EC_OK
-                                            : ec_fail(EC_ERR_FILE, "sweep: %s/%s.csv: %s",
-                                                      t->folder, t->name, strerror(errno));
-    if (status == EC_OK)
-        status = write_json(t, s, list, n);
-    if (status == EC_OK)
-        status = format_header(t, s, &length);
-    t->whole = 0;
-    return status == EC_OK ? write_text(t, length) : status;
-}
-
-static int open_file(ec_sweep_table *t)
-{
-    char path[4400];
-
-    path_of(t, "csv", path, sizeof path);
-    t->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (t->file < 0)
-        return ec_fail(EC_ERR_FILE, "sweep: %s cannot be opened: %s", path, strerror(errno));
-    struct stat info;
-    if (fstat(t->file, &info) != 0 || !S_ISREG(info.st_mode))
-        return ec_fail(EC_ERR_FILE, "sweep: %s is not a file", path);
-    if (flock(t->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return ec_fail(EC_ERR_FILE, "sweep: %s is being written by another run", path);
-    return EC_OK;
-}
-
-static int load_rows(void *user, ec_sweep *s)
-{
-    ec_sweep_table *t = (ec_sweep_table *)user;
-    quantity *list = NULL;
-    int32_t n = 0;
-    size_t size = 0;
-
-    int status = open_file(t);
-    if (status == EC_OK)
-        status = list_quantities(s, t->script, &list, &n);
-    char *text = status == EC_OK ? read_all(t->file, &size) : NULL;
-    if (status == EC_OK && !text)
-        status = no_memory();
-    while (status == EC_OK && size > 0 && text[size - 1] != '\n')
-        size--; /* a torn row */
-    if (status == EC_OK && (size == 0 || t->fresh)) {
-        status = begin_table(t, s, list, n);
-    } else if (status == EC_OK) {
-        text[size] = '\0';
-        t->whole = (off_t)size;
-        size = plain_text(text, size);
-        status = compare_header(t, s, text);
-        if (status == EC_OK)
-            status = check_json(t, s, list, n);
-        if (status == EC_OK)
-            status = read_rows(t, s, text, size);
-        if (status == EC_OK && ftruncate(t->file, t->whole) != 0)
-            status =
-                ec_fail(EC_ERR_FILE, "sweep: %s/%s.csv: %s", t->folder, t->name, strerror(errno));
-    }
-    free(text);
-    free(list);
-    if (status == EC_OK && s->found > 0)
-        ec_log_write(t->log, EC_LOG_INFO, "%zu of %zu rows found in %s/%s.csv, %zu to run",
-                     s->found, s->distinct, t->folder, t->name, s->distinct - s->found);
-    return status;
+    int written = write_rows(t, file.stream);
+    snprintf(reason, sizeof reason, "%s", ec_error_text());
+    status = ec_output_file_close(&file);
+    return written < 0 ? ec_fail(written, "%s", reason) : status;
 }
 
 /* ---- life ---- */
@@ -467,19 +382,19 @@ static int load_rows(void *user, ec_sweep *s)
 int ec_sweep_table_create(const ec_sweep_table_info *info, ec_sweep_table **table)
 {
     if (!info->name || !info->name[0] || strpbrk(info->name, "/\n") || info->name[0] == '.' ||
-        strlen(info->name) > 200 || strlen(info->folder) > 4096)
+        strlen(info->name) > 200 || (info->folder && strlen(info->folder) > 4096))
         return ec_fail(EC_ERR_ARGUMENT, "'%s' is no name for a file", info->name ? info->name : "");
     ec_sweep_table *t = (ec_sweep_table *)calloc(1, sizeof *t);
     if (!t)
         return no_memory();
-    t->file = -1;
-    t->folder = strdup(info->folder);
+    t->kept = info->store;
+    t->folder = info->folder ? strdup(info->folder) : NULL;
     t->name = strdup(info->name);
     t->script = info->script;
     t->fresh = info->fresh;
     t->log = info->log;
     t->store = (ec_sweep_store){t, load_rows, append_rows};
-    if (!t->folder || !t->name) {
+    if ((info->folder && !t->folder) || !t->name) {
         ec_sweep_table_destroy(&t);
         return no_memory();
     }
@@ -499,15 +414,13 @@ int ec_sweep_table_destroy(ec_sweep_table **handle)
 
     if (!t)
         return EC_OK;
-    /* rows that are reported stay, also when the machine goes down */
-    if (t->file >= 0 && fdatasync(t->file) != 0 && errno != EINVAL && errno != EROFS)
-        status = ec_fail(EC_ERR_FILE, "sweep: %s/%s.csv cannot be written: %s", t->folder, t->name,
-                         strerror(errno));
-    if (t->file >= 0)
-        close(t->file);
+    if (t->rows && t->folder)
+        status = write_csv(t);
+    ec_store_table_close(&t->rows);
     free(t->folder);
     free(t->name);
-    free(t->text);
+    free(t->header);
+    free(t->row);
     free(t);
     *handle = NULL;
     return status;

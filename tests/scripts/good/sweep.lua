@@ -5,7 +5,6 @@
 -- expect: interrupted
 -- refuse: warning
 -- file: sweep.csv
--- file: sweep.json
 -- file: sweep_f.gp
 -- file: table.csv
 -- file: table.npy
