@@ -71,6 +71,8 @@ typedef struct run_state {
     ec_cli_progress progress;
     ec_cli_report report;
     ec_store *store; /* of --out, or NULL */
+    int lock;        /* the folder of --out, -1: not locked */
+    bool alone;      /* no other run was there at the begin */
     bool missed;     /* a search ended without a design that could be scored */
     bool begun;      /* the folder of --out holds this run */
 } run_state;
@@ -93,7 +95,7 @@ static char *read_text(const char *path)
 }
 
 /* Keeps what the run was started with, for `eciton resume`. */
-static int begin_run(const ec_cli_options *o, ec_backend *backend, ec_store *store)
+static int begin_run(const ec_cli_options *o, ec_backend *backend, ec_store *store, bool alone)
 {
     char *script = realpath(o->script, NULL), *data = o->data ? realpath(o->data, NULL) : NULL;
     char *text = script ? read_text(script) : NULL;
@@ -102,6 +104,7 @@ static int begin_run(const ec_cli_options *o, ec_backend *backend, ec_store *sto
                         .text = text,
                         .quick = o->quick,
                         .trust = o->trust,
+                        .beside = !alone,
                         .checkpoint_seconds = o->checkpoint_seconds};
     snprintf(run.version, sizeof run.version, "%s", EC_VERSION);
     ec_backend_list(backend, run.backend, sizeof run.backend);
@@ -130,7 +133,7 @@ static void take_folder(run_state *state)
         return;
     state->begun = true;
     int status = o->resume ? ec_store_run_resume(state->store)
-                           : begin_run(o, state->report.backend, state->store);
+                           : begin_run(o, state->report.backend, state->store, state->alone);
     if (status != EC_OK)
         ec_log_write(&state->progress.log, EC_LOG_WARNING, "the run cannot be resumed: %s",
                      ec_error_text());
@@ -151,10 +154,17 @@ static void end_run(run_state *state, int exit_status)
     ec_store_close(&state->store);
 }
 
-static void on_solve(void *user, const ec_job *job, const ec_solve_info *info)
+/* Runs share a folder while they sweep, and none of them searches meanwhile. */
+static int on_solve(void *user, const ec_job *job, const ec_solve_info *info)
 {
-    take_folder(user);
-    ec_cli_progress_solve(&((run_state *)user)->progress, job, info);
+    run_state *state = user;
+    if (state->lock >= 0 && flock(state->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return ec_fail(EC_ERR_FILE,
+                       "'%s' is being written by another run, which a search cannot share",
+                       state->report.options->out);
+    take_folder(state);
+    ec_cli_progress_solve(&state->progress, job, info);
+    return EC_OK;
 }
 
 static void on_progress(void *user, const ec_history_row *row, double seconds_left)
@@ -182,6 +192,9 @@ static int on_check(void *user, ec_job *job, const ec_solve_info *info)
 
 static void on_sweep(void *user, const ec_job *job, const ec_sweep_info *info)
 {
+    const run_state *state = user;
+    if (state->lock >= 0)
+        flock(state->lock, LOCK_SH); /* others may sweep too */
     ec_cli_progress_sweep(&((run_state *)user)->progress, job, info);
 }
 
@@ -253,6 +266,13 @@ static void print_json(const ec_cli_report *report, const char *script)
     printf("\",\"stop\":\"no search\",\"best\":null}\n");
 }
 
+/* Multiples of the golden ratio, without their whole part, are apart from each other. */
+static double share_of(const run_state *state)
+{
+    double ratio = 0.6180339887498949 * (double)(getpid() % 10007);
+    return state->alone ? 0 : ratio - (double)(int)ratio;
+}
+
 static int run_script(const ec_cli_options *o, run_state *state, ec_backend *backend)
 {
     char library[PATH_MAX * 2];
@@ -269,6 +289,7 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
                                 .trust = o->trust,
                                 .check = o->check,
                                 .store = state->store,
+                                .share = share_of(state),
                                 .checkpoint_seconds = o->checkpoint_seconds,
                                 .resume = o->resume,
                                 .force = o->force,
@@ -301,13 +322,18 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
     return exit_status;
 }
 
-/* One run at a time writes into a folder. The lock goes with the process. */
-static bool lock_folder(const char *out)
+/* One run at a time searches in a folder, several may sweep. The lock goes with the process. */
+static bool lock_folder(const char *out, run_state *state)
 {
-    int folder = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    state->alone = true;
+    state->lock = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (state->lock < 0 || flock(state->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return true; /* a file system without locks has none to wait for */
-    close(folder);
+    state->alone = false;
+    if (flock(state->lock, LOCK_SH | LOCK_NB) == 0)
+        return true;
+    close(state->lock);
+    state->lock = -1;
     fprintf(stderr, "eciton: '%s' is being written by another run\n", out);
     return false;
 }
@@ -338,7 +364,7 @@ static bool may_replace(const ec_cli_options *o, ec_store *store)
     return good;
 }
 
-/* The folder of --out and its store, for this run alone. */
+/* The folder of --out and its store. */
 static int open_out(const ec_cli_options *o, run_state *state)
 {
     if (!o->out || o->check)
@@ -346,7 +372,7 @@ static int open_out(const ec_cli_options *o, run_state *state)
                                                            : EC_EXIT_OK;
     if (ec_output_folder(o->out) != EC_OK)
         return print_error(ec_error_text());
-    if (!lock_folder(o->out))
+    if (!lock_folder(o->out, state))
         return EC_EXIT_ERROR;
     if (ec_store_open(o->out, EC_STORE_WRITE, &state->progress.log, &state->store) != EC_OK)
         return print_error(ec_error_text());
@@ -355,7 +381,7 @@ static int open_out(const ec_cli_options *o, run_state *state)
 
 int ec_cli_run(const ec_cli_options *o)
 {
-    run_state state = {.missed = false};
+    run_state state = {.lock = -1};
     ec_cli_progress_begin(&state.progress, o->quiet);
     int exit_status = open_out(o, &state);
     if (exit_status != EC_EXIT_OK) {

@@ -50,7 +50,7 @@ typedef struct ec_lua_set {
 /* What the caller wants to hear of. Each may be NULL. */
 typedef struct ec_lua_events {
     void *user;
-    void (*solve)(void *user, const ec_job *job, const ec_solve_info *info);
+    int (*solve)(void *user, const ec_job *job, const ec_solve_info *info); /* may refuse it */
     void (*progress)(void *user, const ec_history_row *row, double seconds_left);
     int (*result)(void *user, ec_job *job, const ec_result *result); /* a status */
     int (*check)(void *user, ec_job *job, const ec_solve_info *info);
@@ -76,6 +76,7 @@ typedef struct ec_lua_settings {
     bool seed_given;
     bool quick, trust, check;
     struct ec_store *store;    /* of the run, or NULL */
+    double share;              /* of sweeps that other processes write too; see ec_sweep_store */
     double checkpoint_seconds; /* between two states of a search; as in ec_solve_info */
     bool resume, force;        /* searches go on from what the store holds */
     FILE *print_to;            /* where print writes */

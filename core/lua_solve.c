@@ -351,9 +351,9 @@ int ec_lua_job_solve(lua_State *L)
     double begun = ec_lua_budget_clock(&host->budget);
     set_store(host, report, &info);
     lua_State *caller = ec_lua_core_enter(L);
-    if (events->solve && report)
-        events->solve(events->user, job, &info);
-    int status = ec_solve(job, host->backend, &info, &result->result);
+    int status = events->solve && report ? events->solve(events->user, job, &info) : EC_OK;
+    if (status == EC_OK)
+        status = ec_solve(job, host->backend, &info, &result->result);
     char error[1024];
     snprintf(error, sizeof error, "%s", ec_error_text());
     if (result->result) {

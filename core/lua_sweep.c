@@ -605,6 +605,7 @@ void ec_lua_sweep_table(lua_State *L, ec_lua_sweep *s, bool report, const char *
                                 .folder = host->out_dir,
                                 .name = given ? given : name,
                                 .script = s->script,
+                                .share = host->settings.share,
                                 .fresh = fresh && !host->settings.resume, /* dropped before */
                                 .log = host->settings.log};
     char what[60];

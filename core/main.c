@@ -42,6 +42,11 @@ static int command_run(int argc, char **argv, bool check)
         return EC_EXIT_OK;
     }
     int status = ec_cli_options_parse(argc, argv, &options);
+    if (status == EC_EXIT_OK && options.force)
+        status =
+            ec_cli_usage_error("--force is a flag of eciton resume%s; --fresh gives up what DIR "
+                               "holds%s",
+                               "", "");
     if (status == EC_EXIT_OK)
         status = ec_cli_run(&options);
     ec_cli_options_release(&options);

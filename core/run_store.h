@@ -61,6 +61,7 @@ typedef struct ec_store_run {
     char isa[8];   /* "" on CUDA */
     char seed[24]; /* "" when none was given */
     bool quick, trust;
+    bool beside; /* only written: another run goes on in this store, whose searches stay */
     double checkpoint_seconds;
     ec_store_setting *settings;
     size_t n_settings;
@@ -112,6 +113,10 @@ EC_API int ec_store_table_add(ec_store_table *table, const ec_store_row *rows, s
  * Of designs `stage` is valid during the call. */
 EC_API int ec_store_table_read(ec_store_table *table, void *user,
                                int (*each)(void *user, const ec_store_row *row));
+/* Rows that were added since the last ec_store_table_read or refresh, if another process may have added
+ * some: those of this one are among them. */
+EC_API int ec_store_table_refresh(ec_store_table *table, void *user,
+                                  int (*each)(void *user, const ec_store_row *row));
 /* Before its store is closed. */
 EC_API void ec_store_table_close(ec_store_table **table);
 

@@ -56,7 +56,7 @@ int ec_store_run_begin(ec_store *s, const ec_store_run *run)
     int64_t id = 0;
 
     int status = ec_store_join(s, &joined);
-    if (status == EC_OK)
+    if (status == EC_OK && !run->beside)
         status = drop_searches(s);
     if (status == EC_OK)
         status = insert_run(s, run);

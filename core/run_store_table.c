@@ -25,6 +25,7 @@ struct ec_store_table {
     size_t row_length;
     char *select;
     sqlite3_stmt *insert;
+    int64_t last, seen; /* id of the last row that was read, and the state of the file then */
 };
 
 static int no_memory(void)
@@ -215,11 +216,11 @@ static int prepare(ec_store_table *t, char *const *names, const ec_store_quantit
     to = status == EC_OK ? open_memstream(&t->select, &size) : NULL;
     if (!to)
         return no_memory();
-    fputs(t->sweep ? "SELECT status, NULL, NULL, NULL"
-                   : "SELECT status, generation, stage, violation",
+    fputs(t->sweep ? "SELECT id, status, NULL, NULL, NULL"
+                   : "SELECT id, status, generation, stage, violation",
           to);
     put_columns(to, names, quantities, t->n, false);
-    fprintf(to, " FROM %s_%lld ORDER BY id", prefix(t->sweep), (long long)t->number);
+    fprintf(to, " FROM %s_%lld WHERE id > ?1 ORDER BY id", prefix(t->sweep), (long long)t->number);
     return fclose(to) == 0 ? EC_OK : no_memory();
 }
 
@@ -394,14 +395,15 @@ typedef struct reading {
 
 static int read_row(void *user, int n, const char *const *names, const ec_store_cell *cells)
 {
+    enum { OWN = 5 };
     reading *r = (reading *)user;
-    const ec_store_table *t = r->table;
+    ec_store_table *t = r->table;
     double *to = r->values;
 
     (void)n;
     (void)names;
     for (int32_t i = 0; i < t->n; i++) {
-        const ec_store_cell *cell = &cells[4 + i];
+        const ec_store_cell *cell = &cells[OWN + i];
         size_t length = t->length[i] > 0 ? (size_t)t->length[i] : 1;
         bool whole = cell->kind == EC_CELL_BLOB && cell->size == length * sizeof(double);
         if (whole)
@@ -410,20 +412,47 @@ static int read_row(void *user, int n, const char *const *names, const ec_store_
             to[k] = t->length[i] == 0 && cell->kind != EC_CELL_BLOB ? cell->number : NAN;
         to += length;
     }
-    ec_store_row row = {.status = (uint8_t)cells[0].integer,
+    t->last = cells[0].integer;
+    ec_store_row row = {.status = (uint8_t)cells[1].integer,
                         .values = r->values,
-                        .generation = (uint32_t)cells[1].integer,
-                        .stage = cells[2].kind == EC_CELL_TEXT ? cells[2].text : NULL,
-                        .violation = cells[3].kind == EC_CELL_NULL ? NAN : cells[3].number};
+                        .generation = (uint32_t)cells[2].integer,
+                        .stage = cells[3].kind == EC_CELL_TEXT ? cells[3].text : NULL,
+                        .violation = cells[4].kind == EC_CELL_NULL ? NAN : cells[4].number};
     return r->each(r->user, &row);
+}
+
+static int read_from(ec_store_table *t, int64_t id, void *user,
+                     int (*each)(void *user, const ec_store_row *row))
+{
+    reading r = {t, (double *)malloc(sizeof(double) * (t->row_length + 1)), user, each};
+
+    int status = r.values ? ec_store_query(t->store, t->select, id, &r, read_row) : no_memory();
+    free(r.values);
+    return status;
+}
+
+/* A number that changes with what others write, not with what this handle writes. */
+static int read_changes(ec_store_table *t, int64_t *changes)
+{
+    return ec_store_number(t->store, "PRAGMA data_version", 0, 0, changes);
 }
 
 int ec_store_table_read(ec_store_table *t, void *user,
                         int (*each)(void *user, const ec_store_row *row))
 {
-    reading r = {t, (double *)malloc(sizeof(double) * (t->row_length + 1)), user, each};
+    int status = read_changes(t, &t->seen);
 
-    int status = r.values ? ec_store_query(t->store, t->select, 0, &r, read_row) : no_memory();
-    free(r.values);
-    return status;
+    return status == EC_OK ? read_from(t, 0, user, each) : status;
+}
+
+int ec_store_table_refresh(ec_store_table *t, void *user,
+                           int (*each)(void *user, const ec_store_row *row))
+{
+    int64_t changes = 0;
+
+    int status = read_changes(t, &changes);
+    if (status < 0 || changes == t->seen)
+        return status;
+    t->seen = changes;
+    return read_from(t, t->last, user, each);
 }

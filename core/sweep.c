@@ -646,6 +646,30 @@ static size_t least_batch(const sweep_run *run)
     return EC_LANE_PAD;
 }
 
+/* Takes what others have added meanwhile, and brings the next n designs to place `at` of those that are
+ * open; returns how many there are, or an error. */
+static int next_batch(sweep_run *run, size_t at, size_t *n)
+{
+    const ec_sweep_store *store = run->info->store;
+    size_t found = run->s->found, left = at;
+
+    int status = store && store->refresh ? store->refresh(store->user, run->s) : EC_OK;
+    if (run->s->found > found) {
+        for (size_t i = at; i < run->n_open; i++)
+            if (run->s->state[run->open[i]] == EC_SWEEP_OPEN)
+                run->open[left++] = run->open[i];
+        run->n_open = left;
+    }
+    size_t from = at + (size_t)((store ? store->share : 0) * (double)(run->n_open - at));
+    *n = run->n_open - from < *n ? run->n_open - from : *n;
+    for (size_t i = 0; i < *n && from > at; i++) {
+        size_t other = run->open[at + i];
+        run->open[at + i] = run->open[from + i];
+        run->open[from + i] = other;
+    }
+    return status;
+}
+
 static int evaluate(sweep_run *run)
 {
     ec_sweep *s = run->s;
@@ -658,10 +682,12 @@ static int evaluate(sweep_run *run)
         s->stop = host_stop(run);
         if (s->stop != EC_STOP_NONE)
             return EC_OK;
-        size_t n = run->n_open - at < size ? run->n_open - at : size;
-        n = n < most ? n : most;
+        size_t n = size < most ? size : most;
+        int status = next_batch(run, at, &n);
+        if (status < 0 || n == 0)
+            return status;
         double start = ec_wall_seconds();
-        int status = batch_run(&run->batch, run->open + at, 0, n);
+        status = batch_run(&run->batch, run->open + at, 0, n);
         if (status == EC_STOPPED) {
             s->stop = host_stop(run);
             return EC_OK;

@@ -112,6 +112,11 @@ typedef struct ec_sweep_store {
     int (*load)(void *user, ec_sweep *sweep);
     /* n designs that were evaluated, each of its own content. */
     int (*append)(void *user, const ec_sweep *sweep, const size_t *designs, size_t n);
+    /* Calls ec_sweep_offer with the rows that others have added since, if there are any; may be NULL. */
+    int (*refresh)(void *user, ec_sweep *sweep);
+    /* Where in the designs that lack values the next batch is taken, from 0 to below 1: those who share a
+     * sweep differ in it, and so meet at its end only. */
+    double share;
 } ec_sweep_store;
 
 /* A row of a store: one value a column. False: no design of the sweep, or one that has its values. */

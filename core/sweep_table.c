@@ -254,6 +254,13 @@ static int load_rows(void *user, ec_sweep *s)
     return status;
 }
 
+static int refresh_rows(void *user, ec_sweep *s)
+{
+    ec_sweep_table *t = (ec_sweep_table *)user;
+
+    return ec_store_table_refresh(t->rows, s, offer_row);
+}
+
 static int append_rows(void *user, const ec_sweep *s, const size_t *designs, size_t n)
 {
     ec_sweep_table *t = (ec_sweep_table *)user;
@@ -393,7 +400,7 @@ int ec_sweep_table_create(const ec_sweep_table_info *info, ec_sweep_table **tabl
     t->script = info->script;
     t->fresh = info->fresh;
     t->log = info->log;
-    t->store = (ec_sweep_store){t, load_rows, append_rows};
+    t->store = (ec_sweep_store){t, load_rows, append_rows, refresh_rows, info->share};
     if ((info->folder && !t->folder) || !t->name) {
         ec_sweep_table_destroy(&t);
         return no_memory();

@@ -539,17 +539,30 @@ if wanted section/sweep_kill "$@"; then
     status=$?
     printf -- '-- expect: were computed from another objective sll_db\n' >"$work/expected"
     report sweep_kill/other_model $status 1 "$work/expected"
-    # and nobody else writes it meanwhile
+    # two processes share it, and one that would search has to wait
     rm -rf "$work/out"
-    "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null &
+    # shellcheck disable=SC2086 # a list
+    "$program" run $killed --quiet --out "$work/out" >"$work/first" 2>&1 </dev/null &
     process=$!
-    sleep 0.3
+    waited=0
+    until "$program" show "$work/out" 2>/dev/null | grep -q "^sweep rows: [1-9]" || [ $waited -ge 200 ]; do
+        sleep 0.02
+        waited=$((waited + 1))
+    done
+    "$program" run "$here/good/small.lua" --quiet --fresh --out "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: is being written by another run, which a search cannot share\n' >"$work/expected"
+    report sweep_kill/search_beside $status 1 "$work/expected"
+    # shellcheck disable=SC2086 # a list
     "$program" run $killed --quiet --out "$work/out" >"$work/output" 2>&1 </dev/null
     status=$?
-    printf -- '-- expect: is being written by another run\n' >"$work/expected"
-    report sweep_kill/two_writers $status 1 "$work/expected"
-    kill -KILL $process
-    wait $process 2>/dev/null
+    printf -- '-- expect: killed: 6561 rows\n-- refuse: 6561 rows, 0 found\n-- refuse: 6561 found\n' >"$work/expected"
+    report sweep_kill/second_writer $status 0 "$work/expected"
+    wait $process
+    status=$?
+    cp "$work/first" "$work/output"
+    report sweep_kill/first_writer $status 0 "$work/expected"
+    table shared
 fi
 
 # ---- the same of structures on grids, whose rows come a few at a time --------------------------------------

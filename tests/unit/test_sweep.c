@@ -167,7 +167,7 @@ static ec_sweep *run(problem *p, ec_sweep_plan *plan, const char *folder, uint64
 
     if (folder) {
         assert_int_equal(ec_store_open(folder, EC_STORE_WRITE, NULL, &kept), EC_OK);
-        ec_sweep_table_info table_info = {kept, "sweep", folder, script, fresh, NULL};
+        ec_sweep_table_info table_info = {kept, "sweep", folder, script, fresh, 0, NULL};
         assert_int_equal(ec_sweep_table_create(&table_info, &table), EC_OK);
     }
     ec_sweep_info info = {
