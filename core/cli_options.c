@@ -20,6 +20,8 @@ void ec_cli_usage(FILE *to)
         "time, stop\n"
         "  runs [DIR]            list the runs in DIR and below it\n"
         "  show DIR              what the run in DIR has found, also while it goes on\n"
+        "  export DIR FLAG       write what the run in DIR holds as --csv or --json\n"
+        "  compare DIR DIR ...   runs side by side\n"
         "  info                  version, backends, devices, libraries\n"
         "  help [NOUN]           what scripts can say (--markdown: the whole reference)\n"
         "\n"

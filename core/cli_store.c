@@ -430,6 +430,23 @@ bool ec_cli_store_help(FILE *to, const char *command)
             "read:\n"
             "docs/run_store.md has its tables.\n",
             to);
+    else if (strcmp(command, "export") == 0)
+        fputs("eciton export DIR --csv|--json [--to FOLDER]\n"
+              "\n"
+              "Writes what the store of DIR holds for other programs, into FOLDER (DIR/export when "
+              "it is absent).\n"
+              "--csv: search_1_history.csv and search_1_designs.csv of each search and NAME.csv of "
+              "each sweep, with a\n"
+              "column for each element of a list; --json: all of it in run.json.\n",
+              to);
+    else if (strcmp(command, "compare") == 0)
+        fputs(
+            "eciton compare DIR DIR ...\n"
+            "\n"
+            "Runs side by side: how they were started, and of each search its method, budget, end "
+            "and winner. Lines\n"
+            "that differ begin with a star.\n",
+            to);
     else
         return false;
     return true;

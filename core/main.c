@@ -1,4 +1,4 @@
-/* The program eciton: run, resume, check, runs, show, info, help. */
+/* The program eciton: run, resume, check, runs, show, export, compare, info, help. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,13 +25,29 @@ static int command_resume(int argc, char **argv)
     return EC_EXIT_OK;
 }
 
-static int command_store(const char *command, int argc, char **argv)
+/* The commands that look at run stores. */
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} store_commands[] = {{"runs", ec_cli_runs},
+                      {"show", ec_cli_show},
+                      {"export", ec_cli_export},
+                      {"compare", ec_cli_compare}};
+
+/* False: it is none of them. */
+static bool command_store(const char *command, int argc, char **argv, int *status)
 {
-    if (asks_help(argc, argv)) {
-        ec_cli_store_help(stdout, command);
-        return EC_EXIT_OK;
+    for (size_t i = 0; i < sizeof store_commands / sizeof *store_commands; i++) {
+        if (strcmp(command, store_commands[i].name) != 0)
+            continue;
+        *status = EC_EXIT_OK;
+        if (asks_help(argc, argv))
+            ec_cli_store_help(stdout, command);
+        else
+            *status = store_commands[i].run(argc, argv);
+        return true;
     }
-    return strcmp(command, "runs") == 0 ? ec_cli_runs(argc, argv) : ec_cli_show(argc, argv);
+    return false;
 }
 
 static int command_run(int argc, char **argv, bool check)
@@ -110,8 +126,9 @@ static int run_command(int argc, char **argv)
         return command_run(argc - 2, argv + 2, command[0] == 'c');
     if (strcmp(command, "resume") == 0)
         return command_resume(argc - 2, argv + 2);
-    if (strcmp(command, "runs") == 0 || strcmp(command, "show") == 0)
-        return command_store(command, argc - 2, argv + 2);
+    int status;
+    if (command_store(command, argc - 2, argv + 2, &status))
+        return status;
     if (strcmp(command, "info") == 0)
         return ec_cli_info();
     if (strcmp(command, "help") == 0)

@@ -154,9 +154,17 @@ EC_API int ec_store_sweep_open(ec_store *store, const char *name, const char *or
 
 /* ---- looking at it --------------------------------------------------------------------------- */
 
+typedef enum ec_store_kind {
+    EC_CELL_NULL,
+    EC_CELL_INTEGER,
+    EC_CELL_NUMBER,
+    EC_CELL_TEXT,
+    EC_CELL_BLOB
+} ec_store_kind;
+
 /* A value of a row; of a blob text is its bytes. */
 typedef struct ec_store_cell {
-    enum { EC_CELL_NULL, EC_CELL_INTEGER, EC_CELL_NUMBER, EC_CELL_TEXT, EC_CELL_BLOB } kind;
+    ec_store_kind kind;
     int64_t integer;
     double number; /* of integers too */
     const char *text;

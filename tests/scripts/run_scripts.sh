@@ -160,6 +160,15 @@ END
         run "$work/sheet.lua" --quiet --out "$work/sheet" --set tens=1.9
     cli sheet_shown 0 "sweep rows: 380 rows, 0 of them failed" show "$work/sheet"
     [ "$(wc -l <"$work/sheet/rows.csv")" -eq 381 ] || fail cli/sheet_file "rows.csv has not all rows"
+    cli export_csv 0 "written to" export "$work/sheet" --csv
+    sed 's/^[^,]*,[^,]*,[^,]*,//' "$work/sheet/export/rows.csv" | tail -n +2 >"$work/exported"
+    sed 's/,0$//' "$work/sheet/rows.csv" | tail -n +2 | cmp -s - "$work/exported" || fail cli/export_csv "other rows"
+    cli export_json 0 "written to" export "$work/sheet" --json --to "$work/exports"
+    [ "$(grep -c '"status":0,"reason":null,"a":' "$work/exports/run.json")" -eq 380 ] || fail cli/export_json "not all rows"
+    cli export_which 2 "eciton export DIR --csv|--json" export "$work/sheet"
+    cli export_nothing 1 "holds no run" export "$work/nowhere" --csv
+    cli compare_one 2 "which runs?" compare "$work/sheet"
+    cli force 2 "--force is a flag of eciton resume" run "$good" --force
     mkfifo "$work/pipe.lua" "$work/pipe_module.lua"
     printf 'require "pipe_module"\n' >"$work/pipe_require.lua"
     cli pipe_as_script 1 "a pipe or a device" run "$work/pipe.lua"
@@ -377,6 +386,11 @@ if wanted section/resume "$@"; then
             fail "resume/$pause" "a killed run does not go on to the same bits"
         fi
     done
+    "$program" compare "$work/whole" "$work/out" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect:   1: f \n-- expect:   2: x \n-- expect: * seconds\n-- refuse: * 1: f \n-- refuse: * 2: f \n' \
+        >"$work/expected"
+    report resume/compare $status 0 "$work/expected"
     # a killed one is not given up unasked
     rm -rf "$work/killed"
     "$program" run "$script" --quiet --out "$work/killed" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &

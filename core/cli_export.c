@@ -1,0 +1,401 @@
+/* eciton export: what a run store holds, as CSV files or one JSON file. */
+#include "cli_store.h"
+
+#include <cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli_options.h"
+#include "output.h"
+#include "output_file.h"
+#include "run_store.h"
+
+/* The columns of one table: those that every table of its kind has, then quantities. */
+typedef struct columns {
+    char **names; /* of the quantities */
+    int32_t *length;
+    int n, own;
+} columns;
+
+typedef struct writing {
+    ec_store *store;
+    const char *folder;
+    bool json;
+    FILE *to;
+    columns columns;
+    bool first; /* row of its table */
+} writing;
+
+static int no_memory(void)
+{
+    return ec_fail(EC_ERR_MEMORY, "export: no memory");
+}
+
+static const char *text_of(const ec_store_cell *cell)
+{
+    return cell->kind == EC_CELL_TEXT ? cell->text : "";
+}
+
+/* ---- quantities ---- */
+
+static int take_quantity(void *user, int n, const char *const *names, const ec_store_cell *cells)
+{
+    columns *c = user;
+    char **more = realloc(c->names, sizeof *more * ((size_t)c->n + 1));
+    int32_t *length = realloc(c->length, sizeof *length * ((size_t)c->n + 1));
+
+    (void)n;
+    (void)names;
+    if (more)
+        c->names = more;
+    if (length)
+        c->length = length;
+    if (!more || !length || !(more[c->n] = strdup(text_of(&cells[0]))))
+        return no_memory();
+    length[c->n++] = (int32_t)cells[1].integer;
+    return EC_OK;
+}
+
+static void release_columns(columns *c)
+{
+    for (int i = 0; i < c->n; i++)
+        free(c->names[i]);
+    free(c->names);
+    free(c->length);
+    *c = (columns){.n = 0};
+}
+
+/* Element k of the list in a cell; NaN of one that is NULL. */
+static double element(const ec_store_cell *cell, int32_t k)
+{
+    double value = NAN;
+
+    if (cell->kind == EC_CELL_BLOB && cell->size >= sizeof value * ((size_t)k + 1))
+        memcpy(&value, cell->text + sizeof value * (size_t)k, sizeof value);
+    return value;
+}
+
+/* ---- CSV ---- */
+
+static int put_field(FILE *to, const char *text)
+{
+    char *field = ec_output_csv_field(text);
+
+    if (!field)
+        return no_memory();
+    fputs(field, to);
+    free(field);
+    return EC_OK;
+}
+
+static int put_header(const writing *w, int n, const char *const *names)
+{
+    const columns *c = &w->columns;
+    char label[400];
+    int status = EC_OK;
+
+    for (int i = 0; i < c->own && i < n && status == EC_OK; i++) {
+        fputs(i ? "," : "", w->to);
+        status = put_field(w->to, names[i]);
+    }
+    for (int i = 0; i < c->n && status == EC_OK; i++) {
+        for (int32_t k = 0; k < (c->length[i] > 0 ? c->length[i] : 1) && status == EC_OK; k++) {
+            fputc(',', w->to);
+            snprintf(label, sizeof label, c->length[i] > 0 ? "%.300s[%d]" : "%.300s", c->names[i],
+                     (int)k + 1);
+            status = put_field(w->to, label);
+        }
+    }
+    fputc('\n', w->to);
+    return status;
+}
+
+static int put_cell(FILE *to, const ec_store_cell *cell)
+{
+    if (cell->kind == EC_CELL_TEXT)
+        return put_field(to, cell->text);
+    if (cell->kind == EC_CELL_INTEGER)
+        fprintf(to, "%lld", (long long)cell->integer);
+    else if (cell->kind == EC_CELL_NUMBER)
+        fprintf(to, "%.17g", ec_printable(cell->number));
+    return EC_OK; /* what is unknown is an empty field */
+}
+
+static int put_csv_row(const writing *w, int n, const ec_store_cell *cells)
+{
+    const columns *c = &w->columns;
+    int status = EC_OK;
+
+    for (int i = 0; i < n && status == EC_OK; i++) {
+        int32_t length = i < c->own ? 0 : c->length[i - c->own];
+        fputs(i ? "," : "", w->to);
+        if (length == 0)
+            status = put_cell(w->to, &cells[i]);
+        for (int32_t k = 0; k < length; k++)
+            fprintf(w->to, "%s%.17g", k ? "," : "", ec_printable(element(&cells[i], k)));
+    }
+    fputc('\n', w->to);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+/* cJSON prints some doubles with 15 digits, so numbers go in as text. */
+static cJSON *json_number(double value)
+{
+    char text[40];
+
+    snprintf(text, sizeof text, "%.17g", value);
+    return isfinite(value) ? cJSON_CreateRaw(text) : cJSON_CreateNull();
+}
+
+static cJSON *json_cell(const ec_store_cell *cell, int32_t length)
+{
+    char text[24];
+
+    if (length > 0 && cell->kind == EC_CELL_BLOB) {
+        cJSON *list = cJSON_CreateArray();
+        for (int32_t k = 0; list && k < length; k++)
+            cJSON_AddItemToArray(list, json_number(element(cell, k)));
+        return list;
+    }
+    if (cell->kind == EC_CELL_TEXT)
+        return cJSON_CreateString(cell->text);
+    if (cell->kind == EC_CELL_NUMBER)
+        return json_number(cell->number);
+    if (cell->kind != EC_CELL_INTEGER)
+        return cJSON_CreateNull();
+    snprintf(text, sizeof text, "%lld", (long long)cell->integer);
+    return cJSON_CreateRaw(text);
+}
+
+/* A row as an object on a line: rows are written one by one, however many they are. */
+static int put_json_row(const writing *w, int n, const char *const *names,
+                        const ec_store_cell *cells)
+{
+    const columns *c = &w->columns;
+    cJSON *row = cJSON_CreateObject();
+    bool good = row != NULL;
+
+    for (int i = 0; i < n && good; i++)
+        good = cJSON_AddItemToObject(row, names[i],
+                                     json_cell(&cells[i], i < c->own ? 0 : c->length[i - c->own]));
+    char *text = good ? cJSON_PrintUnformatted(row) : NULL;
+    cJSON_Delete(row);
+    if (!text)
+        return no_memory();
+    fprintf(w->to, "%s\n%s", w->first ? "" : ",", text);
+    cJSON_free(text);
+    return EC_OK;
+}
+
+/* ---- tables ---- */
+
+static int put_row(void *user, int n, const char *const *names, const ec_store_cell *cells)
+{
+    writing *w = user;
+    int status = EC_OK;
+
+    if (w->json) {
+        status = put_json_row(w, n, names, cells);
+    } else {
+        if (w->first)
+            status = put_header(w, n, names);
+        if (status == EC_OK)
+            status = put_csv_row(w, n, cells);
+    }
+    w->first = false;
+    return status;
+}
+
+/* Rows of a query; of CSV a file of their own, of JSON a list called `name`. */
+static int put_table(writing *w, const char *file, const char *name, const char *sql,
+                     int64_t parameter)
+{
+    ec_output_file out;
+    char path[4400], reason[1024];
+
+    w->first = true;
+    if (w->json) {
+        fprintf(w->to, ",\"%s\":[", name);
+        int status = ec_store_query(w->store, sql, parameter, w, put_row);
+        fputs("]", w->to);
+        return status;
+    }
+    snprintf(path, sizeof path, "%s/%s.csv", w->folder, file);
+    int status = ec_output_file_open(path, &out);
+    if (status < 0)
+        return status;
+    w->to = out.stream;
+    int written = ec_store_query(w->store, sql, parameter, w, put_row);
+    snprintf(reason, sizeof reason, "%s", ec_error_text());
+    status = ec_output_file_close(&out);
+    return written < 0 ? ec_fail(written, "%s", reason) : status;
+}
+
+/* A table with quantities: the columns of its own that are named, then all of them. */
+static int put_quantities(writing *w, const char *file, const char *name, const char *owner,
+                          int64_t number, const char *own, int n_own)
+{
+    char *sql = NULL, list[200];
+    size_t size = 0;
+
+    snprintf(list, sizeof list,
+             "SELECT \"column\", length FROM quantity WHERE owner = '%s' AND number = ?1"
+             " ORDER BY position",
+             owner);
+    int status = ec_store_query(w->store, list, number, &w->columns, take_quantity);
+    w->columns.own = n_own;
+    FILE *to = status == EC_OK ? open_memstream(&sql, &size) : NULL;
+    if (status == EC_OK && !to)
+        status = no_memory();
+    if (to) {
+        fprintf(to, "SELECT %s", own);
+        for (int i = 0; i < w->columns.n; i++) {
+            fputs(", \"", to);
+            for (const char *c = w->columns.names[i]; *c; c++)
+                fputs(*c == '"' ? "\"\"" : (const char[]){*c, '\0'}, to);
+            fputc('"', to);
+        }
+        fprintf(to, " FROM %s_%lld ORDER BY id", strcmp(owner, "sweep") == 0 ? "rows" : "designs",
+                (long long)number);
+        status = fclose(to) == 0 ? put_table(w, file, name, sql, 0) : no_memory();
+    }
+    free(sql);
+    release_columns(&w->columns);
+    return status;
+}
+
+static int put_search(writing *w, int64_t number)
+{
+    char history[60], designs[60];
+
+    snprintf(history, sizeof history, "search_%lld_history", (long long)number);
+    snprintf(designs, sizeof designs, "search_%lld_designs", (long long)number);
+    w->columns.own = 99; /* every column is of the table's own */
+    int status = put_table(w, history, history,
+                           "SELECT generation, kept, evaluations, failed, seconds, best, median,"
+                           " spread, violation, feasible, population, hypervolume, front"
+                           " FROM history WHERE search = ?1 ORDER BY generation",
+                           number);
+    if (status == EC_OK)
+        status = put_quantities(w, designs, designs, "search", number,
+                                "id, generation, stage, status, reason, violation", 6);
+    return status;
+}
+
+typedef struct found {
+    int64_t numbers[1000];
+    char *names[1000];
+    int n;
+} found;
+
+static int take_number(void *user, int n, const char *const *names, const ec_store_cell *cells)
+{
+    enum { MOST = 1000 };
+    found *f = user;
+
+    (void)names;
+    if (f->n == MOST)
+        return ec_fail(EC_ERR_UNSUPPORTED, "export: more than %d searches or sweeps", (int)MOST);
+    f->numbers[f->n] = cells[0].integer;
+    f->names[f->n++] = strdup(n > 1 ? text_of(&cells[1]) : "");
+    return f->names[f->n - 1] ? EC_OK : no_memory();
+}
+
+static int put_all(writing *w)
+{
+    static const char *const queries[] = {"SELECT number FROM search ORDER BY number",
+                                          "SELECT number, name FROM sweep ORDER BY number"};
+    int status = EC_OK;
+
+    w->columns.own = 99;
+    if (w->json) {
+        w->first = true;
+        fputs("{\"format\":\"eciton run 1\"", w->to);
+        status = put_table(w, NULL, "run",
+                           "SELECT id, status, started, ended, version, script, script_hash,"
+                           " backend, device, isa, seed FROM run ORDER BY id",
+                           0);
+        if (status == EC_OK)
+            status = put_table(w, NULL, "search", "SELECT * FROM search ORDER BY number", 0);
+        if (status == EC_OK)
+            status = put_table(w, NULL, "quantity",
+                               "SELECT * FROM quantity ORDER BY owner, number, position", 0);
+    }
+    for (int q = 0; q < 2 && status == EC_OK; q++) {
+        found f = {.n = 0};
+        status = ec_store_query(w->store, queries[q], 0, &f, take_number);
+        for (int i = 0; i < f.n && status == EC_OK; i++) {
+            char name[60];
+            snprintf(name, sizeof name, "sweep_%lld", (long long)f.numbers[i]);
+            status = q == 0 ? put_search(w, f.numbers[i])
+                            : put_quantities(w, f.names[i], name, "sweep", f.numbers[i],
+                                             "id, status, reason", 3);
+        }
+        for (int i = 0; i < f.n; i++)
+            free(f.names[i]);
+    }
+    if (w->json)
+        fputs("}\n", w->to);
+    return status;
+}
+
+static int export_store(writing *w)
+{
+    ec_output_file out;
+    char path[4400], reason[1024];
+
+    int status = ec_output_folder(w->folder);
+    if (status < 0 || !w->json)
+        return status < 0 ? status : put_all(w);
+    snprintf(path, sizeof path, "%s/run.json", w->folder);
+    status = ec_output_file_open(path, &out);
+    if (status < 0)
+        return status;
+    w->to = out.stream;
+    int written = put_all(w);
+    snprintf(reason, sizeof reason, "%s", ec_error_text());
+    status = ec_output_file_close(&out);
+    return written < 0 ? ec_fail(written, "%s", reason) : status;
+}
+
+int ec_cli_export(int argc, char **argv)
+{
+    writing w = {.folder = NULL};
+    const char *from = NULL;
+    bool csv = false;
+    char folder[4200];
+
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--csv") == 0)
+            csv = true;
+        else if (strcmp(argv[i], "--json") == 0)
+            w.json = true;
+        else if (strcmp(argv[i], "--to") == 0 && i + 1 < argc)
+            w.folder = argv[++i];
+        else if (argv[i][0] == '-' || from)
+            return ec_cli_usage_error("eciton export DIR --csv|--json [--to FOLDER], got '%s'%s",
+                                      argv[i], "");
+        else
+            from = argv[i];
+    }
+    if (!from || csv == w.json)
+        return ec_cli_usage_error("eciton export DIR --csv|--json [--to FOLDER]%s%s", "", "");
+    snprintf(folder, sizeof folder, "%s/export", from);
+    if (!w.folder)
+        w.folder = folder;
+    if (!ec_store_exists(from))
+        ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'", from, from);
+    int status =
+        ec_store_exists(from) ? ec_store_open(from, EC_STORE_READ, NULL, &w.store) : EC_ERR_FILE;
+    if (status == EC_OK)
+        status = export_store(&w);
+    ec_store_close(&w.store);
+    if (status == EC_OK) {
+        printf("written to %s\n", w.folder);
+        return EC_EXIT_OK;
+    }
+    fprintf(stderr, "eciton: %s\n", ec_error_text());
+    return EC_EXIT_ERROR;
+}
