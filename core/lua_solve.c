@@ -79,7 +79,7 @@ static const ec_key solve_table[] = {
      offsetof(solve_keys, final_designs)},
     {"keep", EC_KEY_WORD, 0, EC_KEEP_BEST, 0, 0, NULL, "best|elite|all",
      "designs in the run store of --out besides the winner (or front) and a sample of those that "
-     "failed: the best whenever it gets better, the best final_designs of each look, or all",
+     "failed: the best whenever it gets better, what comes into the best final_designs, or all",
      offsetof(solve_keys, keep)},
     {"on_failure", EC_KEY_WORD, 0, EC_FAILURE_WORST, 0, 0, NULL, "worst|retry|value|stop",
      "a design that fails: ranks behind all others, is evaluated once more (for models that fail "

@@ -68,9 +68,11 @@ enum { EC_FAILURES_MAX = 64 };
 /* Which designs a store keeps, besides the result (of several objectives the whole front) and the
  * sample of those that failed. */
 typedef enum ec_kept_designs {
-    EC_KEEP_BEST,  /* the best of each look, when it is better than those before */
-    EC_KEEP_ELITE, /* the best `keep` of each look, and those that are scored at final fidelity */
-    EC_KEEP_ALL    /* every design that is evaluated, besides */
+    EC_KEEP_BEST, /* of the generations that the history has, the best when it gets better */
+    /* what comes into the best `keep` of these generations (of several objectives their fronts), and
+     * what is scored at final fidelity */
+    EC_KEEP_ELITE,
+    EC_KEEP_ALL /* every design that is evaluated, besides */
 } ec_kept_designs;
 
 struct ec_store; /* run_store.h */

@@ -114,8 +114,6 @@ typedef struct ec_solve_kept {
     ec_history_row look; /* figures of the last look */
     ec_score best;       /* of the designs that are kept, when `found` */
     bool found;
-    double *latest; /* the elite that was kept last, n_latest rows of genes */
-    size_t n_latest;
     double written_when,
         saved_when;      /* wall time of the last transaction, and of one with the state */
     double save_seconds; /* that it took */
@@ -261,6 +259,9 @@ int ec_solve_unpack(ec_solve_run *run, const char *bytes, size_t size, const cha
 int ec_solve_resume(ec_solve_run *run);
 void ec_solve_save(ec_solve_run *run); /* all that waits, and the state */
 void ec_solve_save_when_due(ec_solve_run *run);
+/* The designs of a look at a set generation, before they come into the lists (of several objectives when
+ * the front is known). */
+int ec_solve_keep_look(ec_solve_run *run);
 /* Whether every design of every generation is kept, and a generation between its evaluation and take. */
 bool ec_solve_keeps_all(const ec_solve_run *run);
 int ec_solve_keep_generation(ec_solve_run *run, const ec_generation *generation);

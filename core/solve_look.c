@@ -157,6 +157,12 @@ static int look(ec_solve_run *run, bool kept, bool last, int32_t *flag)
     run->latest.n = 0;
     if (!several)
         add_elite(run, &run->latest, found < keep ? found : keep);
+    /* after an interrupt the last look is one that an unbroken run does not have */
+    bool stored = kept && !(last && ec_solve_host_stop(run) == EC_STOP_INTERRUPT);
+    if (stored && !several)
+        status = ec_solve_keep_look(run);
+    if (status < 0)
+        return status;
     if (kept && !several) {
         add_elite(run, &run->keep, found < keep ? found : keep);
         if (run->info->polish)
@@ -168,6 +174,8 @@ static int look(ec_solve_run *run, bool kept, bool last, int32_t *flag)
     else if (found < run->stats.population) /* the elite was cut: read all costs */
         status = run->def->elite(run->optimizer, rows, NULL, run->elite_cost, NULL,
                                  run->elite_status, &found);
+    if (status == EC_OK && stored && several)
+        status = ec_solve_keep_look(run);
     if (status < 0)
         return status;
     run->n_last = found;

@@ -83,80 +83,7 @@ static size_t row_numbers(const ec_solve_run *run)
     return n;
 }
 
-/* ---- begin, and go on ---- */
-
-static int open_search(ec_solve_run *run)
-{
-    const ec_solve_info *info = run->info;
-    ec_store_quantity *list = NULL;
-    int32_t n = 0;
-    char backend[EC_WORKERS_MAX * sizeof run->backend->name];
-    ec_backend_info cpu = {
-        .name = "cpu", .threads = run->backend->threads, .log = &run->messages.warnings};
-
-    ec_backend_list(run->backend, backend, sizeof backend);
-    ec_store_search search = {.job = run->job->name,
-                              .method = run->def->name,
-                              .backend = backend,
-                              .device = run->backend->device,
-                              .isa = run->backend->is_cuda ? "" : ec_isa_name(run->backend->isa),
-                              .keep = kept_words[info->kept_designs],
-                              .seed = info->seed_given ? info->seed : run->job->seed,
-                              .population = run->max_population};
-    int status = list_quantities(run, &list, &n);
-    if (status == EC_OK)
-        status = ec_backend_create(&cpu, &run->kept.cpu);
-    if (status == EC_OK)
-        status = ec_store_search_begin(info->store, info->store_number, &search, list, n,
-                                       &run->kept.designs);
-    free(list);
-    return status;
-}
-
-static int load_state(ec_solve_run *run)
-{
-    const ec_solve_info *info = run->info;
-    char name[4400];
-    void *bytes = NULL;
-    size_t size = 0;
-
-    snprintf(name, sizeof name, "the state of search %d in '%s'", (int)info->store_number,
-             ec_store_path(info->store));
-    int status = ec_store_checkpoint_get(info->store, info->store_number, &bytes, &size);
-    if (status == EC_OK && bytes) {
-        status = ec_solve_unpack(run, (const char *)bytes, size, name);
-        if (status == EC_OK)
-            ec_log_write(&run->messages.log, EC_LOG_INFO,
-                         run->phase == EC_PHASE_SEARCH
-                             ? "the search goes on from generation %u, %llu evaluations"
-                             : "the search was over: generation %u, %llu evaluations",
-                         run->generation, (unsigned long long)run->enqueued);
-    }
-    free(bytes);
-    return status;
-}
-
-int ec_solve_resume(ec_solve_run *run)
-{
-    const ec_solve_info *info = run->info;
-    int status = EC_OK;
-
-    run->kept.written_when = run->kept.saved_when = ec_wall_seconds();
-    if (!info->store)
-        return EC_OK;
-    if (info->resume && run->def->save && run->def->load)
-        status = load_state(run);
-    if (status < 0)
-        return status;
-    status = open_search(run);
-    if (status == EC_OK)
-        status = ec_store_search_rewind(info->store, info->store_number, run->generation);
-    if (status < 0) {
-        tell_loss(run);
-        ec_store_table_close(&run->kept.designs);
-    }
-    return EC_OK;
-}
+/* ---- memory ---- */
 
 void ec_solve_kept_release(ec_solve_run *run)
 {
@@ -170,7 +97,6 @@ void ec_solve_kept_release(ec_solve_run *run)
     free(k->status);
     free(k->generation);
     free(k->stage);
-    free(k->latest);
 }
 
 /* ---- designs that wait ---- */
@@ -262,55 +188,146 @@ static int write_designs(ec_solve_run *run)
 
 /* ---- designs of a look ---- */
 
-/* Whether a design was among the elite that was kept last. */
-static bool was_latest(const ec_solve_run *run, const double *genes)
+/* The best, where it is better than those of the looks before. */
+static void push_best(ec_solve_run *run)
 {
-    const ec_solve_kept *k = &run->kept;
+    const ec_design_list *list = &run->latest;
+    ec_solve_kept *k = &run->kept;
+    size_t best = 0;
 
-    for (size_t i = 0; i < k->n_latest; i++)
-        if (memcmp(k->latest + i * run->width, genes, run->width * sizeof(double)) == 0)
-            return true;
-    return false;
+    for (size_t i = 1; i < list->n; i++)
+        if (ec_score_better(&list->scores[i], &list->scores[best]))
+            best = i;
+    const ec_score *s = &list->scores[best];
+    if (k->found && !ec_score_better(s, &k->best))
+        return;
+    k->best = *s;
+    k->found = true;
+    push(run, list->genes + best * run->width, &s->cost, s->violation, s->status, "search");
 }
 
-/* The best of the look, or all that it has. */
-static int gather_look(ec_solve_run *run)
+/* Whether a design comes into the list of the best that is not there yet. */
+static bool enters(const ec_solve_run *run, const double *genes, const ec_score *score)
 {
-    ec_solve_kept *k = &run->kept;
-    const ec_design_list *list = &run->latest;
-    bool several = run->n_objectives > 1, elite = run->info->kept_designs != EC_KEEP_BEST;
-    size_t n = several ? run->front.n : list->n;
-    const double *genes = several ? run->front.genes : list->genes;
+    const ec_design_list *keep = &run->keep;
 
-    if (ec_solve_keeps_all(run) || (several && !elite) || n == 0)
+    if (keep->n == keep->capacity && !ec_score_better(score, &keep->scores[keep->n - 1]))
+        return false;
+    for (size_t i = 0; i < keep->n; i++)
+        if (memcmp(keep->genes + i * run->width, genes, run->width * sizeof *genes) == 0)
+            return false;
+    return true;
+}
+
+int ec_solve_keep_look(ec_solve_run *run)
+{
+    const ec_design_list *list = &run->latest;
+    bool several = run->n_objectives > 1, elite = run->info->kept_designs == EC_KEEP_ELITE;
+    size_t n = several ? run->front.n : list->n;
+
+    if (!is_kept(run) || ec_solve_keeps_all(run) || (several && !elite) || n == 0)
         return EC_OK;
     int status = reserve(run, n);
     if (status < 0)
         return status;
-    if (!elite) {
-        size_t best = 0;
-        for (size_t i = 1; i < n; i++)
-            if (ec_score_better(&list->scores[i], &list->scores[best]))
-                best = i;
-        const ec_score *s = &list->scores[best];
-        if (!k->found || ec_score_better(s, &k->best))
-            push(run, genes + best * run->width, &s->cost, s->violation, s->status, "search");
-        if (!k->found || ec_score_better(s, &k->best))
-            k->best = *s;
-        k->found = true;
+    if (!elite)
+        push_best(run);
+    for (size_t i = 0; i < n && elite && several; i++)
+        push(run, run->front.genes + i * run->width, run->front.cost + i * run->n_objectives,
+             run->front.violation[i], 0, "search");
+    for (size_t i = 0; i < n && elite && !several; i++) {
+        const double *genes = list->genes + i * run->width;
+        const ec_score *s = &list->scores[i];
+        if (enters(run, genes, s))
+            push(run, genes, &s->cost, s->violation, s->status, "search");
+    }
+    return EC_OK;
+}
+
+/* After a state was loaded, whose list has the best of the looks before. */
+static void find_best(ec_solve_run *run)
+{
+    for (size_t i = 0; i < run->keep.n; i++) {
+        const ec_score *s = &run->keep.scores[i];
+        if (!run->kept.found || ec_score_better(s, &run->kept.best))
+            run->kept.best = *s;
+        run->kept.found = true;
+    }
+}
+
+/* ---- begin, and go on ---- */
+
+static int open_search(ec_solve_run *run)
+{
+    const ec_solve_info *info = run->info;
+    ec_store_quantity *list = NULL;
+    int32_t n = 0;
+    char backend[EC_WORKERS_MAX * sizeof run->backend->name];
+    ec_backend_info cpu = {
+        .name = "cpu", .threads = run->backend->threads, .log = &run->messages.warnings};
+
+    ec_backend_list(run->backend, backend, sizeof backend);
+    ec_store_search search = {.job = run->job->name,
+                              .method = run->def->name,
+                              .backend = backend,
+                              .device = run->backend->device,
+                              .isa = run->backend->is_cuda ? "" : ec_isa_name(run->backend->isa),
+                              .keep = kept_words[info->kept_designs],
+                              .seed = info->seed_given ? info->seed : run->job->seed,
+                              .population = run->max_population};
+    int status = list_quantities(run, &list, &n);
+    if (status == EC_OK)
+        status = ec_backend_create(&cpu, &run->kept.cpu);
+    if (status == EC_OK)
+        status = ec_store_search_begin(info->store, info->store_number, &search, list, n,
+                                       &run->kept.designs);
+    free(list);
+    return status;
+}
+
+static int load_state(ec_solve_run *run)
+{
+    const ec_solve_info *info = run->info;
+    char name[4400];
+    void *bytes = NULL;
+    size_t size = 0;
+
+    snprintf(name, sizeof name, "the state of search %d in '%s'", (int)info->store_number,
+             ec_store_path(info->store));
+    int status = ec_store_checkpoint_get(info->store, info->store_number, &bytes, &size);
+    if (status == EC_OK && bytes) {
+        status = ec_solve_unpack(run, (const char *)bytes, size, name);
+        find_best(run);
+        if (status == EC_OK)
+            ec_log_write(&run->messages.log, EC_LOG_INFO,
+                         run->phase == EC_PHASE_SEARCH
+                             ? "the search goes on from generation %u, %llu evaluations"
+                             : "the search was over: generation %u, %llu evaluations",
+                         run->generation, (unsigned long long)run->enqueued);
+    }
+    free(bytes);
+    return status;
+}
+
+int ec_solve_resume(ec_solve_run *run)
+{
+    const ec_solve_info *info = run->info;
+    int status = EC_OK;
+
+    run->kept.written_when = run->kept.saved_when = ec_wall_seconds();
+    if (!info->store)
         return EC_OK;
+    if (info->resume && run->def->save && run->def->load)
+        status = load_state(run);
+    if (status < 0)
+        return status;
+    status = open_search(run);
+    if (status == EC_OK)
+        status = ec_store_search_rewind(info->store, info->store_number, run->generation);
+    if (status < 0) {
+        tell_loss(run);
+        ec_store_table_close(&run->kept.designs);
     }
-    for (size_t i = 0; i < n; i++) {
-        const double *cost =
-            several ? run->front.cost + i * run->n_objectives : &list->scores[i].cost;
-        double violation = several ? run->front.violation[i] : list->scores[i].violation;
-        if (!was_latest(run, genes + i * run->width))
-            push(run, genes + i * run->width, cost, violation, 0, "search");
-    }
-    if (!grow((void **)&k->latest, n, run->width * sizeof(double)))
-        return ec_fail(EC_ERR_MEMORY, "solve: no memory for %zu designs of the store", n);
-    memcpy(k->latest, genes, n * run->width * sizeof(double));
-    k->n_latest = n;
     return EC_OK;
 }
 
@@ -344,14 +361,12 @@ static int write_state(ec_solve_run *run)
 
 /* Everything that waits, and nothing of it when that fails: it waits on. Designs do not, or a disk that
  * stays full would fill the memory too. */
-static int write_all(ec_solve_run *run, bool state, bool look)
+static int write_all(ec_solve_run *run, bool state)
 {
     ec_solve_kept *k = &run->kept;
     struct ec_store *store = run->info->store;
 
     int status = ec_store_begin(store);
-    if (status == EC_OK && look)
-        status = gather_look(run);
     if (status == EC_OK && k->n > 0)
         status = write_designs(run);
     if (status == EC_OK)
@@ -382,7 +397,7 @@ void ec_solve_save(ec_solve_run *run)
 
     if (!is_kept(run))
         return;
-    write_all(run, saves_states(run), run->phase == EC_PHASE_SEARCH);
+    write_all(run, saves_states(run));
     run->kept.saved_when = run->kept.written_when;
     run->kept.save_seconds = run->kept.written_when - begun;
 }
@@ -398,7 +413,7 @@ void ec_solve_save_when_due(ec_solve_run *run)
     if (saves_states(run) && now - k->saved_when >= every)
         ec_solve_save(run);
     else if (now - k->written_when >= write_seconds)
-        write_all(run, false, true);
+        write_all(run, false);
 }
 
 /* ---- every design of a generation ---- */
@@ -478,7 +493,7 @@ int ec_solve_keep_generation(ec_solve_run *run, const ec_generation *g)
     free(e.map);
     free(e.status);
     if (status == EC_OK && k->n * (run->width + run->n_objectives + 2) > WAITING_NUMBERS)
-        write_all(run, false, false);
+        write_all(run, false);
     return status;
 }
 
@@ -566,7 +581,7 @@ void ec_solve_keep_result(ec_solve_run *run)
 
     if (is_kept(run) && !values)
         status = ec_fail(EC_ERR_MEMORY, "solve: no memory for the store");
-    if (is_kept(run) && status == EC_OK && write_all(run, false, false) == EC_OK) {
+    if (is_kept(run) && status == EC_OK && write_all(run, false) == EC_OK) {
         status = ec_store_begin(info->store);
         if (status == EC_OK && !ec_solve_keeps_all(run))
             status = write_failures(run, values, n_values);

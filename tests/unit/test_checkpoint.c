@@ -100,8 +100,10 @@ static void settings(ec_solve_info *info, const char *method, ec_store *store)
     info->generations = GENERATIONS;
     info->store = store;
     info->store_number = 1;
-    info->checkpoint_seconds = 1e-9; /* at every look: in the first 64 generations, at each */
-    info->kept_designs = EC_KEEP_ALL;
+    /* at looks, of which each of the first 64 generations is one */
+    info->checkpoint_seconds = 2e-3;
+    /* each policy with a third of the methods */
+    info->kept_designs = (ec_kept_designs)(method[strlen(method) - 1] % 3);
     info->identity = 42;
 }
 
@@ -220,7 +222,7 @@ static int hash_cells(void *user, int n, const char *const *names, const ec_stor
     return EC_OK;
 }
 
-/* Two runs left the same designs, of every generation, and the same history, but for the times. */
+/* Two runs left the same designs and the same history, but for the times. */
 static void assert_same_store(const char *a, const char *b)
 {
     static const char *const queries[] = {
@@ -237,7 +239,7 @@ static void assert_same_store(const char *a, const char *b)
                              EC_OK);
             ec_store_close(&store);
         }
-        assert_true(hash[0][1] >= GENERATIONS / 2); /* a method may end early */
+        assert_true(hash[0][1] > 0);
         assert_int_equal(hash[0][1], hash[1][1]);
         assert_true(hash[0][0] == hash[1][0]);
     }
