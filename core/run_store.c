@@ -290,9 +290,11 @@ static int check_pages(ec_store *s)
         code = sqlite3_step(statement);
     if (code != SQLITE_ROW)
         status = ec_store_fail(s, code);
-    else if (strcmp((const char *)sqlite3_column_text(statement, 0), "ok") != 0)
-        status = ec_fail(EC_ERR_FORMAT, "'%s' is damaged: %.200s", s->path,
-                         (const char *)sqlite3_column_text(statement, 0));
+    const char *text = status == EC_OK ? (const char *)sqlite3_column_text(statement, 0) : "ok";
+    if (text && strcmp(text, "ok") != 0) {
+        const char *last = strrchr(text, '\n'); /* behind the name of the database */
+        status = ec_fail(EC_ERR_FORMAT, "'%s' is damaged: %.200s", s->path, last ? last + 1 : text);
+    }
     sqlite3_finalize(statement);
     return status;
 }
