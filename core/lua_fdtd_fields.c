@@ -83,10 +83,10 @@ const ec_noun ec_noun_fdtd_pattern = {
     "variables, "
     "pattern:save(file): .ffd (of all frequencies), .cut (of one), .csv (fields, directivity, gain "
     "and "
-     "realized gain in dBi), or .png, a plot of the directivity from its table NAME_levels.csv. "
-     "Units are those of e_theta of model:far; those of .ffd are amplitudes for 1 W that the port "
-     "is offered, as HFSS has them. Directivity, gain and efficiency are printed. The design is run "
-     "once more for it, and for all files of the same pattern.",
+    "realized gain in dBi), or .png, a plot of the directivity from its table NAME_levels.csv. "
+    "Units are those of e_theta of model:far; those of .ffd are amplitudes for 1 W that the port "
+    "is offered, as HFSS has them. Directivity, gain and efficiency are printed. The design is run "
+    "once more for it, and for all files of the same pattern.",
     EC_KEYS(pattern_table)};
 
 /* ---- from keys to the core ------------------------------------------------------------------- */

@@ -67,6 +67,7 @@ void ec_fdtd_config_default(ec_fdtd_config *config)
         .pml_order = 3,
         .pml_kappa = 8,
         .pml_alpha = 0.05,
+        .pml_alpha_order = 1,
         .pml_sigma = 1.1,
         .pulse_centre = NAN,
         .pulse_width = NAN,

@@ -181,9 +181,11 @@ typedef struct ec_fdtd_config {
     int32_t n_frequencies;
     const double *frequency; /* Hz, ascending */
     ec_fdtd_grid grid;
-    ec_fdtd_wall wall[3][2];                           /* [axis][low, high] */
-    int32_t layers;                                    /* of absorbing walls */
-    double pml_order, pml_kappa, pml_alpha, pml_sigma; /* sigma in parts of the optimum */
+    ec_fdtd_wall wall[3][2]; /* [axis][low, high] */
+    int32_t layers;          /* of absorbing walls */
+    /* At depth x of 0 to 1: sigma = pml_sigma x^pml_order in parts of the optimum, kappa = 1 +
+     * (pml_kappa - 1) x^pml_order, alpha = pml_alpha (1 - x)^pml_alpha_order in S/m. */
+    double pml_order, pml_kappa, pml_alpha, pml_alpha_order, pml_sigma;
     ec_fdtd_pulse_kind pulse;
     double pulse_centre, pulse_width; /* Hz; NAN: from the frequencies */
     double courant;                   /* of the stability limit, below 1 */

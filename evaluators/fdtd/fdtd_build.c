@@ -118,7 +118,8 @@ static void absorb(const ec_fdtd_config *c, double x, double d, double dt, doubl
 {
     const double best = 0.8 * (c->pml_order + 1) / (EC_FDTD_ETA0 * d);
     const double grade = pow(x, c->pml_order);
-    const double sigma = c->pml_sigma * best * grade, alpha = c->pml_alpha * (1 - x);
+    const double sigma = c->pml_sigma * best * grade,
+                 alpha = c->pml_alpha * pow(1 - x, c->pml_alpha_order);
 
     *kappa = 1 + (c->pml_kappa - 1) * grade;
     *pb = exp(-(sigma / *kappa + alpha) * dt / EC_FDTD_EPS0);

@@ -348,6 +348,7 @@ static void plate(const int cells[2], int more, heard *to)
     c.pml_order = 3;
     c.pml_kappa = 8;
     c.pml_alpha = 0.05;
+    c.pml_alpha_order = 0;
     c.pml_sigma = 1.1;
     c.pulse = EC_FDTD_DIFFERENTIATED;
     c.pulse_width = sqrt(log(10)) / (EC_PI * 53e-12);

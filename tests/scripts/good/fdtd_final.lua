@@ -36,7 +36,7 @@ assert(best.recorded.cells == 24 * 2 * 16 and best.recorded.steps == 3000)
 local s, s_own = best:value(model:s(1, 1):re()), best:value(own:s(1, 1):re())
 for i = 1, #s do assert(s[i] == s_own[i]) end
 best:save("own.csv", own)
-local plain = job:solve{ population = 4, generations = 1, keep = 1 }
+local plain = job:solve{ population = 4, generations = 1, final_designs = 1 }
 assert(plain.variables.which == 1, "alone the coarse cells take the wrong one")
 
 -- a sweep has final figures too, unless it is asked
