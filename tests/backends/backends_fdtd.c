@@ -24,7 +24,7 @@ static const double mm = 1e-3;
 
 typedef struct scene {
     bool magnetic, double_precision, many, closed, parts, dispersive, periodic, conformal, far;
-    bool off_chip, edge_correction;
+    bool off_chip, edge_correction, metals;
 } scene;
 
 static ec_fdtd_number number(double value)
@@ -76,13 +76,16 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
     const ec_expr x = ec_graph_variable(g, false, 0, 2, low, high);
     const ec_expr length = ec_graph_slice(g, x, 0, 0), eps = ec_graph_slice(g, x, 1, 0);
     ec_fdtd_config_default(&c);
-    ec_fdtd_material material[2] = {{.name = "board", .eps_r = {0, eps}, .mu_r = {1, -1}},
-                                    {.name = "core", .eps_r = {3, -1}, .mu_r = {2, -1}}};
-    for (int i = 0; i < 2; i++) {
-        material[i].conductivity = number(0.01);
+    ec_fdtd_material material[4] = {
+        {.name = "board", .eps_r = {0, eps}, .mu_r = {1, -1}},
+        {.name = "core", .eps_r = {3, -1}, .mu_r = {2, -1}},
+        {.name = "brass", .eps_r = {1, -1}, .metal = true},
+        {.name = "foil", .eps_r = {1, -1}, .metal = true, .both_sides = true}};
+    for (int i = 0; i < 4; i++) {
+        material[i].conductivity = number(i < 2 ? 0.01 : 1e5 / i);
         material[i].magnetic_conductivity = number(i && what->magnetic ? 500 : 0);
         material[i].loss_tangent = number(0);
-        if (!what->magnetic)
+        if (!what->magnetic || i >= 2)
             material[i].mu_r = number(1);
     }
     const double w = 4 * EC_PI * 1e9;
@@ -119,6 +122,15 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
         objects[c.n_objects++] = ball;
         c.grid.conformal = true;
     }
+    if (what->metals) { /* a ground with a slot, and a block */
+        objects[1].material = 3;
+        objects[c.n_objects++] =
+            object(EC_FDTD_PLATE, "slot", 7.5 * mm, -2 * mm, 0, 6 * mm, 2 * mm, 0);
+        objects[c.n_objects - 1].material = EC_FDTD_FREE_SPACE;
+        objects[c.n_objects++] =
+            object(EC_FDTD_BOX, "block", 8 * mm, -3 * mm, 4 * mm, 4 * mm, 2 * mm, 2 * mm);
+        objects[c.n_objects - 1].material = 2;
+    }
     c.grid.edge_correction = what->edge_correction;
     ec_fdtd_port ports[4] = {port("in", 50), port("out", 75), port("side", 200), port("chain", 20)};
     ports[1].from[0] = ports[1].to[0] = (ec_fdtd_number){0, length};
@@ -136,7 +148,7 @@ static int evaluate(ec_backend *backend, const scene *what, int designs, const d
     }
     c.objects = objects;
     c.materials = material;
-    c.n_materials = 2;
+    c.n_materials = what->metals ? 4 : 2;
     c.ports = ports;
     c.n_ports = what->parts ? 4 : 2;
     c.frequency = frequency;
@@ -329,6 +341,11 @@ static int test_edge_correction(ec_backend *backend)
     return compare(backend, &(scene){.edge_correction = true});
 }
 
+static int test_metals(ec_backend *backend)
+{
+    return compare(backend, &(scene){.metals = true});
+}
+
 static int test_far(ec_backend *backend)
 {
     return compare(backend, &(scene){.far = true});
@@ -373,6 +390,7 @@ const ec_case ec_cases_fdtd[] = {{"fdtd/open", test_open},
                                  {"fdtd/periodic", test_periodic},
                                  {"fdtd/conformal", test_conformal},
                                  {"fdtd/edge_correction", test_edge_correction},
+                                 {"fdtd/metals", test_metals},
                                  {"fdtd/on_chip", test_on_chip},
                                  {"fdtd/far", test_far},
                                  {"fdtd/far_double", test_far_double},
