@@ -16,6 +16,7 @@ local bottom = left + inset -- of the notch, where the line meets the patch
 local model = ec.fdtd{ frequency = ec.range(2*GHz, 3*GHz, 101),
     cells_per_wavelength = ec.quick and 8 or 24, decay_db = ec.quick and 20 or 40,
     air = ec.quick and 10*mm or 30*mm, least_cells = ec.quick and 1 or 2, layers = ec.quick and 5 or 8,
+    edge_correction = true,
     ec.box{ name = "substrate", size = { size, size, h }, at = { 0, 0, h/2 }, eps_r = 3.38, loss_tangent = 0.0027 },
     ec.plate{ name = "ground", size = { size, size } },
     ec.polygon{ name = "patch", at = { 0, 0, h }, points = { { left, -w/2 }, { l/2, -w/2 }, { l/2, w/2 }, { left, w/2 },

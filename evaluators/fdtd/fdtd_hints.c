@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEW_ACROSS = 16 }; /* of a strip: below it a hint */
+enum {
+    FEW_ACROSS = 8,    /* cells of a strip: below it, 5 % and more of its impedance, a hint */
+    ENOUGH_ACROSS = 16 /* what is advised */
+};
 
 #define STRIP 4.0 /* times its thickness a box of metal is wide to be a strip */
 /* A strip is wider on the grid by half a cell, a line's impedance lower by this over the cells across: 50 ohm
@@ -152,7 +155,7 @@ static void narrow_text(const ec_fdtd_line_plan *plan, char *text, size_t size)
              owner, cells, cells == 1 ? "" : "s", axis, 100 * LOWER / cells, axis,
              100 * WIDER / cells,
              corrected ? "edge_correction = true or " : "a plate with edge_correction = true or ",
-             FEW_ACROSS);
+             ENOUGH_ACROSS);
 }
 
 bool ec_fdtd_line_apart(const ec_fdtd_line_plan *plan, char *text, size_t size)

@@ -1358,6 +1358,18 @@ static void case_fdtd(bench *b, const char *name, bench_fdtd_case what)
     printf("    built in %.3g ms a domain\n", 1e3 * built / what.domains);
 }
 
+/* The same with each launch on its own. */
+static void case_fdtd_launches(bench *b, const char *name, bench_fdtd_case what)
+{
+    const ec_backend_ops *ops = b->be->ops;
+    ec_backend_ops plain = *ops;
+
+    plain.capture_begin = NULL;
+    b->be->ops = &plain;
+    case_fdtd(b, name, what);
+    b->be->ops = ops;
+}
+
 static void cases_fdtd(bench *b)
 {
     static const struct {
@@ -1381,6 +1393,9 @@ static void cases_fdtd(bench *b)
         snprintf(name, sizeof name, "fdtd off chip, %s", cases[i].name);
         if (b->be->is_cuda && what.n[0] < 200)
             case_fdtd(b, name, what);
+        snprintf(name, sizeof name, "fdtd off chip without graphs, %s", cases[i].name);
+        if (b->be->is_cuda && what.n[0] < 200 && what.domains == 1)
+            case_fdtd_launches(b, name, what);
     }
 }
 
