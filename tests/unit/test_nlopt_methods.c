@@ -383,7 +383,9 @@ static void solves(const ec_optimizer_def *def)
     if (!(r.cost <= reached))
         misses(def->name, "sphere", r.cost);
     info.f = rosenbrock;
-    info.evaluations = strstr(def->name, "newuoa_bound") ? 3000 : 20000;
+    info.evaluations = strstr(def->name, "newuoa_bound")                           ? 3000
+                       : strstr(def->name, "ccsaq") || strstr(def->name, "ld_mma") ? 20000
+                                                                                   : 6000;
     r = run(&info);
     reached = strstr(def->name, "esch") || strstr(def->name, "isres") ? 0.5
               : strstr(def->name, "direct")                           ? 1e-3
@@ -423,7 +425,7 @@ static void solves_limits(const ec_optimizer_def *def)
                      .n_limits = 3,
                      .lower = -5,
                      .upper = 5,
-                     .evaluations = 20000,
+                     .evaluations = 6000,
                      .population = 2,
                      .seed = 1};
 
@@ -432,6 +434,8 @@ static void solves_limits(const ec_optimizer_def *def)
         return;
     if (strstr(def->name, "newuoa_bound")) /* its own sub-problems take a millisecond a step */
         info.evaluations = 2000;
+    if (strstr(def->name, "isres") || strstr(def->name, "sbplx")) /* slow ones */
+        info.evaluations = 20000;
     run_result r = run(&info);
     double near = is_global(def)                                                 ? 4.0
                   : strstr(def->name, "newuoa") || starts(def->name, "nlopt_ln") ? 1e-2
