@@ -1,14 +1,18 @@
-/* eciton export: what a run store holds, as CSV files or one JSON file. */
+/* eciton export: what a run store holds, as CSV files or one JSON file, or the run's files of its winner
+ * (cli_export_files.c). */
 #include "cli_store.h"
 
 #include <cJSON.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli_export_files.h"
 #include "cli_options.h"
 #include "output.h"
 #include "output_file.h"
 #include "run_store.h"
+
+#define EXPORT_USAGE "eciton export DIR --csv|--json|--touchstone|--ffd [--to PATH]"
 
 /* The columns of one table: those that every table of its kind has, then quantities. */
 typedef struct columns {
@@ -360,42 +364,57 @@ static int export_store(writing *w)
     return written < 0 ? ec_fail(written, "%s", reason) : status;
 }
 
-int ec_cli_export(int argc, char **argv)
+/* The formats: which is asked for, and what writes it. */
+static const char *const formats[] = {"--csv", "--json", "--touchstone", "--ffd"};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static int export_as(const char *from, const char *to, int format)
 {
-    writing w = {.folder = NULL};
-    const char *from = NULL;
-    bool csv = false;
+    writing w = {.folder = to, .json = format == 1};
     char folder[4200];
 
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--csv") == 0)
-            csv = true;
-        else if (strcmp(argv[i], "--json") == 0)
-            w.json = true;
-        else if (strcmp(argv[i], "--to") == 0 && i + 1 < argc)
-            w.folder = argv[++i];
-        else if (argv[i][0] == '-' || from)
-            return ec_cli_usage_error("eciton export DIR --csv|--json [--to FOLDER], got '%s'%s",
-                                      argv[i], "");
-        else
-            from = argv[i];
-    }
-    if (!from || csv == w.json)
-        return ec_cli_usage_error("eciton export DIR --csv|--json [--to FOLDER]%s%s", "", "");
+    if (format > 1)
+        return ec_cli_export_files(from, to, format == 2);
     snprintf(folder, sizeof folder, "%s/export", from);
-    if (!w.folder)
+    if (!to)
         w.folder = folder;
-    if (!ec_store_exists(from))
-        ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'", from, from);
-    int status =
-        ec_store_exists(from) ? ec_store_open(from, EC_STORE_READ, NULL, &w.store) : EC_ERR_FILE;
+    int status = ec_store_open(from, EC_STORE_READ, NULL, &w.store);
     if (status == EC_OK)
         status = export_store(&w);
     ec_store_close(&w.store);
-    if (status == EC_OK) {
+    if (status == EC_OK)
         printf("written to %s\n", w.folder);
-        return EC_EXIT_OK;
+    return status;
+}
+
+int ec_cli_export(int argc, char **argv)
+{
+    const char *from = NULL, *to = NULL;
+    int format = -1;
+
+    for (int i = 0; i < argc; i++) {
+        int which = 0;
+        while (which < FORMATS && strcmp(argv[i], formats[which]) != 0)
+            which++;
+        bool good = true;
+        if (which < FORMATS) {
+            good = format < 0 || format == which;
+            format = which;
+        } else if (strcmp(argv[i], "--to") == 0 && i + 1 < argc) {
+            to = argv[++i];
+        } else {
+            good = argv[i][0] != '-' && !from;
+            from = argv[i];
+        }
+        if (!good)
+            return ec_cli_usage_error(EXPORT_USAGE ", got '%s'%s", argv[i], "");
     }
+    if (!from || format < 0)
+        return ec_cli_usage_error(EXPORT_USAGE "%s%s", "", "");
+    if (!ec_store_exists(from))
+        ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'", from, from);
+    if (ec_store_exists(from) && export_as(from, to, format) == EC_OK)
+        return EC_EXIT_OK;
     fprintf(stderr, "eciton: %s\n", ec_error_text());
     return EC_EXIT_ERROR;
 }

@@ -431,14 +431,20 @@ bool ec_cli_store_help(FILE *to, const char *command)
             "docs/run_store.md has its tables.\n",
             to);
     else if (strcmp(command, "export") == 0)
-        fputs("eciton export DIR --csv|--json [--to FOLDER]\n"
-              "\n"
-              "Writes what the store of DIR holds for other programs, into FOLDER (DIR/export when "
-              "it is absent).\n"
-              "--csv: search_1_history.csv and search_1_designs.csv of each search and NAME.csv of "
-              "each sweep, with a\n"
-              "column for each element of a list; --json: all of it in run.json.\n",
-              to);
+        fputs(
+            "eciton export DIR --csv|--json|--touchstone|--ffd [--to PATH]\n"
+            "\n"
+            "Writes what the run in DIR holds for other programs, into the folder PATH (DIR/export "
+            "when it is\n"
+            "absent). --csv: search_1_history.csv and search_1_designs.csv of each search and "
+            "NAME.csv of each\n"
+            "sweep, with a column for each element of a list; --json: all of it in run.json.\n"
+            "--touchstone and --ffd: copies of the S-parameters and of the far fields that the run "
+            "wrote into DIR,\n"
+            "its winner's and what the script saved, under their names, or as the one file PATH "
+            "(filter.s2p,\n"
+            "patch.ffd).\n",
+            to);
     else if (strcmp(command, "compare") == 0)
         fputs(
             "eciton compare DIR DIR ...\n"

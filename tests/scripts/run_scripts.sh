@@ -167,6 +167,20 @@ END
     [ "$(grep -c '"status":0,"reason":null,"a":' "$work/exports/run.json")" -eq 380 ] || fail cli/export_json "not all rows"
     cli export_which 2 "eciton export DIR --csv|--json" export "$work/sheet"
     cli export_nothing 1 "holds no run" export "$work/nowhere" --csv
+    cli export_no_files 1 "the run wrote no far fields (.ffd) into '$work/sheet': there are export, rows.csv" \
+        export "$work/sheet" --ffd
+    for name in a.s2p b.s2p c.s4p; do
+        printf '# GHz S RI R 50\n! %s\n' "$name" >"$work/sheet/$name"
+    done
+    cli export_touchstone 0 "written: $work/sheet/export/b.s2p" export "$work/sheet" --touchstone
+    cli export_one 0 "written: $work/one/d.s4p" export "$work/sheet" --touchstone --to "$work/one/d.s4p"
+    cmp -s "$work/sheet/c.s4p" "$work/one/d.s4p" || fail cli/export_one "another file"
+    cli export_which_file 1 "several that end in .s2p: a.s2p, b.s2p, c.s4p" \
+        export "$work/sheet" --touchstone --to "$work/one/d.s2p"
+    cli export_no_such 1 "ends in .s3p: there are a.s2p, b.s2p, c.s4p" \
+        export "$work/sheet" --touchstone --to "$work/one/d.s3p"
+    cli export_itself 1 "would be written over itself" export "$work/sheet" --touchstone --to "$work/sheet"
+    cli export_two 2 "got '--csv'" export "$work/sheet" --touchstone --csv
     cli compare_one 2 "which runs?" compare "$work/sheet"
     cli force 2 "--force is a flag of eciton resume" run "$good" --force
     mkfifo "$work/pipe.lua" "$work/pipe_module.lua"
