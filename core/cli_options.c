@@ -4,92 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ec_cli_usage(FILE *to)
-{
-    fputs(
-        "usage: eciton COMMAND\n"
-        "\n"
-        "  run SCRIPT [FLAGS]    run a design script\n"
-        "  resume DIR [FLAGS]    go on with the run whose --out was DIR, from its last checkpoint; "
-        "of "
-        "one that\n"
-        "                        is finished, print the result (flags: --backend, "
-        "--threads,\n"
-        "                        --json, --quiet, --force)\n"
-        "  check SCRIPT [FLAGS]  build the script's graph, print variables, shapes, memory and "
-        "time, stop\n"
-        "  runs [DIR]            list the runs in DIR and below it\n"
-        "  show DIR              what the run in DIR has found, also while it goes on\n"
-        "  export DIR FLAG       write what the run in DIR holds as --csv or --json, or copy its "
-        "--touchstone\n"
-        "                        or --ffd files\n"
-        "  compare DIR DIR ...   runs side by side\n"
-        "  info                  version, backends, devices, libraries\n"
-        "  help [NOUN]           what scripts can say (--markdown: the whole reference)\n"
-        "\n"
-        "flags of run and check:\n"
-        "  --backend NAME     cpu, cuda, cuda:N or auto (default: CUDA where there is a device); "
-        "several\n"
-        "                     GPUs share the work: cuda:0,cuda:1 or cuda:all\n"
-        "  --threads N        CPU threads (default: all)\n"
-        "  --out DIR          folder for the run store run.db, best.csv, history.csv, patterns "
-        "and files of\n"
-        "                     the script\n"
-        "  --checkpoint SECONDS  time between two states of a search in DIR/run.db (default: 1, "
-        "rarer where\n"
-        "                     they take more than 2 % of the time; 0: none)\n"
-        "  --fresh            give up what DIR holds, an unfinished run or one of another script, "
-        "and begin anew\n"
-        "  --data DIR         folder whose files the script may read, besides its own\n"
-        "  --seed N           seed of every job, in place of the script's\n"
-        "  --set NAME=VALUE   value of ec.arg(NAME, ...); may be repeated\n"
-        "  --quick            small budgets: shows whether the script runs to its end\n"
-        "  --json             print one JSON object as the last line; print of scripts goes to "
-        "stderr\n"
-        "  --quiet            no progress and no notes\n"
-        "  --view FILE        of check: what the models of ec.fdtd hold at the start values, as "
-        ".vtm for\n"
-        "                     ParaView with three cuts beside it, or as .png, the cuts alone\n"
-        "  --trust            no sandbox: io, os, debug, any file, no limits (for your own "
-        "scripts)\n",
-        to);
-}
-
-bool ec_cli_help(FILE *to, const char *command)
-{
-    static const char *const others[] = {"run", "check", "info", "help"};
-    bool known = false;
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        known = known || strcmp(command, others[i]) == 0;
-    if (known)
-        ec_cli_usage(to);
-    if (strcmp(command, "resume") != 0)
-        return known;
-    fputs("eciton resume DIR [--backend NAME] [--threads N] [--json] [--quiet] [--force]\n"
-          "\n"
-          "Goes on with the run whose --out was DIR, from the last states of its searches in "
-          "DIR/run.db,\n"
-          "with the script, --set, --seed and backend that it was begun with; --backend may name "
-          "another\n"
-          "number of the same devices. The result has the bits of a run that was never "
-          "interrupted. Of a run that is finished it prints the result.\n"
-          "\n"
-          "States are written every second (--checkpoint SECONDS of eciton run; 0: never) and at "
-          "the end of\n"
-          "each search. It refuses, and says why, when the script or a file that it reads has "
-          "changed, and on\n"
-          "another backend or by another version; with --force it goes on all the same, where the "
-          "state fits\n"
-          "(variables, method and settings are the same): the result is then not that of one run. "
-          "--fresh of\n"
-          "eciton run gives up the states and begins anew.\n"
-          "Searches with report = false, and those in functions of ec.host, are done again; sweeps "
-          "go on by\n"
-          "their tables.\n",
-          to);
-    return true;
-}
+#include "cli_table.h"
 
 int ec_cli_usage_error(const char *format, const char *word, const char *more)
 {
@@ -164,10 +79,29 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
     return EC_EXIT_OK;
 }
 
+/* run, check and resume share the parser, which says whose a flag is afterwards. */
+static bool is_flag_here(const ec_cli_flag *flag)
+{
+    return ec_cli_flag_is_of(flag, "run") || ec_cli_flag_is_of(flag, "check") ||
+           ec_cli_flag_is_of(flag, "resume");
+}
+
+static int unknown_flag(const char *word)
+{
+    enum { MOST = 64 };
+    const char *all[MOST];
+    int n = 0;
+
+    for (const ec_cli_flag *f = ec_cli_flags; f->name && n < MOST; f++)
+        if (is_flag_here(f))
+            all[n++] = f->name;
+    const char *near = ec_lua_nearest(word, all, n);
+    return near ? ec_cli_usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
+                : ec_cli_usage_error("unknown flag '%s'; eciton --help lists them%s", word, "");
+}
+
 int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
 {
-    static const char *const with_value[] = {"--backend", "--threads", "--out",        "--data",
-                                             "--seed",    "--set",     "--checkpoint", "--view"};
     const struct {
         const char *flag;
         bool *to;
@@ -189,28 +123,21 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
         for (size_t k = 0; !known && k < sizeof plain / sizeof *plain; k++)
             if (strcmp(word, plain[k].flag) == 0)
                 known = *plain[k].to = true;
-        for (size_t k = 0; !known && k < sizeof with_value / sizeof *with_value; k++) {
-            size_t n = strlen(with_value[k]);
-            if (strncmp(word, with_value[k], n) != 0 || (word[n] != 0 && word[n] != '='))
+        for (const ec_cli_flag *f = ec_cli_flags; !known && f->name; f++) {
+            size_t n = strlen(f->name);
+            if (!f->value || !is_flag_here(f) || strncmp(word, f->name, n) != 0 ||
+                (word[n] != 0 && word[n] != '='))
                 continue;
             known = true;
             char *value = word[n] == '=' ? word + n + 1 : i + 1 < argc ? argv[++i] : NULL;
             if (!value)
-                return ec_cli_usage_error("%s needs a value%s", with_value[k], "");
-            int status = take_value(o, with_value[k], value);
+                return ec_cli_usage_error("%s needs a value%s", f->name, "");
+            int status = take_value(o, f->name, value);
             if (status != EC_EXIT_OK)
                 return status;
         }
-        if (!known) {
-            static const char *const all[] = {"--backend", "--threads", "--out",        "--data",
-                                              "--seed",    "--set",     "--quick",      "--json",
-                                              "--quiet",   "--trust",   "--checkpoint", "--fresh",
-                                              "--force",   "--view"};
-            const char *near = ec_lua_nearest(word, all, (int)(sizeof all / sizeof *all));
-            return near ? ec_cli_usage_error("unknown flag '%s' (did you mean '%s'?)", word, near)
-                        : ec_cli_usage_error("unknown flag '%s'; eciton --help lists them%s", word,
-                                             "");
-        }
+        if (!known)
+            return unknown_flag(word);
     }
     if (o->view && !o->check)
         return ec_cli_usage_error("--view is a flag of eciton check%s%s", "", "");

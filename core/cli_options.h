@@ -26,9 +26,6 @@ int ec_cli_usage_error(const char *format, const char *word, const char *more);
 /* Arguments behind `run` or `check`; prints what is wrong and returns EC_EXIT_USAGE. */
 int ec_cli_options_parse(int argc, char **argv, ec_cli_options *options);
 void ec_cli_options_release(ec_cli_options *options);
-void ec_cli_usage(FILE *to);
-/* What `eciton help` says of a command of the program; false: it is none. */
-bool ec_cli_help(FILE *to, const char *command);
 
 /* The commands: return the exit status. */
 int ec_cli_run(const ec_cli_options *options);

@@ -3,14 +3,9 @@
 #ifndef EC_CLI_STORE_H
 #define EC_CLI_STORE_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 int ec_cli_runs(int argc, char **argv);
 int ec_cli_show(int argc, char **argv);
 int ec_cli_export(int argc, char **argv);  /* cli_export.c */
 int ec_cli_compare(int argc, char **argv); /* cli_compare.c */
-/* What `eciton help` says of one of these commands; false: it is none of them. */
-bool ec_cli_store_help(FILE *to, const char *command);
 
 #endif

@@ -13,6 +13,7 @@
 #include "lua_fdtd_parts.h"
 #include "lua_fdtd_save.h"
 #include "lua_job.h"
+#include "lua_key_text.h"
 #include "lua_library.h"
 #include "lua_matrix.h"
 #include "lua_patterns.h"
@@ -221,12 +222,12 @@ const ec_noun *ec_lua_noun(int i)
 }
 
 /* The units of the module (scripts/eciton/units.lua). */
-static const char *const units[][2] = {{"length", "m, km, cm, mm, um, inch, mil"},
+const char *const ec_lua_units[][2] = {{"length", "m, km, cm, mm, um, inch, mil"},
                                        {"frequency", "Hz, kHz, MHz, GHz, THz"},
                                        {"time", "s, ms, us, ns, ps"},
                                        {"angle", "rad, deg"},
-                                       {"constants", "pi, c0 (speed of light, m/s)"}};
-enum { UNITS = sizeof units / sizeof *units };
+                                       {"constants", "pi, c0 (speed of light, m/s)"},
+                                       {NULL, NULL}};
 static const char units_help[] =
     "Factors to SI units, numbers of the module: 3.5*ec.GHz, 0.5*ec.mm, 20*ec.deg. Keys are in SI "
     "units unless their name says otherwise (_deg, _db).";
@@ -246,93 +247,6 @@ static void material_ranges(int32_t itu, char *text, size_t size)
                               ends[1] * 1e-9);
     if (n < size)
         snprintf(text + n, size - n, " GHz");
-}
-
-/* ---- text of one key ------------------------------------------------------------------------- */
-
-static const char *kind_word(const ec_key *key)
-{
-    switch (key->kind) {
-    case EC_KEY_NUMBER:
-        return "number";
-    case EC_KEY_INTEGER:
-        return "whole number";
-    case EC_KEY_FLAG:
-        return "true or false";
-    case EC_KEY_WORD:
-        return "word";
-    case EC_KEY_STRING:
-        return "text";
-    case EC_KEY_LIST:
-        return "number or list";
-    case EC_KEY_EXPR:
-        return "number, list or expression";
-    case EC_KEY_QUANTITY:
-        return key->flags & EC_KEY_SINGLE ? "number or expression" : "number, list or expression";
-    default:
-        return "value";
-    }
-}
-
-/* Kind with unit and allowed values: "number, m, > 0". */
-static void type_text(const ec_key *key, char *text, size_t size)
-{
-    size_t n = (size_t)snprintf(text, size, "%s", kind_word(key));
-    if (key->unit && n < size)
-        n += (size_t)snprintf(text + n, size - n, ", %s", key->unit);
-    if (key->words && n < size)
-        n += (size_t)snprintf(text + n, size - n, ": %s", key->words);
-    bool bounded = key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER ||
-                   key->kind == EC_KEY_LIST || key->kind == EC_KEY_QUANTITY;
-    if (!bounded || n >= size)
-        return;
-    if (isfinite(key->min) && isfinite(key->max) && key->max < 1e4)
-        snprintf(text + n, size - n, ", %s%g to %g", key->flags & EC_KEY_ABOVE ? "above " : "",
-                 key->min, key->max);
-    else if (isfinite(key->min) && key->min > -1e6)
-        snprintf(text + n, size - n, ", %s %g", key->flags & EC_KEY_ABOVE ? "above" : "at least",
-                 key->min);
-}
-
-static void default_text(const ec_key *key, char *text, size_t size)
-{
-    text[0] = 0;
-    if (key->flags & EC_KEY_REQUIRED)
-        snprintf(text, size, "required");
-    else if (key->kind == EC_KEY_FLAG)
-        snprintf(text, size, "%s", key->initial == 1 ? "true" : "false");
-    else if (key->kind == EC_KEY_WORD && !isnan(key->initial))
-        snprintf(text, size, "%.*s", (int)strcspn(key->words, "|"), key->words);
-    else if ((key->kind == EC_KEY_NUMBER || key->kind == EC_KEY_INTEGER ||
-              key->kind == EC_KEY_EXPR || key->kind == EC_KEY_QUANTITY) &&
-             !isnan(key->initial) && fabs(key->initial) < 1e100 &&
-             !(key->initial == 0 && (key->min > 0 || key->flags & EC_KEY_ABOVE)))
-        snprintf(text, size, "%g", key->initial);
-}
-
-static void option_texts(const ec_option_def *o, char *type, char *initial, size_t size)
-{
-    switch (o->kind) {
-    case EC_OPTION_WORD: {
-        snprintf(type, size, "word: %s", o->words);
-        const char *word = o->words;
-        for (int i = 0; i < (int)o->initial; i++)
-            word += strcspn(word, "|") + 1;
-        snprintf(initial, size, "%.*s", (int)strcspn(word, "|"), word);
-        return;
-    }
-    case EC_OPTION_FLAG:
-        snprintf(type, size, "true or false");
-        snprintf(initial, size, "%s", o->initial == 1 ? "true" : "false");
-        return;
-    default:
-        snprintf(type, size, "%s, %g to %g",
-                 o->kind == EC_OPTION_INTEGER ? "whole number" : "number", o->min, o->max);
-        if (isnan(o->initial)) /* the help says what it is */
-            snprintf(initial, size, "automatic");
-        else
-            snprintf(initial, size, "%g", o->initial);
-    }
 }
 
 static bool starts(const char *text, const char *with)
@@ -385,8 +299,8 @@ static void print_noun(FILE *to, const ec_noun *noun)
         fprintf(to, "\n");
     for (int i = 0; i < noun->n_keys; i++) {
         const ec_key *key = &noun->keys[i];
-        type_text(key, type, sizeof type);
-        default_text(key, initial, sizeof initial);
+        ec_lua_key_type(key, type, sizeof type);
+        ec_lua_key_default(key, initial, sizeof initial);
         bool required = key->flags & EC_KEY_REQUIRED;
         fprintf(to, "  %-20s %s", key->key, type);
         if (initial[0])
@@ -424,8 +338,8 @@ static void print_materials(FILE *to)
 static void print_units(FILE *to)
 {
     fprintf(to, "%s\n\n", units_help);
-    for (int i = 0; i < UNITS; i++)
-        fprintf(to, "  %-10s %s\n", units[i][0], units[i][1]);
+    for (int i = 0; ec_lua_units[i][0]; i++)
+        fprintf(to, "  %-10s %s\n", ec_lua_units[i][0], ec_lua_units[i][1]);
 }
 
 /* What stands behind the help of a method that this build lacks. */
@@ -443,7 +357,7 @@ static void print_method(FILE *to, const ec_optimizer_def *def)
         "%zu\n",
         def->name, def->name, def->help, missing_text(def), def->min_population);
     for (size_t i = 0; i < def->n_options; i++) {
-        option_texts(&def->options[i], type, initial, sizeof type);
+        ec_lua_option_texts(&def->options[i], type, initial, sizeof type);
         fprintf(to, "%s  %-20s %s (default %s)\n  %-20s   %s\n", i ? "" : "\n", def->options[i].key,
                 type, initial, "", def->options[i].help);
     }
@@ -576,6 +490,30 @@ void ec_lua_help_near(const char *topic, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, i ? ", %s" : "%s", near[i]);
 }
 
+void ec_lua_help_words(FILE *to)
+{
+    enum { MOST = 512 };
+    static const char *const others[] = {"functions", "link", "materials", "units", "methods"};
+    const char *names[MOST];
+    int n = 0;
+    for (; n < (int)(sizeof others / sizeof *others); n++)
+        names[n] = others[n];
+    for (int i = 0; ec_lua_noun(i) && n < MOST; i++)
+        if (!strchr(ec_lua_noun(i)->name, ' '))
+            names[n++] = last_part(ec_lua_noun(i)->name);
+    for (const ec_lua_function *f = ec_lua_functions; f->name && n < MOST; f++)
+        names[n++] = f->name;
+    for (int i = 0; ec_optimizer_table()[i] && n < MOST; i++)
+        names[n++] = ec_optimizer_table()[i]->name;
+    for (int i = 0; i < n; i++) {
+        int first = 0;
+        while (strcmp(names[first], names[i]) != 0)
+            first++;
+        if (first == i)
+            fprintf(to, i ? " %s" : "%s", names[i]);
+    }
+}
+
 /* The noun of a function's options: "ec.sinr, ec.sum_rate: options". */
 static const ec_noun *options_of(const char *name)
 {
@@ -667,8 +605,8 @@ static void markdown_noun(FILE *to, const ec_noun *noun)
         fprintf(to, "\n| key | kind | default | |\n| --- | --- | --- | --- |\n");
     for (int i = 0; i < noun->n_keys; i++) {
         const ec_key *key = &noun->keys[i];
-        type_text(key, type, sizeof type);
-        default_text(key, initial, sizeof initial);
+        ec_lua_key_type(key, type, sizeof type);
+        ec_lua_key_default(key, initial, sizeof initial);
         fprintf(to, "| `%s` | ", key->key);
         cell(to, type);
         fprintf(to, " | %s | ", initial);
@@ -683,7 +621,7 @@ static void markdown_options(FILE *to, int n, const ec_option_def *const *option
     if (n > 0)
         fprintf(to, "\n| option | kind | default | |\n| --- | --- | --- | --- |\n");
     for (int i = 0; i < n; i++) {
-        option_texts(options[i], type, initial, sizeof type);
+        ec_lua_option_texts(options[i], type, initial, sizeof type);
         fprintf(to, "| `%s` | ", options[i]->key);
         cell(to, type);
         fprintf(to, " | %s | ", initial);
@@ -777,8 +715,8 @@ void ec_lua_help_markdown(FILE *to)
         fprintf(to, "| `itu_%s` | %s |\n", ec_material_itu_name(i), text);
     }
     fprintf(to, "\n## Units\n\n%s\n\n| | |\n| --- | --- |\n", units_help);
-    for (int i = 0; i < UNITS; i++)
-        fprintf(to, "| %s | %s |\n", units[i][0], units[i][1]);
+    for (int i = 0; ec_lua_units[i][0]; i++)
+        fprintf(to, "| %s | %s |\n", ec_lua_units[i][0], ec_lua_units[i][1]);
     fprintf(to, "\n## More of the module\n");
     for (int i = 0; ec_lua_noun(i); i++)
         if (i >= MOST || !done[i])

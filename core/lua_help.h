@@ -14,6 +14,10 @@ void ec_lua_help_list(FILE *to);
 bool ec_lua_help_topic(FILE *to, const char *topic);
 /* Topics whose names are like this one, "a, b"; "" when there is none. */
 void ec_lua_help_near(const char *topic, char *text, size_t size);
+/* The words that eciton help takes, without those of a command, with spaces between. */
+void ec_lua_help_words(FILE *to);
+/* Units of the module by what they measure, {"length", "m, km, cm"}; ended by NULL. */
+extern const char *const ec_lua_units[][2];
 /* The whole reference as Markdown. */
 void ec_lua_help_markdown(FILE *to);
 

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include "cli_options.h"
+#include "cli_pages.h"
 #include "cli_store.h"
+#include "cli_table.h"
 #include "lua_help.h"
+#include "lua_meta.h"
 
 static bool asks_help(int argc, char **argv)
 {
@@ -21,7 +24,7 @@ static int command_resume(int argc, char **argv)
 {
     if (!asks_help(argc, argv))
         return ec_cli_resume(argc, argv);
-    ec_cli_usage(stdout);
+    ec_cli_help(stdout, "resume");
     return EC_EXIT_OK;
 }
 
@@ -42,7 +45,7 @@ static bool command_store(const char *command, int argc, char **argv, int *statu
             continue;
         *status = EC_EXIT_OK;
         if (asks_help(argc, argv))
-            ec_cli_store_help(stdout, command);
+            ec_cli_help(stdout, command);
         else
             *status = store_commands[i].run(argc, argv);
         return true;
@@ -69,6 +72,16 @@ static int command_run(int argc, char **argv, bool check)
     return status;
 }
 
+/* Flags of `eciton help`: files of the source tree that are written by them. */
+static const struct {
+    const char *flag;
+    void (*write)(FILE *to);
+} pages[] = {{"--markdown", ec_lua_help_markdown},
+             {"--luals", ec_lua_meta},
+             {"--man", ec_cli_man},
+             {"--bash", ec_cli_bash},
+             {"--zsh", ec_cli_zsh}};
+
 static int command_help(int argc, char **argv)
 {
     if (argc == 0) {
@@ -77,12 +90,12 @@ static int command_help(int argc, char **argv)
         ec_lua_help_list(stdout);
         return EC_EXIT_OK;
     }
-    if (strcmp(argv[0], "--markdown") == 0) {
-        ec_lua_help_markdown(stdout);
-        return EC_EXIT_OK;
-    }
-    if (ec_cli_help(stdout, argv[0]) || ec_cli_store_help(stdout, argv[0]) ||
-        ec_lua_help_topic(stdout, argv[0]))
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        if (strcmp(argv[0], pages[i].flag) == 0) {
+            pages[i].write(stdout);
+            return EC_EXIT_OK;
+        }
+    if (ec_cli_help(stdout, argv[0]) || ec_lua_help_topic(stdout, argv[0]))
         return EC_EXIT_OK;
     char near[240];
     ec_lua_help_near(argv[0], near, sizeof near);
