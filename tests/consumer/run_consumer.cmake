@@ -19,11 +19,10 @@ if(way STREQUAL "cmake")
     run(${CMAKE_COMMAND} --build "${work_dir}/build")
 elseif(way STREQUAL "pkgconfig")
     set(ENV{PKG_CONFIG_PATH} "${prefix}/${libdir}/pkgconfig:$ENV{PKG_CONFIG_PATH}")
-    # The file names the prefix of the configuration; this prefix was given at installation.
-    set(query pkg-config "--define-variable=prefix=${prefix}")
-    execute_process(COMMAND ${query} --cflags --libs eciton
+    # The prefix was given at installation, not when the build was configured.
+    execute_process(COMMAND pkg-config --cflags --libs eciton
         OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE status)
-    execute_process(COMMAND ${query} --modversion eciton
+    execute_process(COMMAND pkg-config --modversion eciton
         OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(NOT status EQUAL 0 OR NOT found STREQUAL version)
         message(FATAL_ERROR "pkg-config finds eciton '${found}', expected ${version}")
@@ -44,10 +43,30 @@ endif()
 run("${work_dir}/build/consumer")
 run("${work_dir}/build/consumer_callback")
 
-# The installed program finds its Lua library from where it lies, wherever that is.
+# The program finds its library and the Lua library from where it lies: in a tree that was moved since it
+# was installed, called from another folder by a link and through PATH, with nothing that tells the way.
 if(EXISTS "${prefix}/bin/eciton")
-    run("${prefix}/bin/eciton" info)
-    if(NOT EXISTS "${prefix}/share/eciton/lua/eciton.lua")
-        message(FATAL_ERROR "the Lua library was not installed")
-    endif()
+    foreach(file share/eciton/lua/eciton.lua share/eciton/examples/chebyshev_check.lua
+            share/eciton/lua/eciton.meta.lua share/man/man1/eciton.1
+            share/bash-completion/completions/eciton share/zsh/site-functions/_eciton
+            share/doc/eciton/LICENSE share/doc/eciton/docs/guide.md)
+        if(NOT EXISTS "${prefix}/${file}")
+            message(FATAL_ERROR "${file} was not installed")
+        endif()
+    endforeach()
+    set(moved "${work_dir}/moved there")
+    set(elsewhere "${work_dir}/elsewhere")
+    file(RENAME "${prefix}" "${moved}")
+    file(MAKE_DIRECTORY "${elsewhere}")
+    file(CREATE_LINK "${moved}/bin/eciton" "${elsewhere}/linked" SYMBOLIC)
+    file(WRITE "${elsewhere}/script.lua" "print(#require('eciton').taper.uniform{ count = 3 })\n")
+    foreach(program ./linked eciton)
+        execute_process(
+            COMMAND ${CMAKE_COMMAND} -E env "PATH=${moved}/bin:$ENV{PATH}" --unset=LD_LIBRARY_PATH
+                ${program} run script.lua
+            WORKING_DIRECTORY "${elsewhere}" OUTPUT_VARIABLE said RESULT_VARIABLE status)
+        if(NOT status EQUAL 0 OR NOT said MATCHES "^3\n")
+            message(FATAL_ERROR "status ${status} from ${program}, which said '${said}'")
+        endif()
+    endforeach()
 endif()
