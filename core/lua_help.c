@@ -514,8 +514,7 @@ void ec_lua_help_words(FILE *to)
     }
 }
 
-/* The noun of a function's options: "ec.sinr, ec.sum_rate: options". */
-static const ec_noun *options_of(const char *name)
+const ec_noun *ec_lua_options_of(const char *name)
 {
     for (int i = 0; ec_lua_noun(i); i++) {
         const char *list = ec_lua_noun(i)->name, *end = strstr(list, ": options");
@@ -538,7 +537,7 @@ static bool print_function(FILE *to, const char *name)
     if (!f->name)
         return false;
     fprintf(to, "%s\n      %s\n", f->usage, f->help);
-    const ec_noun *options = options_of(name);
+    const ec_noun *options = ec_lua_options_of(name);
     if (options) {
         fprintf(to, "\n");
         print_noun(to, options);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "lua_keys.h"
+
 /* The nouns in one line each. */
 void ec_lua_help_list(FILE *to);
 /* One noun ("array", "job.solve", "sll_db"), method ("lshade") or function ("sin"); false if
@@ -18,6 +20,9 @@ void ec_lua_help_near(const char *topic, char *text, size_t size);
 void ec_lua_help_words(FILE *to);
 /* Units of the module by what they measure, {"length", "m, km, cm"}; ended by NULL. */
 extern const char *const ec_lua_units[][2];
+/* The noun of the options of a function, "sinr", among those of several: "ec.sinr, ec.sum_rate: options".
+ * NULL: it has none. */
+const ec_noun *ec_lua_options_of(const char *name);
 /* The whole reference as Markdown. */
 void ec_lua_help_markdown(FILE *to);
 

@@ -502,19 +502,6 @@ static bool is_noun(const char *prefix, const char *name)
     return false;
 }
 
-static const ec_noun *options_of(const char *function)
-{
-    char name[80];
-
-    snprintf(name, sizeof name, "ec.%s", function);
-    for (int i = 0; ec_lua_noun(i); i++) {
-        const char *at = is_options(ec_lua_noun(i)) ? strstr(ec_lua_noun(i)->name, name) : NULL;
-        if (at && strchr(",:", at[strlen(name)]))
-            return ec_lua_noun(i);
-    }
-    return NULL;
-}
-
 /* Whether a number is meant that may not be an expression. */
 static bool is_plain(const char *name, size_t n)
 {
@@ -536,7 +523,7 @@ static void parameters_of(const ec_lua_function *f, char *text, size_t size)
     for (at = at ? at + 1 : ")"; *at && *at != ')' && n < size;) {
         size_t length = strcspn(at, *at == '{' ? "}" : ",)");
         n += (size_t)snprintf(text + n, n < size ? size - n : 0, "%s", n ? "; " : "");
-        if (*at == '{' && options_of(f->name))
+        if (*at == '{' && ec_lua_options_of(f->name))
             n += (size_t)snprintf(text + n, size - n, "options? KEYS");
         else if (*at == '{')
             n += (size_t)snprintf(text + n, size - n, "list eciton.Value");
@@ -557,7 +544,7 @@ static void parameters_of(const ec_lua_function *f, char *text, size_t size)
 static void put_expression_function(FILE *to, const ec_lua_function *f)
 {
     char parameters[300], name[80], keys[120] = "";
-    const ec_noun *options = options_of(f->name);
+    const ec_noun *options = ec_lua_options_of(f->name);
 
     parameters_of(f, parameters, sizeof parameters);
     if (options)
