@@ -394,7 +394,7 @@ static void goes_on(const ec_optimizer_def *def)
     if (!repeats(def))
         return;
     run(&r, &a);
-    for (r.save_at = 1; r.save_at < a.generations; r.save_at += 1 + r.save_at / 8) {
+    for (r.save_at = 1; r.save_at < a.generations; r.save_at += 1 + r.save_at / 2) {
         run(&r, &b);
         CHECK(a.path == b.path);
         CHECK(memcmp(&a.stats, &b.stats, sizeof a.stats) == 0);
