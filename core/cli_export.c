@@ -324,6 +324,9 @@ static int put_all(writing *w)
         if (status == EC_OK)
             status = put_table(w, NULL, "search", "SELECT * FROM search ORDER BY number", 0);
         if (status == EC_OK)
+            status = put_table(w, NULL, "sweep",
+                               "SELECT number, name, created FROM sweep ORDER BY number", 0);
+        if (status == EC_OK)
             status = put_table(w, NULL, "quantity",
                                "SELECT * FROM quantity ORDER BY owner, number, position", 0);
     }

@@ -10,10 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    BUSY_MILLISECONDS = 60000, /* that a writer waits for others */
-    APPLICATION = 0x45434954   /* "ECIT": what `file` shows, and what tells ours from others */
-};
+enum { BUSY_MILLISECONDS = 60000 }; /* that a writer waits for others */
 
 /* Statement i brings a store of version i to version i + 1. */
 static const char *const migrations[EC_STORE_VERSION] = {
@@ -248,7 +245,7 @@ static int read_version(ec_store *s, int64_t *version)
         status = ec_store_number(s, "SELECT count(*) FROM sqlite_master", 0, 0, &tables);
     if (status < 0)
         return status;
-    if (application != APPLICATION && (*version != 0 || tables > 0))
+    if (application != EC_STORE_APPLICATION && (*version != 0 || tables > 0))
         return ec_fail(EC_ERR_FORMAT, "'%s' is a database of another program", s->path);
     if (*version > EC_STORE_VERSION)
         return ec_fail(EC_ERR_FORMAT,
@@ -273,7 +270,7 @@ static int migrate(ec_store *s)
     for (int64_t i = version; i < EC_STORE_VERSION && status == EC_OK; i++)
         status = ec_store_run_sql(s, migrations[i]);
     snprintf(text, sizeof text, "PRAGMA user_version = %d; PRAGMA application_id = %d",
-             EC_STORE_VERSION, APPLICATION);
+             EC_STORE_VERSION, EC_STORE_APPLICATION);
     if (status == EC_OK)
         status = ec_store_run_sql(s, text);
     return ec_store_leave(s, false, status);
@@ -345,12 +342,17 @@ static int open_to_read(ec_store *s)
     int status = open_once(s, s->path, SQLITE_OPEN_READONLY);
     if (status == EC_OK)
         status = read_version(s, &version);
-    if (status != EC_ERR_FILE || access(s->path, W_OK) == 0 || strpbrk(s->path, "?#%"))
-        return status;
-    close_once(s);
-    snprintf(name, sizeof name, "file:%s?immutable=1", s->path);
-    status = open_once(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-    return status == EC_OK ? read_version(s, &version) : status;
+    if (status == EC_ERR_FILE && access(s->path, W_OK) != 0 && !strpbrk(s->path, "?#%")) {
+        close_once(s);
+        snprintf(name, sizeof name, "file:%s?immutable=1", s->path);
+        status = open_once(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+        if (status == EC_OK)
+            status = read_version(s, &version);
+    }
+    /* whoever made the file was killed, or found the disk full, before its tables were there */
+    if (status == EC_OK && version == 0)
+        status = ec_fail(EC_ERR_FILE, "'%s' holds no run that has begun", s->path);
+    return status;
 }
 
 /* Whether it is our damaged store, and not what merely bears its name. */

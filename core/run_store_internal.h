@@ -15,7 +15,11 @@
 
 EC_C_BEGIN
 
-enum { EC_STORE_STATEMENTS_MAX = 64 };
+enum {
+    EC_STORE_STATEMENTS_MAX = 64,
+    EC_STORE_APPLICATION =
+        0x45434954 /* "ECIT": what `file` shows, and what tells ours from others */
+};
 
 struct ec_store {
     sqlite3 *db;
@@ -55,7 +59,8 @@ int ec_store_table_create(ec_store *store, const char *owner, int64_t number,
                           ec_store_table **table);
 int ec_store_table_drop(ec_store *store, const char *owner, int64_t number);
 
-/* run_store_salvage.c: replaces folder/run.db. */
+/* run_store_salvage.c: replaces folder/run.db. EC_ERR_FORMAT: it is of another program, and is left
+ * as it is. */
 int ec_store_salvage(const char *path, const char *schema, ec_log *log);
 
 EC_C_END

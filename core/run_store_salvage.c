@@ -124,19 +124,34 @@ static void remove_beside(const char *path, const char *ending)
     unlink(other);
 }
 
-/* Takes the numbers of the format over; they are set last, when all else is there. */
-static int finish(salvage *s)
+/* The mark of whoever made the store: as SQLite reads it, with what waits in the log, or from the file's
+ * own head (four bytes at 68, the high one first) where it cannot. */
+static int application_of(const salvage *s, const char *path)
 {
-    char text[120];
     sqlite3_stmt *statement = NULL;
-    int version = EC_STORE_VERSION, application = 0;
+    unsigned char mark[4] = {0};
+    int application = 0;
 
     if (sqlite3_prepare_v2(s->from, "PRAGMA application_id", -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
         application = sqlite3_column_int(statement, 0);
     sqlite3_finalize(statement);
+    FILE *file = application == 0 ? fopen(path, "rb") : NULL;
+    if (file && fseek(file, 68, SEEK_SET) == 0 && fread(mark, 1, sizeof mark, file) == sizeof mark)
+        application = (int)((uint32_t)mark[0] << 24 | (uint32_t)mark[1] << 16 |
+                            (uint32_t)mark[2] << 8 | mark[3]);
+    if (file)
+        fclose(file);
+    return application;
+}
+
+/* The numbers of the format are set last, when all else is there. */
+static int finish(salvage *s)
+{
+    char text[120];
+
     snprintf(text, sizeof text, "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
-             version, application);
+             EC_STORE_VERSION, EC_STORE_APPLICATION);
     return sqlite3_exec(s->to, text, NULL, NULL, NULL);
 }
 
@@ -149,6 +164,10 @@ int ec_store_salvage(const char *path, const char *schema, ec_log *log)
     snprintf(damaged, sizeof damaged, "%s.damaged", path);
     unlink(fresh);
     int code = sqlite3_open_v2(path, &s.from, SQLITE_OPEN_READWRITE, NULL);
+    if (code == SQLITE_OK && application_of(&s, path) != EC_STORE_APPLICATION) {
+        sqlite3_close(s.from);
+        return ec_fail(EC_ERR_FORMAT, "'%s' is damaged, or no run store", path);
+    }
     if (code == SQLITE_OK)
         code = sqlite3_open_v2(fresh, &s.to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     if (code == SQLITE_OK)

@@ -44,10 +44,12 @@ size_t ec_store_row_length(const ec_store_quantity *quantities, int32_t n)
 
 /* ---- names of columns ---- */
 
-/* Columns that a table has of itself. SQLite does not tell capitals from small letters. */
-static const char *const design_columns[] = {"id",     "generation", "stage",
-                                             "status", "reason",     "violation"};
-static const char *const row_columns[] = {"id", "key", "status", "reason"};
+/* Columns that a table has of itself, and SQLite's own names of a row's number, which tell rows of a
+ * damaged store from each other. SQLite does not tell capitals from small letters. */
+static const char *const design_columns[] = {"id",        "generation", "stage", "status", "reason",
+                                             "violation", "rowid",      "oid",   "_rowid_"};
+static const char *const row_columns[] = {"id",    "key", "status", "reason",
+                                          "rowid", "oid", "_rowid_"};
 
 static bool is_taken(bool sweep, char *const *names, int32_t n, const char *name)
 {

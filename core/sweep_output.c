@@ -86,23 +86,46 @@ static void print_objectives(FILE *to, const ec_sweep *s, int width)
     }
 }
 
+/* How many columns from c on are the elements of one list; 1 of a number. */
+static int32_t list_length(const ec_sweep *s, int32_t c)
+{
+    const ec_sweep_column *first = &s->columns[c];
+    int32_t n = 1;
+
+    while (first->element >= 0 && c + n < s->n_columns && s->columns[c + n].kind == first->kind &&
+           s->columns[c + n].index == first->index)
+        n++;
+    return n;
+}
+
+/* A line each, of lists too: their elements are in the table. */
 static void print_records(FILE *to, const ec_sweep *s, int width)
 {
     int shown = 0;
 
-    for (int32_t c = s->n_variable_columns; c < s->n_columns; c++) {
-        double lo, hi;
+    for (int32_t c = s->n_variable_columns, n; c < s->n_columns; c += n) {
+        double low = INFINITY, high = -INFINITY;
+        n = list_length(s, c);
         if (s->columns[c].kind != EC_SWEEP_RECORD)
             continue;
         if (shown++ == SHOWN_RECORDS) {
             fputs("  recorded ...\n", to);
             return;
         }
-        fprintf(to, "  recorded %-*s", width, s->columns[c].name);
-        if (range_of(s, c, &lo, &hi))
-            fprintf(to, " %14.8g to %.8g\n", lo, hi);
+        for (int32_t k = 0; k < n; k++) {
+            double lo, hi;
+            if (!range_of(s, c + k, &lo, &hi))
+                continue;
+            low = fmin(low, lo);
+            high = fmax(high, hi);
+        }
+        const char *name = n > 1 ? s->job->records[s->columns[c].index].name : s->columns[c].name;
+        fprintf(to, "  recorded %-*s", width, name);
+        if (low <= high)
+            fprintf(to, " %14.8g to %.8g", low, high);
         else
-            fputs(" no value\n", to);
+            fputs(" no value", to);
+        fprintf(to, n > 1 ? ", %d values a row\n" : "\n", (int)n);
     }
 }
 
@@ -125,7 +148,7 @@ int ec_sweep_output_summary(const ec_sweep *s, char **text)
 
     if (!to)
         return no_memory();
-    for (int32_t c = s->n_variable_columns; c < s->n_columns; c++)
+    for (int32_t c = s->n_variable_columns; c < s->n_columns; c += list_length(s, c))
         width = strlen(s->columns[c].name) > width ? strlen(s->columns[c].name) : width;
     width = width > 30 ? 30 : width;
     fprintf(to, "%s: %s", s->job->name, s->message);

@@ -8,7 +8,7 @@
 EC_C_BEGIN
 
 /* Rows, failures with their reasons, the best row of each objective, the range of each recorded
- * quantity; several lines, malloc'ed. */
+ * quantity, of a list over all its elements; several lines, malloc'ed. */
 EC_API int ec_sweep_output_summary(const ec_sweep *sweep, char **text);
 /* One JSON object on one line, malloc'ed: name, backend, device, stop, message, rows, distinct, found,
  * run, failed, seconds, reasons { name: count }, best { objective: { row, value, variables } }. */

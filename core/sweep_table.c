@@ -386,11 +386,25 @@ static int write_csv(const ec_sweep_table *t)
 
 /* ---- life ---- */
 
+/* Files that a search writes into the same folder. */
+static bool is_of_search(const char *name)
+{
+    static const char *const names[] = {"best", "history", "front", "failures"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 int ec_sweep_table_create(const ec_sweep_table_info *info, ec_sweep_table **table)
 {
     if (!info->name || !info->name[0] || strpbrk(info->name, "/\n") || info->name[0] == '.' ||
         strlen(info->name) > 200 || (info->folder && strlen(info->folder) > 4096))
         return ec_fail(EC_ERR_ARGUMENT, "'%s' is no name for a file", info->name ? info->name : "");
+    if (is_of_search(info->name))
+        return ec_fail(EC_ERR_ARGUMENT, "'%s.csv' is a file of a search: give another name",
+                       info->name);
     ec_sweep_table *t = (ec_sweep_table *)calloc(1, sizeof *t);
     if (!t)
         return no_memory();

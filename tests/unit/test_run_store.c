@@ -294,6 +294,9 @@ static void test_refuses(void **state)
         fputs("no database", file);
     fclose(file);
     refuses(EC_STORE_WRITE, EC_ERR_FORMAT, "or no run store");
+    /* of a run that ended before there were tables */
+    fclose(fopen(path, "wb"));
+    refuses(EC_STORE_READ, EC_ERR_FILE, "holds no run that has begun");
     /* where nothing can be written, whoever asks */
     assert_int_equal(ec_store_open("/proc", EC_STORE_WRITE, &listener, &store), EC_ERR_FILE);
     assert_non_null(strstr(ec_error_text(), "'/proc/run.db' cannot be opened"));
@@ -301,8 +304,9 @@ static void test_refuses(void **state)
 
 /* ---- rows in numbers ------------------------------------------------------------------------- */
 
+/* A row's number is SQLite's rowid, whatever a quantity is called. */
 static const ec_store_quantity two[] = {{"variable", "i", 0, 0, ROWS},
-                                        {"recorded", "y", 0, NAN, NAN}};
+                                        {"recorded", "rowid", 0, NAN, NAN}};
 
 static int add_rows(ec_store_table *table, int first, int n, int step)
 {
@@ -361,7 +365,7 @@ static void test_two_writers(void **state)
     assert_true(n == ROWS);
     assert_int_equal(check(ec_store_query(store,
                                           "SELECT count(DISTINCT i) FROM rows_1"
-                                          " WHERE y = 2 * i",
+                                          " WHERE \"recorded:rowid\" = 2 * i",
                                           0, &n, one_number)),
                      EC_OK);
     assert_true(n == ROWS);
@@ -445,6 +449,16 @@ static void test_damaged(void **state)
     ec_store_close(&store);
     snprintf(path, sizeof path, "%s/run.db.damaged", folder);
     assert_int_equal(access(path, F_OK), 0);
+    /* of a file that was cut short there is still a store */
+    snprintf(path, sizeof path, "%s/run.db", folder);
+    assert_int_equal(truncate(path, 5 * 4096), 0);
+    heard[0] = 0;
+    store = open_store();
+    ec_store_close(&store);
+    if (!strstr(heard, "has what could be read"))
+        fail_msg("heard: %s", heard);
+    store = open_store();
+    ec_store_close(&store);
     /* of the first page everything else hangs */
     overwrite(0, 4096);
     refuses(EC_STORE_WRITE, EC_ERR_FORMAT, "or no run store");
@@ -494,9 +508,10 @@ static void test_full_disk(void **state)
     assert_int_equal(WEXITSTATUS(ended), 0);
     ec_store *store = open_store();
     assert_string_equal(heard, "");
-    assert_int_equal(check(ec_store_query(store, "SELECT count(*) FROM rows_1 WHERE y = 2 * i", 0,
-                                          &n, one_number)),
-                     EC_OK);
+    assert_int_equal(
+        check(ec_store_query(store, "SELECT count(*) FROM rows_1 WHERE \"recorded:rowid\" = 2 * i",
+                             0, &n, one_number)),
+        EC_OK);
     assert_true(n > 100);
     ec_store_close(&store);
 }

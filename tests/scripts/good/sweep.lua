@@ -3,6 +3,8 @@
 -- expect: smallest f
 -- expect: fixed: b = 0.5
 -- expect: interrupted
+-- expect:  to 2, 2 values a row
+-- refuse: recorded list[1]
 -- refuse: warning
 -- file: sweep.csv
 -- file: sweep_f.gp
