@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fdtd_box_internal.h"
 #include "fdtd_drive_internal.h"
 #include "fdtd_final_internal.h"
 #include "fdtd_line_plan_internal.h"
@@ -16,6 +17,7 @@ typedef struct level {
     ec_fdtd_model *model;
     ec_fdtd_line_plan *lines;
     ec_fdtd_setup fdtd;
+    bool has_room; /* for far fields: known for some design */
 } level;
 
 /* A call's configuration. */
@@ -189,26 +191,52 @@ static int bind(void *user, ec_fdtd_number *number, const char *what)
     return EC_OK;
 }
 
-/* Whether one of the designs that the grid was laid for can be built: if none can, why not the middle
- * one, at the call's place in a script instead of in the log of a run. */
-static int check_designs(const level *l)
-{
-    char text[256] = "";
-    int status = EC_OK;
+/* What a design has to have room for: inset < 0, nothing. */
+typedef struct room {
+    int32_t inset; /* of the box, as in fdtd_box_internal.h */
+    const char *what;
+} room;
 
+/* Of the designs that the grid was laid for, how many can be built, with what is asked for; the sentence
+ * for the first that cannot. */
+static int32_t count_designs(const level *l, const room *r, int *status, char *text, size_t size)
+{
+    const ec_fdtd_box box = ec_fdtd_box_of(&l->fdtd, r->inset < 0 ? 0 : r->inset);
+    int32_t good = 0;
+
+    *status = EC_OK;
     for (int32_t i = 0; i == 0 || i < l->model->n_designs; i++) {
-        const int made = ec_fdtd_build_check(&l->fdtd, l->model->designs +
-                                                           (size_t)i * (size_t)l->model->n_numbers);
-        if (made >= 0)
-            return EC_OK;
-        if (i == 0) {
-            status = made;
-            snprintf(text, sizeof text, "%s", ec_error_text());
+        const double *values = l->model->designs + (size_t)i * (size_t)l->model->n_numbers;
+        ec_fdtd_build *build = NULL;
+        int made = ec_fdtd_build_outline(&l->fdtd, values, &build);
+        if (made >= 0 && r->inset >= 0)
+            made = ec_fdtd_box_check(&l->fdtd, build, &box, values, r->what);
+        if (build)
+            ec_fdtd_build_destroy(&l->fdtd, &build);
+        good += made >= 0;
+        if (made < 0 && *status == EC_OK) {
+            *status = made;
+            snprintf(text, size, "%s", ec_error_text());
         }
     }
-    char hint[400];
+    return good;
+}
+
+static const room no_room = {-1, NULL};
+static const room far_room = {EC_FDTD_FAR_INSET, "far field"};
+static const room wave_room = {EC_FDTD_WAVE_INSET, "plane wave"};
+
+/* Whether one of the designs that the grid was laid for can be built: if none can, why not the middle
+ * one, at the call's place in a script instead of in the log of a run. */
+static int check_designs(const level *l, const room *r)
+{
+    char text[400] = "", hint[400];
+    int status;
+
+    if (count_designs(l, r, &status, text, sizeof text) > 0)
+        return EC_OK;
     const bool apart = ec_fdtd_line_apart(l->lines, hint, sizeof hint);
-    return status < 0 ? ec_fail(status, apart ? "%s (%s)" : "%s", text, hint) : EC_OK;
+    return ec_fail(status, apart ? "%s (%s)" : "%s", text, hint);
 }
 
 static int plan_level(level *l)
@@ -218,7 +246,7 @@ static int plan_level(level *l)
     if (status < 0)
         return status;
     ec_fdtd_setup_init(l->model, l->lines, &l->fdtd);
-    return check_designs(l);
+    return check_designs(l, l->model->config.wave.on ? &wave_room : &no_room);
 }
 
 /* The level of final fidelity, of the same numbers. */
@@ -392,14 +420,28 @@ static int check_far(const ec_fdtd_config *c, const ec_fdtd_far *far)
     return EC_OK;
 }
 
+/* At the place in a script, instead of when a run has been through. */
+static int check_room(setup *s)
+{
+    for (int i = 0; i <= has_final(s); i++) {
+        int status = s->at[i].has_room ? EC_OK : check_designs(s->at + i, &far_room);
+        if (status < 0)
+            return status;
+        s->at[i].has_room = true;
+    }
+    return EC_OK;
+}
+
 ec_expr ec_fdtd_far_value(ec_graph *graph, ec_call *call, const ec_fdtd_far *far)
 {
     static const char *const names[] = {"e_theta",       "e_phi", "directivity", "gain",
                                         "realized_gain", "rcs",   "efficiency"};
-    const setup *s = call->config;
+    setup *s = call->config;
     const bool complex = far->quantity <= EC_FDTD_FAR_E_PHI;
     int status = check_far(&s->at[0].model->config, far);
 
+    if (status >= 0)
+        status = check_room(s);
     if (status < 0)
         return status;
     const size_t bytes = (size_t)far->n * sizeof *far->direction;
@@ -597,6 +639,10 @@ static void warn(setup *s, const level *l, ec_log *log)
     }
     char hint[400];
     const bool told = atomic_flag_test_and_set(&s->told[l - s->at]);
+    int status;
+    if (!told && l->has_room && l->model->n_designs > 1 &&
+        count_designs(l, &far_room, &status, hint, sizeof hint) < l->model->n_designs)
+        ec_log_write(log, EC_LOG_WARNING, "fdtd: some designs will fail: %s", hint);
     for (int i = 0; !told && ec_fdtd_line_hint(l->lines, i, hint, sizeof hint); i++)
         ec_log_write(log, EC_LOG_WARNING, "fdtd: %s", hint);
 }

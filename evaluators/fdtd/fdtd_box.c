@@ -1,6 +1,8 @@
 /* fdtd_box.c: the pairs of a closed box. */
 #include "fdtd_box_internal.h"
 
+#include "fdtd_line_plan_internal.h"
+
 ec_fdtd_box ec_fdtd_box_of(const ec_fdtd_setup *setup, int32_t inset)
 {
     const ec_fdtd_shape *s = &setup->shape;
@@ -98,10 +100,11 @@ int ec_fdtd_box_check(const ec_fdtd_setup *setup, const ec_fdtd_build *b, const 
         }
         if (least < low - slack || most > high + slack)
             return ec_fail(EC_ERR_RANGE,
-                           "%s: objects and ports reach from %c = %.6g to %.6g m, but must lie "
-                           "between %.6g and %.6g m, some cells before the absorbing walls: more "
-                           "air is needed",
-                           what, "xyz"[axis], least, most, low, high);
+                           "%s: objects and ports reach from %c = %s to %s, but must lie between "
+                           "%s and %s, some cells before the absorbing walls: more air is needed",
+                           what, "xyz"[axis], ec_fdtd_length_of(least).text,
+                           ec_fdtd_length_of(most).text, ec_fdtd_length_of(low).text,
+                           ec_fdtd_length_of(high).text);
     }
     return EC_OK;
 }

@@ -348,6 +348,14 @@ static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *
                                "material '%s': the conductivity of a metal is %g S/m: it must be "
                                "above 0",
                                m->name ? m->name : "", conductivity);
+            const double top = c->frequency[c->n_frequencies - 1];
+            const double least = 10 * 2 * EC_PI * top * EC_FDTD_EPS0;
+            if (conductivity < least)
+                return ec_fail(
+                    EC_ERR_RANGE,
+                    "material '%s': %g S/m is no metal at %g GHz, where one has at least "
+                    "%.3g S/m; what conducts less has eps_r and conductivity",
+                    m->name ? m->name : "", conductivity, 1e-9 * top, least);
             to->eps_r = to->mu_r = 1;
             continue;
         }
@@ -465,8 +473,7 @@ void ec_fdtd_raster_of(const ec_fdtd_setup *setup, const ec_fdtd_build *b,
 
 /* ---- build -------------------------------------------------------------------------------------- */
 
-/* All but what takes as long as there are cells. */
-static int begin(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
+static int outline(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
 {
     ec_fdtd_build *b = calloc(1, sizeof *b);
     int status;
@@ -483,12 +490,12 @@ static int begin(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build
     return ec_fdtd_poles_lay(setup, values, b);
 }
 
-int ec_fdtd_build_check(const ec_fdtd_setup *setup, const double *values)
+int ec_fdtd_build_outline(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build)
 {
-    ec_fdtd_build *b = NULL;
-    const int status = begin(setup, values, &b);
+    const int status = outline(setup, values, build);
 
-    ec_fdtd_build_destroy(setup, &b);
+    if (status != EC_OK)
+        ec_fdtd_build_destroy(setup, build);
     return status;
 }
 
@@ -496,7 +503,7 @@ int ec_fdtd_build_create_unless(const ec_fdtd_setup *setup, const double *values
                                 const ec_interrupt *interrupt, ec_fdtd_build **build)
 {
     ec_fdtd_build *b = NULL;
-    int status = begin(setup, values, &b);
+    int status = outline(setup, values, &b);
 
     if (status == EC_OK)
         status = ec_fdtd_poles_edges(setup, interrupt, b);

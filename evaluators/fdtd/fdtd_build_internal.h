@@ -112,8 +112,8 @@ int ec_fdtd_build_create(const ec_fdtd_setup *setup, const double *values, ec_fd
 /* The same, which an interrupt (or NULL) ends: EC_STOPPED. */
 int ec_fdtd_build_create_unless(const ec_fdtd_setup *setup, const double *values,
                                 const ec_interrupt *interrupt, ec_fdtd_build **build);
-/* Whether it can be built, without the work that grows with the number of cells. */
-int ec_fdtd_build_check(const ec_fdtd_setup *setup, const double *values);
+/* The same without the work that grows with the number of cells: no list of dispersive edges. */
+int ec_fdtd_build_outline(const ec_fdtd_setup *setup, const double *values, ec_fdtd_build **build);
 void ec_fdtd_build_destroy(const ec_fdtd_setup *setup, ec_fdtd_build **build);
 
 EC_C_END

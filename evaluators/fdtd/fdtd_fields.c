@@ -2,6 +2,7 @@
 #include "fdtd_fields.h"
 
 #include "fdtd_drive_internal.h"
+#include "fdtd_line_plan_internal.h"
 #include "fdtd_view_internal.h"
 
 #include <math.h>
@@ -172,14 +173,9 @@ static int fill_plane(void *user, const ec_fdtd_setup *setup, const ec_fdtd_resu
 {
     const plane_take *t = user;
     ec_fdtd_plane *p = t->plane;
-    const double *end = r->build->end[p->axis];
     const ec_fdtd_between is = ec_fdtd_level_between(setup, r->build, t->level);
     int status;
 
-    if (!(p->at >= end[0] - 1e-9 * fabs(end[0]) && p->at <= end[1] + 1e-9 * fabs(end[1])))
-        return ec_fail(EC_ERR_RANGE,
-                       "the plane %c = %.6g m is outside of the domain, %.6g to %.6g m",
-                       "xyz"[p->axis], p -> at, end[0], end[1]);
     if ((status = allocate_plane(setup, r->build, p)) < 0)
         return status;
     const int32_t low[2] = {setup->shape.layers[p->u][0], setup->shape.layers[p->v][0]};
@@ -205,6 +201,23 @@ static int fill_plane(void *user, const ec_fdtd_setup *setup, const ec_fdtd_resu
     return EC_OK;
 }
 
+/* Whether a plane is where fields are, before the design is run for it. */
+static int check_place(const ec_fdtd_setup *setup, const double *values, const ec_fdtd_level *level)
+{
+    ec_fdtd_build *build = NULL;
+    int status = ec_fdtd_build_outline(setup, values, &build);
+
+    if (status < 0)
+        return status;
+    const double *end = build->end[level->axis];
+    if (!(level->at >= end[0] - 1e-9 * fabs(end[0]) && level->at <= end[1] + 1e-9 * fabs(end[1])))
+        status = ec_fail(EC_ERR_RANGE, "the plane %c = %s is outside of the domain, %s to %s",
+                         "xyz"[level->axis], ec_fdtd_length_of(level->at).text,
+                         ec_fdtd_length_of(end[0]).text, ec_fdtd_length_of(end[1]).text);
+    ec_fdtd_build_destroy(setup, &build);
+    return status;
+}
+
 int ec_fdtd_plane_create(const ec_fdtd_winner *winner, const ec_fdtd_plane_info *info,
                          ec_fdtd_plane **plane)
 {
@@ -219,6 +232,8 @@ int ec_fdtd_plane_create(const ec_fdtd_winner *winner, const ec_fdtd_plane_info 
         status = ec_fdtd_winner_number(winner, info->at, &level.at);
     if (status >= 0)
         status = ec_fdtd_winner_values(winner, &values);
+    if (status >= 0)
+        status = check_place(ec_fdtd_setup_of(winner->call, EC_FINAL), values, &level);
     ec_fdtd_plane *p = status >= 0 ? calloc(1, sizeof *p) : NULL;
     if (status >= 0 && p) {
         *p = (ec_fdtd_plane){.axis = info->axis,

@@ -57,6 +57,18 @@ fails(of(half), { quantity = "gain", frequency = 15*GHz, excited_by = "plane_wav
 fails(of(half), { quantity = "efficiency", frequency = 15*GHz, theta_deg = 3 }, "an efficiency has no directions")
 fails(of(radar), { quantity = "gain" }, "gain and efficiency are those of a driven port")
 fails(ec.fdtd, { frequency = 1*GHz, plane_wave = { thta_deg = 1 }, ec.plate{ size = {1, 1} } }, "did you mean 'theta_deg'?")
+-- what is too near is said before anything runs
+local function near_walls(keys)
+    return ec.fdtd{ frequency = 15*GHz, cell = 1*mm, layers = 4, domain = keys.domain, final = keys.final,
+        plane_wave = keys.plane_wave, ec.plate{ size = {4*mm, 4*mm} }, ec.plate{ size = {4*mm, 4*mm}, at = {0, 0, 1*mm} },
+        ec.port{ from = {0, 0, 0}, to = {0, 0, 1*mm} } }
+end
+local tight, loose = { from = {-4*mm, -4*mm, -4*mm}, to = {4*mm, 4*mm, 5*mm} }, { from = {-6*mm, -6*mm, -6*mm}, to = {6*mm, 6*mm, 7*mm} }
+local gain = { quantity = "gain", excited_by = 1 }
+fails(of(near_walls{ domain = tight }), gain, "far field: objects and ports reach from x = -2 mm to 2 mm, but must lie between -1 mm and 1 mm")
+fails(function() near_walls{ domain = tight }:pattern{ excited_by = 1 } end, nil, "more air is needed")
+fails(near_walls, { domain = loose, plane_wave = {} }, "plane wave: objects and ports reach from x = -2 mm to 2 mm, but must lie between -1 mm and 1 mm")
+near_walls{ domain = loose, final = { cell = 0.5*mm } }:far(gain)
 fails(ec.fdtd, { frequency = 1*GHz, plane_wave = {}, boundary = { z = "pec" }, ec.plate{ size = {1*mm, 1*mm} } },
     "a plane wave wants absorbing walls on all sides")
 print("far fields are right")

@@ -40,7 +40,7 @@ fails(function() model:plane{ axis = "w", at = 0, frequency = 14*GHz } end, "all
 fails(function() model:plane{ axis = "z", at = {0, 1}, frequency = 14*GHz } end, "key 'at': wants one number, got 2")
 fails(function() plane:save("plane.s2p") end, "fields of a plane are saved as .vtr, .csv or .png")
 fails(function() pattern:save("pattern.cut") end, "a .cut file has one frequency, not 2")
-fails(function() model:plane{ axis = "x", at = 1, frequency = 14*GHz }:save("x.vtr") end, "is outside of the domain")
+fails(function() model:plane{ axis = "x", at = 1, frequency = 14*GHz }:save("x.vtr") end, "the plane x = 1 m is outside of the domain, -")
 fails(function() model:pattern{ frequency = 14*GHz, theta_deg = {0, 90, 10} } end, "element 3, 10, is not above the one before it")
 fails(function() model:pattern{ frequency = 14*GHz, symmetry = "x" } end, "symmetry across x wants")
 

@@ -60,6 +60,7 @@ for _, case in ipairs{
     { { {}, 0, { metal = 1e6, mu_r = 2 } }, "key 'metal': it goes without mu_r" },
     { { {}, 0, { sides = 2 } }, "key 'sides': it goes with metal" },
     { { {}, 0, { metal = 0 } }, "key 'metal': 0 is not allowed" },
+    { { {}, 0, { metal = 5 } }, "5 S/m is no metal at 10 GHz, where one has at least 5.56 S/m" },
     { { { [3] = ec.wire{ from = { 3*mm, 0, 0 }, to = { 3*mm, 0, 1*mm }, material = "copper" } }, 0 }, "a wire is pec" },
 } do
     local ok, message = pcall(ported, table.unpack(case[1]))
