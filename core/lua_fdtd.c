@@ -933,9 +933,9 @@ int32_t ec_lua_fdtd_frequency(lua_State *L, const char *what, double wanted)
         if (fabs(model->frequency[i] - wanted) < fabs(model->frequency[best] - wanted))
             best = i;
     if (fabs(model->frequency[best] - wanted) > 1e-9 * wanted)
-        ec_lua_fail(L,
-                    "%s: key 'frequency': %.10g Hz is none of the model's; the nearest is %.10g Hz",
-                    what, wanted, model->frequency[best]);
+        ec_lua_fail(
+            L, "%s: key 'frequency': %.10g GHz is none of the model's; the nearest is %.10g GHz",
+            what, 1e-9 * wanted, 1e-9 * model->frequency[best]);
     return best;
 }
 

@@ -631,9 +631,9 @@ static void warn(setup *s, const level *l, ec_log *log)
             last = f;
         if (!silent && first >= 0) {
             ec_log_write(log, EC_LOG_WARNING,
-                         "fdtd: the pulse has less than -60 dB of its peak from %.6g to %.6g Hz: "
+                         "fdtd: the pulse has less than -60 dB of its peak from %.6g to %.6g GHz: "
                          "results there are NaN",
-                         c->frequency[first], c->frequency[last]);
+                         1e-9 * c->frequency[first], 1e-9 * c->frequency[last]);
             first = -1;
         }
     }

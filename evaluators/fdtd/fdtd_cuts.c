@@ -1,6 +1,7 @@
 /* fdtd_cuts.c: three cuts through the grid of one design as a plot. */
 #include "../../core/output_file.h"
 #include "../../core/output_internal.h"
+#include "fdtd_line_plan_internal.h"
 #include "fdtd_view_internal.h"
 
 #include <stdio.h>
@@ -238,10 +239,10 @@ static void write_panel(const cut *c)
         {"names", "using 1:2:3 with labels offset 0,1 textcolor rgb '#d02020'"}};
     const char x = "xyz"[c->axis];
     fprintf(c->to,
-            "set title '%c = %.6g m'\nset xlabel '%c (m)'\nset ylabel '%c (m)'\n"
+            "set title '%c = %s'\nset xlabel '%c (m)'\nset ylabel '%c (m)'\n"
             "set xrange [%.9g:%.9g]\nset yrange [%.9g:%.9g]\nplot ",
-            x, line_at(c, c->axis, c->node), "xyz"[c->u], "xyz"[c->v], line_at(c, c->u, 0),
-            line_at(c, c->u, c->view->n[c->u]), line_at(c, c->v, 0),
+            x, ec_fdtd_length_of(line_at(c, c->axis, c->node)).text, "xyz"[c->u], "xyz"[c->v],
+            line_at(c, c->u, 0), line_at(c, c->u, c->view->n[c->u]), line_at(c, c->v, 0),
             line_at(c, c->v, c->view->n[c->v]));
     for (size_t i = 0; i < sizeof layer / sizeof *layer; i++)
         fprintf(c->to, "%s$%s_%c %s", i ? ", \\\n     " : "", layer[i].block, x, layer[i].style);

@@ -337,9 +337,9 @@ static int fill_pattern(void *user, const ec_fdtd_setup *setup, const ec_fdtd_re
         const double squared = 2 * drive.offered;
         if (!drive.known)
             return ec_fail(EC_ERR_RANGE,
-                           "the pulse has less than -60 dB of its peak at %.6g Hz: there are no "
+                           "the pulse has less than -60 dB of its peak at %.6g GHz: there are no "
                            "far fields",
-                           p->frequency[f]);
+                           1e-9 * p->frequency[f]);
         p->radiated[f] = twice * ec_fdtd_far_power(r->build, &r->faces, f) / squared;
         p->accepted[f] = twice * drive.accepted / squared;
         p->offered[f] = j != EC_FDTD_WAVE && ec_fdtd_has_waves(c->ports + j) ? 0.5 * twice : 0;

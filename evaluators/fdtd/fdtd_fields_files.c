@@ -4,6 +4,7 @@
 #include "../../core/output_internal.h"
 #include "fdtd_domain_internal.h"
 #include "fdtd_fields.h"
+#include "fdtd_line_plan_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -257,11 +258,12 @@ static int write_plot(const ec_fdtd_plane *p, const char *path, ec_log *log)
     for (int32_t f = 0; f < p->n_frequencies; f++)
         for (int magnetic = 0; magnetic < 2; magnetic++)
             fprintf(file.stream,
-                    "set title '%s, %c = %.6g m, %.6g GHz'\nset cbrange [%g:%g]\nplot $f%d using "
+                    "set title '%s, %c = %s, %.6g GHz'\nset cbrange [%g:%g]\nplot $f%d using "
                     "1:2:3:4:5:6:%d with "
                     "boxxyerror fillstyle solid noborder linecolor palette\n",
-                    labels[magnetic], "xyz"[p->axis], p -> at, 1e-9 * p -> frequency[f],
-                    highest(p, magnetic, f) - 60, highest(p, magnetic, f), (int)f, 7 + magnetic);
+                    labels[magnetic], "xyz"[p->axis], ec_fdtd_length_of(p->at).text,
+                    1e-9 * p->frequency[f], highest(p, magnetic, f) - 60, highest(p, magnetic, f),
+                    (int)f, 7 + magnetic);
     fprintf(file.stream, "unset multiplot\n");
     status = ec_output_file_close(&file);
     if (status == EC_OK)

@@ -1,6 +1,7 @@
 /* fdtd_ports.c: ports, elements and probes as edges of a grid. */
 #include "fdtd_ports_internal.h"
 
+#include "fdtd_line_plan_internal.h"
 #include "fdtd_port_mode_internal.h"
 
 #include <stdlib.h>
@@ -68,8 +69,8 @@ static int node_of(const work *w, int axis, double x, int *node)
     const double cell = at < n ? line[at + 1] - line[at] : line[n] - line[n - 1];
 
     if (!(fabs(line[at] - x) <= fmax(ec_fdtd_line_reach(w->setup->lines, axis), 1e-4 * cell)))
-        return ec_fail(EC_ERR_RANGE, "no grid line at %c = %.9g m: the nearest is at %.9g m",
-                       "xyz"[axis], x, line[at]);
+        return ec_fail(EC_ERR_RANGE, "no grid line at %c = %.9g mm: the nearest is at %.9g mm",
+                       "xyz"[axis], 1e3 * x, 1e3 * line[at]);
     *node = at;
     return EC_OK;
 }
@@ -186,18 +187,19 @@ static int plane_of(const work *w, const ec_fdtd_port *port, int start, layout *
 
     l->plane = ec_fdtd_nearest_line(n, x, x[start] + sign * plane);
     if (sign * (l->plane - start) < 2)
-        return ec_fail(
-            EC_ERR_RANGE,
-            "port '%s': its line is measured %g m from its start, which is less than two "
-            "cells (%.3g m)",
-            name_of(port), plane,
-            start + 2 * sign >= 0 && start + 2 * sign <= n ? fabs(x[start + 2 * sign] - x[start])
-                                                           : NAN);
+        return ec_fail(EC_ERR_RANGE,
+                       "port '%s': its line is measured %s from its start, which is less than two "
+                       "cells (%s)",
+                       name_of(port), ec_fdtd_length_of(plane).text,
+                       ec_fdtd_length_of(start + 2 * sign >= 0 && start + 2 * sign <= n
+                                             ? fabs(x[start + 2 * sign] - x[start])
+                                             : NAN)
+                           .text);
     if (l->plane - 1 < layers[0] || l->plane + 1 > n - layers[1])
         return ec_fail(EC_ERR_RANGE,
-                       "port '%s': its measuring plane %g m from its start is not in "
+                       "port '%s': its measuring plane %s from its start is not in "
                        "the domain",
-                       name_of(port), plane);
+                       name_of(port), ec_fdtd_length_of(plane).text);
     return EC_OK;
 }
 
@@ -303,12 +305,13 @@ static int check_behind(const work *w, int32_t p, const int *from, const int *to
     for (place[across] = lo; place[across] <= hi; place[across]++)
         if (conducts(w, axis, place))
             return ec_fail(EC_ERR_RANGE,
-                           "port '%s': its line goes on behind it, at %c = %.6g m, where its ohms "
+                           "port '%s': its line goes on behind it, at %c = %s, where its ohms "
                            "should close it: let the conductor at `to` end at the port, or leave "
                            "ohms out and let the line go on into an absorbing wall",
                            name_of(port), "xyz"[axis],
-                           0.5 *
-                               (w->b->line[axis][place[axis]] + w->b->line[axis][place[axis] + 1]));
+                           ec_fdtd_length_of(0.5 * (w->b->line[axis][place[axis]] +
+                                                    w->b->line[axis][place[axis] + 1]))
+                               .text);
     return EC_OK;
 }
 
@@ -366,11 +369,11 @@ static int check_wall_behind(const work *w, int32_t p, const int *from, const in
             if (another_ends(w, p, place))
                 return EC_OK;
         return ec_fail(EC_ERR_RANGE,
-                       "port '%s': its line ends behind it at %c = %.6g m, before the absorbing "
-                       "wall at %.6g m: what comes back from there rings; let the conductor at "
+                       "port '%s': its line ends behind it at %c = %s, before the absorbing "
+                       "wall at %s: what comes back from there rings; let the conductor at "
                        "`to` go on to the end of the domain, or end at the port and give ohms",
-                       name_of(port), "xyz"[axis], w -> b -> line[axis][node],
-                       w -> b -> line[axis][wall]);
+                       name_of(port), "xyz"[axis], ec_fdtd_length_of(w->b->line[axis][node]).text,
+                       ec_fdtd_length_of(w->b->line[axis][wall]).text);
     }
     return EC_OK;
 }
@@ -437,9 +440,9 @@ static int check_column(const work *w, int32_t p, const strip *s, const int *foo
     for (at[axis] = s->lo[axis]; at[axis] < s->hi[axis]; at[axis]++) {
         double eps, sigma;
         if (!medium_of(w, axis, at, &eps, &sigma))
-            return ec_fail(EC_ERR_RANGE, "%s '%s' lies in metal at (%.6g, %.6g, %.6g) m", kind,
-                           name_of(port), w->b->line[0][at[0]], w->b->line[1][at[1]],
-                           w->b->line[2][at[2]]);
+            return ec_fail(EC_ERR_RANGE, "%s '%s' lies in metal at (%.6g, %.6g, %.6g) mm", kind,
+                           name_of(port), 1e3 * w->b->line[0][at[0]], 1e3 * w->b->line[1][at[1]],
+                           1e3 * w->b->line[2][at[2]]);
     }
     /* All along a periodic axis its ends are one. */
     const bool closed = w->setup->shape.periodic[axis] && s->lo[axis] == 0 &&
@@ -455,9 +458,9 @@ static int check_column(const work *w, int32_t p, const strip *s, const int *foo
             !another_ends(w, p, at))
             return ec_fail(EC_ERR_RANGE,
                            "%s '%s' bridges no two conductors: there is none at its end (%.6g, "
-                           "%.6g, %.6g) m",
-                           kind, name_of(port), w->b->line[0][at[0]], w->b->line[1][at[1]],
-                           w->b->line[2][at[2]]);
+                           "%.6g, %.6g) mm",
+                           kind, name_of(port), 1e3 * w->b->line[0][at[0]],
+                           1e3 * w->b->line[1][at[1]], 1e3 * w->b->line[2][at[2]]);
     }
     return EC_OK;
 }

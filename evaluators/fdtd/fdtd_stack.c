@@ -1234,6 +1234,34 @@ static int faces(ec_fdtd_stack *s, int32_t i, ec_fdtd_faces *to)
                                      surface_bytes(s->setup, s->wants));
 }
 
+/* A line from time to time of a run that takes long: every 10 s, later rarer, 2 min at most apart. */
+typedef struct progress {
+    double begun, next; /* s */
+    size_t ended, all;
+} progress;
+
+static void tell_progress(const ec_fdtd_stack *s, progress *p)
+{
+    const ec_fdtd_config *c = &s->setup->model->config;
+    const double now = ec_wall_seconds(), gone = now - p->begun;
+    int32_t i = 0;
+
+    while (i < s->n_slots && !s->slot[i].used)
+        i++;
+    if (now < p->next || i == s->n_slots)
+        return;
+    p->next = now + fmin(fmax(10, 0.2 * gone), 120);
+    char fallen[48] = "";
+    const slot *q = s->slot + i;
+    if (isfinite(c->decay_db) && q->energy > 0 && s->domain[i].step >= s->domain[i].n_wave)
+        snprintf(fallen, sizeof fallen, ", its energy down by %.1f of %.4g dB",
+                 10 * log10(q->peak / q->energy), c->decay_db);
+    ec_log_write(s->backend->log, EC_LOG_INFO,
+                 "fdtd: %zu of %zu domains done; one is at step %lld of %s%lld%s; %.0f s", p->ended,
+                 p->all, (long long)s->domain[i].step, isfinite(c->decay_db) ? "at most " : "",
+                 (long long)c->max_steps, fallen, gone);
+}
+
 int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
                       void (*done)(void *user, size_t design, int32_t driven,
                                    const ec_fdtd_result *result),
@@ -1242,8 +1270,10 @@ int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
     const size_t all = n * (size_t)s->wants->n_driven;
     const size_t numbers = (size_t)s->setup->model->n_numbers;
     size_t next = 0, busy = 0;
+    progress p = {.begun = ec_wall_seconds(), .all = all};
     int status = EC_OK;
 
+    p.next = p.begun + 10;
     s->interrupt = interrupt;
     while (status == EC_OK) {
         for (int32_t i = 0; i < s->n_slots && next < all; i++)
@@ -1261,6 +1291,7 @@ int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
                 } else if (filled < 0) {
                     const ec_fdtd_result failed = {.status = filled};
                     done(user, design, driven, &failed);
+                    p.ended++;
                 } else {
                     busy++;
                 }
@@ -1278,8 +1309,11 @@ int ec_fdtd_stack_run(ec_fdtd_stack *s, size_t n, const double *values,
                 done(user, s->slot[i].design, s->slot[i].driven, &result);
                 leave(s, i);
                 busy--;
+                p.ended++;
             }
         }
+        if (status == EC_OK)
+            tell_progress(s, &p);
     }
     for (int32_t i = 0; i < s->n_slots; i++)
         if (s->slot[i].used)

@@ -74,7 +74,7 @@ void ec_fdtd_stack_destroy(ec_fdtd_stack **stack);
 void ec_fdtd_stack_describe(const ec_fdtd_stack *stack, char *text, size_t size);
 /* Runs all domains of n designs; values: [n][n_numbers]. done is called for each domain as it ends, in no
  * fixed order, with what is valid until it returns. A design that cannot be built gives its status
- * for each of its domains. */
+ * for each of its domains. After 10 s, and then from time to time, the backend's log hears how far it is. */
 int ec_fdtd_stack_run(ec_fdtd_stack *stack, size_t n, const double *values,
                       void (*done)(void *user, size_t design, int32_t driven,
                                    const ec_fdtd_result *result),

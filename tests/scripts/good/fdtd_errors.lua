@@ -138,7 +138,7 @@ local cases = {
         "ec.polygon: key 'material': it has no thickness: it can be pec, a metal or air; a dielectric is one with a thickness" },
     { ec.polygon, { points = {}, axis = "w" }, "ec.polygon: key 'axis': unknown word 'w', allowed are x|y|z" },
     -- ports and elements
-    { with, {}, "ec.fdtd: port 'in' bridges no two conductors: there is none at its end (0, 0, 0) m" },
+    { with, {}, "ec.fdtd: port 'in' bridges no two conductors: there is none at its end (0, 0, 0) mm" },
     { ec.port, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, plane = 1 }, "ec.port: key 'plane': it goes with line" },
     { ec.port, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, shape = "coax" }, "ec.port: key 'shape': it goes with line" },
     { ec.port, { from = { 0, 0, 0 }, to = { 0, 0, 1 }, line = "x" }, "ec.port: key 'plane' is missing: where the line is measured" },

@@ -36,7 +36,7 @@ local function fails(words, ...)
 end
 fails("ports 'a' and 'b' overlap: they share edges of the grid", 12*mm, port("a", -5*mm, -apart/2),
     port("b", -5*mm, -apart/2, { to = { -5*mm, -apart/2, h } }))
-fails("port 'a': its line ends behind it at x = -0.0055 m, before the absorbing wall at -0.006 m: what comes back from there "
+fails("port 'a': its line ends behind it at x = -5.5 mm, before the absorbing wall at -6 mm: what comes back from there "
     .. "rings; let the conductor at `to` go on to the end of the domain, or end at the port and give ohms", 11*mm,
     port("a", -5*mm, -apart/2), port("c", 5*mm, apart/2))
 -- alone, closed by an element, or with ohms at its end it is one
