@@ -407,7 +407,8 @@ static void say_ends(const ec_lbfgs *o)
     static const char *const texts[ENDS] = {"", "converged", "as low as rounding lets them",
                                             "at search_evaluations", "whose start failed"};
 
-    ec_multi_start_say_ends(o->base.def, o->log, "runs", o->started, ENDS, o->ends, texts);
+    ec_multi_start_say_ends(&o->common, o->base.def, o->log, "runs", o->started, ENDS, o->ends,
+                            texts);
     ec_multi_start_say_slopes(&o->common, o->base.def, o->log);
 }
 

@@ -11,6 +11,7 @@
 
 enum { PURPOSE_START = 0x4d53 }; /* Philox purpose of starts */
 static const double apart = 1e-3;
+enum { FEW_A_VARIABLE = 10 }; /* evaluations of a search that has not come far */
 
 /* ---- create ---- */
 
@@ -96,8 +97,8 @@ void ec_multi_start_say_integers(const ec_optimizer_def *def, const ec_optimizer
                      def->name);
 }
 
-void ec_multi_start_say_ends(const ec_optimizer_def *def, ec_log *log, const char *noun,
-                             uint64_t started, size_t n, const uint64_t *ends,
+void ec_multi_start_say_ends(const ec_multi_start *m, const ec_optimizer_def *def, ec_log *log,
+                             const char *noun, uint64_t started, size_t n, const uint64_t *ends,
                              const char *const *texts)
 {
     char text[512] = "";
@@ -115,6 +116,13 @@ void ec_multi_start_say_ends(const ec_optimizer_def *def, ec_log *log, const cha
     if (started > 0)
         ec_log_write(log, EC_LOG_INFO, "%s: %" PRIu64 " %s: %s", def->name, started, noun,
                      text + 2);
+    /* a shared budget that is too small for all of them may do for one */
+    const uint64_t all = m->designs.stats.evaluations;
+    if (started > 1 && ended == 0 && all > 0 && all / started < FEW_A_VARIABLE * m->n)
+        ec_log_write(log, EC_LOG_INFO,
+                     "%s: %" PRIu64 " evaluations are few for %" PRIu64
+                     " %s side by side: with population = 1 one has them all",
+                     def->name, all, started, noun);
 }
 
 void ec_multi_start_say_slopes(const ec_multi_start *m, const ec_optimizer_def *def, ec_log *log)

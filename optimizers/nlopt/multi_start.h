@@ -45,9 +45,10 @@ int ec_multi_start_create(ec_multi_start *m, const ec_optimizer_def *def, ec_bac
                           const ec_optimizer_info *info, size_t population);
 void ec_multi_start_release(ec_multi_start *m);
 
-/* "lbfgs: 200 runs: 180 converged, 20 not finished": how many ended how, of n kinds. */
-void ec_multi_start_say_ends(const ec_optimizer_def *def, ec_log *log, const char *noun,
-                             uint64_t started, size_t n, const uint64_t *ends,
+/* "lbfgs: 200 runs: 180 converged, 20 not finished": how many ended how, of n kinds; and that fewer side by
+ * side get farther, where none ended within the evaluations that all had together. */
+void ec_multi_start_say_ends(const ec_multi_start *m, const ec_optimizer_def *def, ec_log *log,
+                             const char *noun, uint64_t started, size_t n, const uint64_t *ends,
                              const char *const *texts);
 /* Says that a method along gradients leaves integers where they are; how often slopes were none. */
 void ec_multi_start_say_integers(const ec_optimizer_def *def, const ec_optimizer_info *info);

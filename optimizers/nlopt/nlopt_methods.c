@@ -360,8 +360,8 @@ static void say_ends(const ec_nlopt *o)
         snprintf(failed, sizeof failed, "%s (%s)", texts[EC_NLOPT_FAILED], o->message);
         texts[EC_NLOPT_FAILED] = failed;
     }
-    ec_multi_start_say_ends(o->base.def, o->log, "searches", o->started, EC_NLOPT_ENDS, o->ends,
-                            texts);
+    ec_multi_start_say_ends(&o->common, o->base.def, o->log, "searches", o->started, EC_NLOPT_ENDS,
+                            o->ends, texts);
     ec_multi_start_say_slopes(&o->common, o->base.def, o->log);
 }
 
