@@ -165,6 +165,7 @@ END
     sed 's/,0$//' "$work/sheet/rows.csv" | tail -n +2 | cmp -s - "$work/exported" || fail cli/export_csv "other rows"
     cli export_json 0 "written to" export "$work/sheet" --json --to "$work/exports"
     [ "$(grep -c '"status":0,"reason":null,"a":' "$work/exports/run.json")" -eq 380 ] || fail cli/export_json "not all rows"
+    grep -q '"number":1,"name":"rows"' "$work/exports/run.json" || fail cli/export_json "no name of the sweep"
     cli export_which 2 "eciton export DIR --csv|--json" export "$work/sheet"
     cli export_nothing 1 "holds no run" export "$work/nowhere" --csv
     cli export_no_files 1 "the run wrote no far fields (.ffd) into '$work/sheet': there are export, rows.csv" \
