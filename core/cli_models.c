@@ -96,7 +96,8 @@ static int write_view(const ec_fdtd_winner *design, const char *view, int i, ec_
 }
 
 /* Prints and views the models among the nodes. */
-static int look(ec_fdtd_winner *design, const bool *needed, const char *view, ec_log *log)
+static int look(ec_fdtd_winner *design, const bool *needed, const char *view, int *views,
+                ec_log *log)
 {
     ec_call *calls[MOST_MODELS];
     char text[EC_FDTD_DESCRIPTION];
@@ -109,7 +110,7 @@ static int look(ec_fdtd_winner *design, const bool *needed, const char *view, ec
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
             printf("    %s\n", line);
         design->call = calls[i];
-        status = view ? write_view(design, view, i, log) : EC_OK;
+        status = view ? write_view(design, view, (*views)++, log) : EC_OK;
     }
     if (n == 0 && view)
         return ec_fail(EC_ERR_ARGUMENT, "--view: there is no model of ec.fdtd to look at here");
@@ -124,7 +125,7 @@ int ec_cli_models_check(ec_job *job, ec_backend *backend, const char *view, ec_l
                  shared = (size_t)ec_job_group_gene_count(job);
     double *genes = malloc((own + 3 * shared + 1) * sizeof *genes);
     bool *needed = ec_cli_job_nodes(job);
-    int status = EC_OK;
+    int status = EC_OK, views = 0;
     if (!genes || !needed) {
         status = ec_fail(EC_ERR_MEMORY, "no memory for a design");
     } else {
@@ -140,7 +141,7 @@ int ec_cli_models_check(ec_job *job, ec_backend *backend, const char *view, ec_l
                                 .n_genes = own,
                                 .n_group_genes = shared,
                                 .at_search = true};
-        status = look(&start, needed, view, log);
+        status = look(&start, needed, view, &views, log);
     }
     free(genes);
     free(needed);
@@ -148,14 +149,14 @@ int ec_cli_models_check(ec_job *job, ec_backend *backend, const char *view, ec_l
 }
 
 int ec_cli_models_check_values(ec_graph *graph, int32_t n, const ec_expr *values,
-                               ec_backend *backend, const char *view, ec_log *log)
+                               ec_backend *backend, const char *view, int *views, ec_log *log)
 {
     bool *needed = malloc((size_t)ec_graph_count(graph) + 1);
     if (!needed)
         return ec_fail(EC_ERR_MEMORY, "no memory for a check");
     ec_graph_reach(graph, n, values, needed);
     ec_fdtd_winner fixed = {.graph = graph, .backend = backend};
-    int status = look(&fixed, needed, view, log);
+    int status = look(&fixed, needed, view, views, log);
     ec_call *calls[MOST_MODELS];
     int left_out = 0, models = ec_cli_calls_of(graph, needed, &ec_evaluator_fdtd, NULL, MOST_MODELS,
                                                calls, &left_out);
@@ -169,7 +170,7 @@ int ec_cli_models_check_values(ec_graph *graph, int32_t n, const ec_expr *values
         }
         status = wanted ? ec_evaluator_fdtd.estimate(calls[i], EC_FINAL, wanted, backend, &one)
                         : ec_fail(EC_ERR_MEMORY, "no memory for a check");
-        if (status == EC_OK)
+        if (status == EC_OK && one.most > 0)
             printf("  %s\n  %.3g to %.3g s\n", one.text, one.least, one.most);
         free(wanted);
     }

@@ -11,6 +11,7 @@ typedef struct ec_cli_report {
     ec_log *log;
     char *json; /* of the last search, malloc'ed */
     int searches;
+    int views; /* that `eciton check` has drawn */
 } ec_cli_report;
 
 /* Prints or keeps the result and writes its files; a status. */

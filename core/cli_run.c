@@ -233,10 +233,10 @@ static int on_sweep_check(void *user, ec_job *job, const ec_sweep_info *info)
 
 static int on_value_check(void *user, ec_graph *graph, int32_t n, const ec_expr *values)
 {
-    const ec_cli_report *report = &((run_state *)user)->report;
+    ec_cli_report *report = &((run_state *)user)->report;
     printf("%s\n", report->options->script);
     return ec_cli_models_check_values(graph, n, values, report->backend, report->options->view,
-                                      report->log);
+                                      &report->views, report->log);
 }
 
 static int print_error(const char *text)
@@ -310,8 +310,12 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
         exit_status = print_error(host->error);
         if (host->ended_by_signal)
             exit_status = host->solves ? EC_EXIT_OK : 128 + (int)caught;
-    } else if (o->check && status != EC_STOPPED) {
-        printf("%s: no job:solve or job:sweep is reached\n", host->script_name);
+    } else if (o->check && status != EC_STOPPED && !host->paged) {
+        printf(o->view
+                   ? "%s: no job:solve or job:sweep is reached, and no ec.value or model:save of "
+                     "a model, which would be drawn\n"
+                   : "%s: no job:solve or job:sweep is reached\n",
+               host->script_name);
     }
     if (exit_status == EC_EXIT_OK && state->missed)
         exit_status = caught ? 128 + (int)caught : EC_EXIT_ERROR;

@@ -213,7 +213,7 @@ static bool is_interrupted(void *user)
 /* Beyond this an evaluation is work that was asked for, not a loop that never ends. */
 static const double counted_seconds = 1;
 
-void ec_lua_expr_check(lua_State *L, int32_t n, const ec_expr *expr)
+void ec_lua_expr_page(lua_State *L, int32_t n, const ec_expr *expr)
 {
     ec_lua_host *host = ec_lua_host_of(L);
     const ec_lua_events *events = &host->settings.events;
@@ -223,7 +223,13 @@ void ec_lua_expr_check(lua_State *L, int32_t n, const ec_expr *expr)
     ec_lua_core_leave(L, caller);
     if (status < 0)
         ec_lua_fail_core(L, NULL);
-    host->checked = true;
+    host->paged = host;
+}
+
+void ec_lua_expr_check(lua_State *L, int32_t n, const ec_expr *expr)
+{
+    ec_lua_expr_page(L, n, expr);
+    ec_lua_host_of(L)->checked = true;
     ec_lua_fail(L, "the check ends here");
 }
 

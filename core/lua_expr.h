@@ -21,7 +21,9 @@ ec_expr ec_lua_expr_get(lua_State *L, int index, const char *what);
 /* Pushes the expression; a negative one is a status and becomes an error. */
 int ec_lua_expr_push(lua_State *L, ec_expr expr);
 const ec_node *ec_lua_expr_node(lua_State *L, ec_expr expr);
-/* Ends `eciton check` with what these values, which take long, would take. */
+/* A page of `eciton check`: what these values, which take long, would take. The script may go on. */
+void ec_lua_expr_page(lua_State *L, int32_t n, const ec_expr *expr);
+/* The same, and the check ends: what comes behind needs the values. */
 void ec_lua_expr_check(lua_State *L, int32_t n, const ec_expr *expr) __attribute__((noreturn));
 /* Pushes the values of an expression without design variables as a list; false if it has some. */
 bool ec_lua_expr_constant(lua_State *L, ec_expr expr, ec_lua_list *list);

@@ -242,16 +242,19 @@ static int field_gc(lua_State *L)
     return 0;
 }
 
-/* `eciton check` ends with what the run would take. */
-static void end_check(lua_State *L, const field *f)
+/* What the run would take; `eciton check` goes on behind it. */
+static void page_of(lua_State *L, const field *f)
 {
     ec_lua_host *host = ec_lua_host_of(L);
+    if (host->paged == f->call) /* once for all files of a model */
+        return;
     ec_fdtd_what what = {.output = EC_FDTD_STEPS, .j = f->is_pattern ? f->pattern.j : f->plane.j};
     what.i = what.j;
     ec_expr steps = ec_fdtd_value(host->graph, f->call, &what);
     if (steps < 0)
         ec_lua_fail_core(L, NULL);
-    ec_lua_expr_check(L, 1, &steps);
+    ec_lua_expr_page(L, 1, &steps);
+    host->paged = f->call;
 }
 
 static int save(lua_State *L, const char *call, int file, field *f, const ec_job *job,
@@ -265,8 +268,10 @@ static int save(lua_State *L, const char *call, int file, field *f, const ec_job
         ec_lua_fail(L, "%s: '%s': %s", call, name,
                     f->is_pattern ? "a pattern is saved as .ffd, .cut, .csv or .png"
                                   : "fields of a plane are saved as .vtr, .csv or .png");
-    if (host->settings.check)
-        end_check(L, f);
+    if (host->settings.check) {
+        page_of(L, f);
+        return 0;
+    }
     ec_lua_mark_line(L);
     if (ec_lua_files_target(L, name, path, sizeof path) != EC_OK)
         ec_lua_fail_core(L, call);

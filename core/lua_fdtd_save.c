@@ -31,17 +31,21 @@ const ec_noun ec_noun_fdtd_save = {
     "themselves: sparameters.sNp, sparameters.csv and sparameters_db.png.",
     EC_KEYS(save_table)};
 
-/* `eciton check` ends with what the run of all ports would take. */
-static void end_check(lua_State *L, ec_call *model)
+/* What the run of all ports would take, or the grid alone; `eciton check` goes on behind it. */
+static void page_of(lua_State *L, ec_call *model, bool view)
 {
-    const int32_t n = ec_fdtd_port_count(model);
+    ec_lua_host *host = ec_lua_host_of(L);
+    const int32_t n = view ? 1 : ec_fdtd_port_count(model);
+    if (host->paged == model) /* once for all files of a model */
+        return;
     ec_expr *steps = lua_newuserdatauv(L, (size_t)n * sizeof *steps, 0);
     for (int32_t j = 0; j < n; j++) { /* ports with waves are the first of a model */
-        const ec_fdtd_what what = {.output = EC_FDTD_STEPS, .i = j, .j = j};
-        if ((steps[j] = ec_fdtd_value(ec_lua_host_of(L)->graph, model, &what)) < 0)
+        const ec_fdtd_what what = {.output = view ? EC_FDTD_CELLS : EC_FDTD_STEPS, .i = j, .j = j};
+        if ((steps[j] = ec_fdtd_value(host->graph, model, &what)) < 0)
             ec_lua_fail_core(L, NULL);
     }
-    ec_lua_expr_check(L, n, steps);
+    ec_lua_expr_page(L, n, steps);
+    host->paged = model;
 }
 
 /* The file's name is at an index, keys may be at another. */
@@ -67,8 +71,10 @@ static int save(lua_State *L, const char *call, int file, int keys, ec_call *mod
                     call, name, (int)n, n == 1 ? "" : "s", touchstone);
     if (view && !isnan(k.reference))
         ec_lua_fail(L, "%s: key 'reference': it goes with S-parameters", call);
-    if (host->settings.check && !view)
-        end_check(L, model);
+    if (host->settings.check) {
+        page_of(L, model, view);
+        return 0;
+    }
     ec_lua_mark_line(L);
     if (ec_lua_files_target(L, name, path, sizeof path) != EC_OK)
         ec_lua_fail_core(L, call);

@@ -98,11 +98,12 @@ struct ec_lua_host {
     const char *script_name;            /* the script's file name, for messages */
     bool closing;                       /* the script has ended; only finalizers still run */
     bool stopped;                       /* a search was ended by the user; the script may finish */
-    bool checked;                       /* `eciton check` has printed its page */
-    bool ended_by_signal;               /* the error that ends the script is the user's wish */
-    int solves;                         /* searches and sweeps that came to a result */
-    int sweeps, sensitivities;          /* that were reported */
-    int stored;                         /* searches that are in the store */
+    bool checked;                       /* `eciton check` has come to its end */
+    const void *paged;         /* or has printed a page, of this last, and goes on; NULL: none */
+    bool ended_by_signal;      /* the error that ends the script is the user's wish */
+    int solves;                /* searches and sweeps that came to a result */
+    int sweeps, sensitivities; /* that were reported */
+    int stored;                /* searches that are in the store */
     uint64_t read_hash; /* of every file that was read so far, in order: what the script is */
     uint8_t *looked_at; /* by node: metrics that ec.value has said its warnings of */
     int32_t n_looked_at;
