@@ -65,8 +65,12 @@ static const ec_noun sweep_best = {
 static const ec_noun sweep_design = {"sweep:design", "sweep:design(17)",
                                      "The same table of one row.", NULL, 0};
 static const ec_noun sweep_save = {
-    "sweep:save", "sweep:save(\"table.csv\")",
-    "All columns in the order of the plan, into the folder of --out; .csv or .npy.", NULL, 0};
+    "sweep:save", "sweep:save(\"table.csv\"), sweep:save(\"filter.s2p\", model)",
+    "All columns in the order of the plan, into the folder of --out; .csv or .npy. With a model of "
+    "ec.fdtd the S-parameters of each row, filter_1.s2p, filter_2.s2p, ..., from real and "
+    "imaginary "
+    "parts that the sweep recorded: job:record(\"s21_re\", model:s(2, 1):re()) and so on.",
+    NULL, 0};
 static const ec_noun front = {
     "best.front", "best.front[1], #best.front, best.front.objectives.gain_db",
     "With several objectives: the feasible designs that no other one beats, sorted by the first "

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "job_internal.h"
+#include "lua_fdtd.h"
+#include "lua_fdtd_rows.h"
 #include "lua_files.h"
 #include "lua_job.h"
 #include "lua_sweep.h"
@@ -252,6 +254,13 @@ static int sweep_save(lua_State *L)
     const ec_sweep *s = sweep_at(L, "sweep:save")->sweep;
     if (lua_type(L, 2) != LUA_TSTRING)
         ec_lua_fail(L, "sweep:save: wants the name of a file, as in sweep:save(\"table.csv\")");
+    if (!lua_isnoneornil(L, 3)) {
+        ec_call *model = ec_lua_fdtd_test(L, 3);
+        if (!model)
+            ec_lua_fail(L, "sweep:save: the second argument is a model of ec.fdtd, got %s",
+                        luaL_typename(L, 3));
+        return ec_lua_fdtd_save_rows(L, s, model);
+    }
     int32_t n = s->n_columns + 1;
     const char **names = lua_newuserdatauv(L, (size_t)n * sizeof *names, 0);
     ec_lua_values *column = lua_newuserdatauv(L, (size_t)n * sizeof *column, 0);

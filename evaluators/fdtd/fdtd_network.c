@@ -187,23 +187,53 @@ static int allocate(const ec_fdtd_config *c, ec_fdtd_network *d)
     return EC_OK;
 }
 
-int ec_fdtd_network_create(const ec_fdtd_winner *winner, ec_fdtd_network **design)
+/* With everything but what depends on a design. */
+static int begin(const ec_call *call, ec_fdtd_network **design)
 {
-    const ec_fdtd_config *c = config_of(winner->call);
-    int32_t n = ec_fdtd_port_count(winner->call);
+    const ec_fdtd_config *c = config_of(call);
+    const int32_t n = ec_fdtd_port_count(call);
 
     if (n == 0)
         return ec_fail(EC_ERR_ARGUMENT, "the model has no port, and so no S-parameters");
-    ec_fdtd_network *d = calloc(1, sizeof *d);
+    ec_fdtd_network *d = *design = calloc(1, sizeof *d);
     if (!d)
         return no_memory();
     d->s.n_ports = n;
     d->s.n_frequencies = c->n_frequencies;
-    d->samples =
-        winner->call->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(winner->graph, true) : 1;
-    int status = allocate(c, d);
-    if (status == EC_OK)
+    return allocate(c, d);
+}
+
+int ec_fdtd_network_fixed(const ec_call *call, ec_fdtd_network **design)
+{
+    const ec_fdtd_config *c = config_of(call);
+    ec_fdtd_network *d = NULL;
+    int status = begin(call, &d);
+
+    for (int32_t i = 0; i < (status == EC_OK ? d->s.n_ports : 0) && status == EC_OK; i++) {
+        const ec_fdtd_port *port = c->ports + d->port[i];
+        d->s.reference[i] = port->ohms.value;
+        if (port->ohms.expr >= 0 || has_own(port))
+            status = ec_fail(EC_ERR_UNSUPPORTED,
+                             "port '%s': its ohms are not one number for all designs", d->name[i]);
+        for (int32_t f = 0; f < c->n_frequencies; f++)
+            d->waves[f * d->s.n_ports + i] = d->s.reference[i];
+    }
+    if (status < 0)
+        ec_fdtd_network_destroy(&d);
+    *design = d;
+    return status;
+}
+
+int ec_fdtd_network_create(const ec_fdtd_winner *winner, ec_fdtd_network **design)
+{
+    ec_fdtd_network *d = NULL;
+    int status = begin(winner->call, &d);
+
+    if (status == EC_OK) {
+        d->samples =
+            winner->call->axes & EC_AXIS_SAMPLE ? ec_graph_sample_count(winner->graph, true) : 1;
         status = read_references(winner, d);
+    }
     if (status == EC_OK)
         status = read_matrix(winner, d);
     if (status < 0) {

@@ -41,6 +41,9 @@ EC_API int ec_fdtd_winner_number(const ec_fdtd_winner *winner, ec_expr expr, dou
 EC_API int32_t ec_fdtd_port_count(const ec_call *call);
 /* ERR_RANGE: the design cannot be computed. ERR_ARGUMENT: the model has no port. */
 EC_API int ec_fdtd_network_create(const ec_fdtd_winner *winner, ec_fdtd_network **design);
+/* One whose S is to be filled in: names, frequencies, and resistances of the ports. ERR_UNSUPPORTED: one depends
+ * on the design, or is the line's own. */
+EC_API int ec_fdtd_network_fixed(const ec_call *call, ec_fdtd_network **design);
 EC_API void ec_fdtd_network_destroy(ec_fdtd_network **design);
 /* Turns S and the references to `ohms` at all ports: with a port's waves a, b of R, those of R' are a' =
  * ((R + R') a + (R - R') b) / (2 sqrt(R R')), b' = ((R - R') a + (R + R') b) / (2 sqrt(R R')) (Kurokawa
