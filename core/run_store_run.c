@@ -168,13 +168,18 @@ void ec_store_run_release(ec_store_run *run)
     memset(run, 0, sizeof *run);
 }
 
+/* A run that failed may have a search to go on from: what failed was an attempt to resume it. */
 bool ec_store_is_unfinished(ec_store *s)
 {
     int64_t open = 0;
 
     return ec_store_number(s,
-                           "SELECT count(*) FROM checkpoint, (SELECT status FROM run"
-                           " ORDER BY id DESC LIMIT 1) WHERE status IN ('running', 'interrupted')",
+                           "SELECT count(*) FROM checkpoint"
+                           " LEFT JOIN search ON search.number = checkpoint.search,"
+                           " (SELECT status FROM run ORDER BY id DESC LIMIT 1) AS latest"
+                           " WHERE latest.status IN ('running', 'interrupted')"
+                           " OR (latest.status = 'failed'"
+                           " AND (search.ended IS NULL OR search.stop = 'interrupted'))",
                            0, 0, &open) == EC_OK &&
            open > 0;
 }

@@ -406,15 +406,21 @@ if wanted section/resume "$@"; then
     printf -- '-- expect:   1: f \n-- expect:   2: x \n-- expect: * seconds\n-- refuse: * 1: f \n-- refuse: * 2: f \n' \
         >"$work/expected"
     report resume/compare $status 0 "$work/expected"
-    # a killed one is not given up unasked
+    # a killed one is not given up unasked, also when it could not be resumed
     rm -rf "$work/killed"
-    "$program" run "$script" --quiet --out "$work/killed" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
+    cp "$script" "$work/edited.lua"
+    "$program" run "$work/edited.lua" --quiet --out "$work/killed" --checkpoint 0.01 >"$work/output" 2>&1 </dev/null &
     kill_shown "$work/killed" "a state to go on from" 200
-    "$program" run "$script" --quiet --out "$work/killed" >"$work/output" 2>&1 </dev/null
+    echo '-- a line more' >>"$work/edited.lua"
+    "$program" resume "$work/killed" >"$work/output" 2>&1 </dev/null
+    status=$?
+    printf -- '-- expect: belongs to another script\n' >"$work/expected"
+    report resume/edited $status 1 "$work/expected"
+    "$program" run "$work/edited.lua" --quiet --out "$work/killed" >"$work/output" 2>&1 </dev/null
     status=$?
     printf -- '-- expect: holds an unfinished run\n' >"$work/expected"
     report resume/unfinished $status 1 "$work/expected"
-    "$program" run "$script" --quiet --out "$work/killed" --fresh >"$work/output" 2>&1 </dev/null
+    "$program" run "$work/edited.lua" --quiet --out "$work/killed" --fresh >"$work/output" 2>&1 </dev/null
     status=$?
     printf '' >"$work/expected"
     report resume/fresh $status 0 "$work/expected"
