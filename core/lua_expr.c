@@ -284,10 +284,10 @@ bool ec_lua_expr_constants(lua_State *L, int32_t n, const ec_expr *expr, ec_lua_
     lua_State *caller = ec_lua_core_enter(L);
     int code = ec_evaluate_until(host->graph, host->backend, EC_FINAL, n, expr, NULL, 0, NULL, 0,
                                  to, &status, in_search ? NULL : &interrupt, &warnings);
-    ec_lua_core_leave(L, caller);
     double taken = ec_lua_budget_clock(&host->budget) - begun;
     if (taken > counted_seconds)
         ec_lua_budget_extend(&host->budget, taken - counted_seconds);
+    ec_lua_core_leave(L, caller);
     if (code == EC_STOPPED) {
         host->ended_by_signal = true;
         ec_lua_fail(L, "interrupted");

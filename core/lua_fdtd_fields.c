@@ -283,8 +283,8 @@ static int save(lua_State *L, const char *call, int file, field *f, const ec_job
     double begun = ec_lua_budget_clock(&host->budget);
     lua_State *caller = ec_lua_core_enter(L);
     int status = write_field(f, &winner, path, name, host->settings.log);
-    ec_lua_core_leave(L, caller);
     ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    ec_lua_core_leave(L, caller);
     if (status < 0)
         ec_lua_fail_core(L, call);
     return 0;

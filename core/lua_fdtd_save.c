@@ -97,8 +97,8 @@ static int save(lua_State *L, const char *call, int file, int keys, ec_call *mod
     if (status == EC_OK && !view && strcmp(ending, ".csv") == 0)
         status = ec_fdtd_network_plot(design, path, host->settings.log);
     ec_fdtd_network_destroy(&design);
-    ec_lua_core_leave(L, caller);
     ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    ec_lua_core_leave(L, caller);
     if (status < 0)
         ec_lua_fail_core(L, call);
     return 0;

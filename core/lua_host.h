@@ -135,7 +135,8 @@ int ec_lua_fail_core(lua_State *L, const char *what) __attribute__((noreturn));
  * raises when the script's time or its memory, graph included, is used up. */
 void ec_lua_mark_line(lua_State *L);
 /* Around long calls of the core, which the watchdog does not end. Enter returns the
- * thread that leave gets: a host function may have called the core on a thread of its own. */
+ * thread that leave gets: a host function may have called the core on a thread of its own. Time that is not
+ * the script's is added to its deadline before it leaves: the watchdog looks at any moment. */
 lua_State *ec_lua_core_enter(lua_State *L);
 void ec_lua_core_leave(lua_State *L, lua_State *caller);
 /* The caller's log without what is below a warning, for single evaluations. */

@@ -570,8 +570,8 @@ static int mimo_new(lua_State *L)
     double begun = ec_lua_budget_clock(&host->budget);
     lua_State *caller = ec_lua_core_enter(L);
     int rc = ec_mimo_call(graph_of(L), &config, &link->call);
-    ec_lua_core_leave(L, caller);
     ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    ec_lua_core_leave(L, caller);
     if (rc != EC_OK)
         ec_lua_fail_core(L, "ec.mimo");
     say(L, link->call, &config);
@@ -724,8 +724,8 @@ static int64_t free_places(lua_State *L, const place_keys *k, int64_t n, double 
     lua_State *caller = ec_lua_core_enter(L);
     int rc = ec_mimo_places_free(scene->scene, (int32_t)n, (const double(*)[3])at, k->clearance,
                                  host->backend->threads, places);
-    ec_lua_core_leave(L, caller);
     ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    ec_lua_core_leave(L, caller);
     if (rc != EC_OK)
         ec_lua_fail_core(L, "ec.grid");
     for (int64_t j = 0; j < n; j++)

@@ -368,8 +368,8 @@ int ec_lua_job_solve(lua_State *L)
             snprintf(error, sizeof error, "%s", ec_error_text());
         }
     }
-    ec_lua_core_leave(L, caller);
     ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    ec_lua_core_leave(L, caller);
     if (status < 0) {
         ec_fail(status, "%s", error);
         ec_lua_fail_core(L, "job:solve");

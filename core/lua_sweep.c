@@ -664,8 +664,8 @@ void ec_lua_sweep_run(lua_State *L, ec_lua_sweep *s, ec_job *job, const char *wh
         status = closed;
         snprintf(error, sizeof error, "%s", ec_error_text());
     }
-    ec_lua_core_leave(L, caller);
     ec_lua_budget_extend(&host->budget, ec_lua_budget_clock(&host->budget) - begun);
+    ec_lua_core_leave(L, caller);
     if (s->sweep) {
         host->solves++;
         host->stopped = host->stopped || s->sweep->stop == EC_STOP_INTERRUPT;

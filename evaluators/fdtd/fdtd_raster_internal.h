@@ -41,6 +41,14 @@
 
 EC_C_BEGIN
 
+/* Functions that are called from several places and take long: on the CPU they are there once, which compilers need
+ * minutes less for. */
+#ifdef __CUDACC__
+#define EC_FDTD_CALL EC_FN
+#else
+#define EC_FDTD_CALL static __attribute__((noinline, unused))
+#endif
+
 enum {
     EC_FDTD_SOLID_BOX, /* plates and wires too: boxes without an extent along one or two axes */
     EC_FDTD_SOLID_CYLINDER,
@@ -155,7 +163,8 @@ EC_FN int ec_fdtd_flat_axis(const ec_fdtd_solid *s)
 
 /* Whether later plates of another material leave nothing of plate i at a point of it: neither at the point
  * nor, where that is on an edge of one, next to it. */
-EC_FN bool ec_fdtd_is_cut(const ec_fdtd_structure *s, int i, const double *p, double tolerance)
+EC_FDTD_CALL bool ec_fdtd_is_cut(const ec_fdtd_structure *s, int i, const double *p,
+                                 double tolerance)
 {
     const int axis = ec_fdtd_flat_axis(s->solid + i);
     const int u = (axis + 1) % 3, v = (axis + 2) % 3;
@@ -186,7 +195,7 @@ EC_FN bool ec_fdtd_is_cut(const ec_fdtd_structure *s, int i, const double *p, do
 }
 
 /* The last solid that has the point, -1 for none. Conductors have their surface, other solids have not. */
-EC_FN int ec_fdtd_top(const ec_fdtd_structure *s, const double *p, double tolerance)
+EC_FDTD_CALL int ec_fdtd_top(const ec_fdtd_structure *s, const double *p, double tolerance)
 {
     for (int i = s->n_solids - 1; i >= 0; i--) {
         const ec_fdtd_solid *solid = s->solid + i;
@@ -205,8 +214,8 @@ EC_FN double ec_fdtd_clamped(const ec_fdtd_structure *s, int axis, double x)
 }
 
 /* Medium at a point in a cell, false in a conductor. */
-EC_FN bool ec_fdtd_medium_at(const ec_fdtd_structure *s, const double *p, double tolerance,
-                             ec_fdtd_medium *medium)
+EC_FDTD_CALL bool ec_fdtd_medium_at(const ec_fdtd_structure *s, const double *p, double tolerance,
+                                    ec_fdtd_medium *medium)
 {
     double q[3];
     for (int c = 0; c < 3; c++) { /* just within the domain, so that what ends there has it */
@@ -226,7 +235,8 @@ EC_FN bool ec_fdtd_medium_at(const ec_fdtd_structure *s, const double *p, double
 
 /* ---- conformal conductors ----------------------------------------------------------------------- */
 
-EC_FN bool ec_fdtd_is_conductor(const ec_fdtd_structure *s, const double *p, double tolerance)
+EC_FDTD_CALL bool ec_fdtd_is_conductor(const ec_fdtd_structure *s, const double *p,
+                                       double tolerance)
 {
     double q[3];
     for (int c = 0; c < 3; c++)
@@ -255,8 +265,8 @@ enum { EC_FDTD_CUTS = 8 }; /* samples of an edge and lines of a face */
 
 /* The part of the line from p along `axis` by `length` that no conductor has: its parts between samples
  * halved until the surface is known to 1e-6 of it. */
-EC_FN double ec_fdtd_open_line(const ec_fdtd_structure *s, const double *p, int axis, double length,
-                               double tolerance)
+EC_FDTD_CALL double ec_fdtd_open_line(const ec_fdtd_structure *s, const double *p, int axis,
+                                      double length, double tolerance)
 {
     double q[3] = {p[0], p[1], p[2]}, open = 0;
     double extent[3] = {0, 0, 0};
@@ -286,8 +296,8 @@ EC_FN double ec_fdtd_open_line(const ec_fdtd_structure *s, const double *p, int 
 }
 
 /* Of a face across c: the part of its area that no conductor has. Lines along the next axis. */
-EC_FN double ec_fdtd_open_face(const ec_fdtd_structure *s, const int *place, int c,
-                               double tolerance)
+EC_FDTD_CALL double ec_fdtd_open_face(const ec_fdtd_structure *s, const int *place, int c,
+                                      double tolerance)
 {
     const int u = (c + 1) % 3, v = (c + 2) % 3;
     const double *x = s->line[u], *y = s->line[v];
@@ -323,8 +333,8 @@ EC_FN double ec_fdtd_least_area(const ec_fdtd_shape *shape, const ec_fdtd_struct
 }
 
 /* Part of the area of a face across c that counts, 0 for one in a conductor. */
-EC_FN double ec_fdtd_face_part(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
-                               const int *place, double tolerance)
+EC_FDTD_CALL double ec_fdtd_face_part(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s,
+                                      int c, const int *place, double tolerance)
 {
     double open[2][2], least = 1, most = 0, p[3], extent[3];
 
@@ -358,8 +368,8 @@ EC_FN double ec_fdtd_face_part(const ec_fdtd_raster_args *a, const ec_fdtd_struc
 
 /* The part of an edge that no conductor has: without conformal conductors all or nothing, as its
  * middle has it. At a node that stands for both ends of a periodic axis both places count. */
-EC_FN double ec_fdtd_open_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
-                               const int *place, double tolerance)
+EC_FDTD_CALL double ec_fdtd_open_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s,
+                                      int c, const int *place, double tolerance)
 {
     const int u = (c + 1) % 3, v = (c + 2) % 3;
     const double length = s->line[c][place[c] + 1] - s->line[c][place[c]];
@@ -392,8 +402,8 @@ EC_FN double ec_fdtd_open_edge(const ec_fdtd_raster_args *a, const ec_fdtd_struc
 /* ---- edges of plates ---------------------------------------------------------------------------- */
 
 /* Whether an edge along t is in a thin sheet that is almost metal. */
-EC_FN bool ec_fdtd_is_in_sheet(const ec_fdtd_structure *s, int t, const int *place,
-                               double tolerance)
+EC_FDTD_CALL bool ec_fdtd_is_in_sheet(const ec_fdtd_structure *s, int t, const int *place,
+                                      double tolerance)
 {
     double p[3];
 
@@ -410,8 +420,8 @@ EC_FN bool ec_fdtd_is_in_sheet(const ec_fdtd_structure *s, int t, const int *pla
 }
 
 /* Whether an edge along t is in metal, an electric wall's too. */
-EC_FN bool ec_fdtd_is_metal(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int t,
-                            const int *place, double tolerance)
+EC_FDTD_CALL bool ec_fdtd_is_metal(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int t,
+                                   const int *place, double tolerance)
 {
     for (int k = 1; k < 3; k++) {
         const int axis = (t + k) % 3, at = place[axis];
@@ -425,8 +435,8 @@ EC_FN bool ec_fdtd_is_metal(const ec_fdtd_raster_args *a, const ec_fdtd_structur
 
 /* Whether an edge along t is of a plate's edge: of its four neighbours one is in metal too, which is where
  * the plate is: towards side 0 or 1 of *axis. */
-EC_FN bool ec_fdtd_is_rim(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int t,
-                          const int *place, double tolerance, int *axis, int *side)
+EC_FDTD_CALL bool ec_fdtd_is_rim(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int t,
+                                 const int *place, double tolerance, int *axis, int *side)
 {
     int count = 0;
 
@@ -461,8 +471,8 @@ EC_FN double ec_fdtd_rim_flux(double x, double z)
  * is on a plate's edge along t; the plate comes from side `side` of `axis`. At least so much that
  * the edge's row of curl curl (S. Gershgorin's bound) stays within what dt allows, with the faces along
  * t corrected too and all materials at least free space. */
-EC_FN double ec_fdtd_rim_part(const ec_fdtd_structure *s, int t, int c, const int *place, int end,
-                              int axis, int side)
+EC_FDTD_CALL double ec_fdtd_rim_part(const ec_fdtd_structure *s, int t, int c, const int *place,
+                                     int end, int axis, int side)
 {
     const int w = 3 - c - t;
     const double *x = s->line[w] + place[w];
@@ -504,8 +514,8 @@ EC_FN bool ec_fdtd_near_metal(const ec_fdtd_shape *shape, const ec_fdtd_structur
 
 /* ec_fdtd_rim_part of the edge along c at `place`: where a plate's edge ends, the mean along it; the smallest
  * of several. */
-EC_FN double ec_fdtd_edge_part(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
-                               const int *place, double tolerance)
+EC_FDTD_CALL double ec_fdtd_edge_part(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s,
+                                      int c, const int *place, double tolerance)
 {
     double least = 1;
 
@@ -535,8 +545,8 @@ EC_FN double ec_fdtd_edge_part(const ec_fdtd_raster_args *a, const ec_fdtd_struc
 }
 
 /* The same of the face across c at `place`, whose permeability it divides. */
-EC_FN double ec_fdtd_face_rim_part(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
-                                   const int *place, double tolerance)
+EC_FDTD_CALL double ec_fdtd_face_rim_part(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s,
+                                          int c, const int *place, double tolerance)
 {
     double least = 1;
 
@@ -558,8 +568,8 @@ EC_FN double ec_fdtd_face_rim_part(const ec_fdtd_raster_args *a, const ec_fdtd_s
 /* How much of the surface of metals with losses the dual face of the edge along c at p has, from half[u, v][low,
  * high] away: m across the edge. *metal: the medium of that surface. 0: the edge is in a perfect
  * conductor, or within. */
-EC_FN double ec_fdtd_surface_width(const ec_fdtd_structure *s, int c, const double *p,
-                                   double half[2][2], double tolerance, int *metal)
+EC_FDTD_CALL double ec_fdtd_surface_width(const ec_fdtd_structure *s, int c, const double *p,
+                                          double half[2][2], double tolerance, int *metal)
 {
     const int top = ec_fdtd_top(s, p, tolerance);
     double width = 0;
@@ -589,8 +599,9 @@ EC_FN double ec_fdtd_surface_width(const ec_fdtd_structure *s, int c, const doub
 /* Permittivity (F/m) and conductivity (S/m) of edge (i, j, k) along c; false: a conductor, or it does
  * not exist. area: of its dual face, m^2. share: NULL, or [n_media], 0 before: the parts of the dual
  * face that each medium has, over the part of the edge that is no conductor. */
-EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
-                        const int *given, double *eps, double *sigma, double *area, double *share)
+EC_FDTD_CALL bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
+                               const int *given, double *eps, double *sigma, double *area,
+                               double *share)
 {
     int place[3] = {given[0], given[1], given[2]};
     const int u = (c + 1) % 3, v = (c + 2) % 3;
@@ -677,8 +688,8 @@ EC_FN bool ec_fdtd_edge(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s
 }
 
 /* Permeability (H/m) and magnetic conductivity (ohm/m) of face (i, j, k) across c; false: none. */
-EC_FN bool ec_fdtd_face(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
-                        const int *place, double *mu, double *sigma)
+EC_FDTD_CALL bool ec_fdtd_face(const ec_fdtd_raster_args *a, const ec_fdtd_structure *s, int c,
+                               const int *place, double *mu, double *sigma)
 {
     double q[3], length = 0, inverse = 0, loss = 0, least = INFINITY;
 
