@@ -69,16 +69,6 @@ static void release_columns(columns *c)
     *c = (columns){.n = 0};
 }
 
-/* Element k of the list in a cell; NaN of one that is NULL. */
-static double element(const ec_store_cell *cell, int32_t k)
-{
-    double value = NAN;
-
-    if (cell->kind == EC_CELL_BLOB && cell->size >= sizeof value * ((size_t)k + 1))
-        memcpy(&value, cell->text + sizeof value * (size_t)k, sizeof value);
-    return value;
-}
-
 /* ---- CSV ---- */
 
 static int put_field(FILE *to, const char *text)
@@ -136,7 +126,8 @@ static int put_csv_row(const writing *w, int n, const ec_store_cell *cells)
         if (length == 0)
             status = put_cell(w->to, &cells[i]);
         for (int32_t k = 0; k < length; k++)
-            fprintf(w->to, "%s%.17g", k ? "," : "", ec_printable(element(&cells[i], k)));
+            fprintf(w->to, "%s%.17g", k ? "," : "",
+                    ec_printable(ec_store_cell_element(&cells[i], k)));
     }
     fputc('\n', w->to);
     return status;
@@ -160,7 +151,7 @@ static cJSON *json_cell(const ec_store_cell *cell, int32_t length)
     if (length > 0 && cell->kind == EC_CELL_BLOB) {
         cJSON *list = cJSON_CreateArray();
         for (int32_t k = 0; list && k < length; k++)
-            cJSON_AddItemToArray(list, json_number(element(cell, k)));
+            cJSON_AddItemToArray(list, json_number(ec_store_cell_element(cell, k)));
         return list;
     }
     if (cell->kind == EC_CELL_TEXT)
@@ -256,10 +247,8 @@ static int put_quantities(writing *w, const char *file, const char *name, const 
     if (to) {
         fprintf(to, "SELECT %s", own);
         for (int i = 0; i < w->columns.n; i++) {
-            fputs(", \"", to);
-            for (const char *c = w->columns.names[i]; *c; c++)
-                fputs(*c == '"' ? "\"\"" : (const char[]){*c, '\0'}, to);
-            fputc('"', to);
+            fputs(", ", to);
+            ec_store_put_name(to, w->columns.names[i]);
         }
         fprintf(to, " FROM %s_%lld ORDER BY id", strcmp(owner, "sweep") == 0 ? "rows" : "designs",
                 (long long)number);

@@ -10,6 +10,7 @@
 
 #include "cli_models.h"
 #include "cli_options.h"
+#include "cli_place.h"
 #include "cli_progress.h"
 #include "cli_report.h"
 #include "cli_sweep.h"
@@ -43,21 +44,6 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of the write */
-}
-
-/* The Lua library lies at a fixed place seen from the program, installed or in the build folder. */
-static void find_library(char *path, size_t size)
-{
-    char program[PATH_MAX], joined[PATH_MAX * 2];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(program, '/');
-    if (slash)
-        *slash = 0;
-    snprintf(joined, sizeof joined, "%s/%s", slash ? program : ".", EC_LUA_FROM_BIN);
-    char *real = realpath(joined, NULL);
-    snprintf(path, size, "%s", real ? real : joined);
-    free(real);
 }
 
 static double script_seconds(void)
@@ -276,7 +262,7 @@ static double share_of(const run_state *state)
 static int run_script(const ec_cli_options *o, run_state *state, ec_backend *backend)
 {
     char library[PATH_MAX * 2];
-    find_library(library, sizeof library);
+    ec_cli_place(EC_LUA_FROM_BIN, library, sizeof library);
     ec_lua_settings settings = {.script = o->script,
                                 .library = library,
                                 .data = o->data,

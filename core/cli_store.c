@@ -268,10 +268,8 @@ static int show_winner(ec_store *store, long long number)
     if (to) {
         fputs("SELECT status, reason, violation", to);
         for (int i = 0; i < list.n; i++) {
-            fputs(", \"", to);
-            for (const char *c = list.columns[i] ? list.columns[i] : ""; *c; c++)
-                fputs(*c == '"' ? "\"\"" : (const char[]){*c, '\0'}, to);
-            fputc('"', to);
+            fputs(", ", to);
+            ec_store_put_name(to, list.columns[i] ? list.columns[i] : "");
         }
         fprintf(to, " FROM designs_%lld WHERE stage = 'winner'", number);
         if (fclose(to) == 0)

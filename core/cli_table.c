@@ -50,6 +50,11 @@ const ec_cli_command ec_cli_commands[] = {
      "Runs side by side: how they were started, and of each search its method, budget, end and "
      "winner. Lines that differ begin with a star.",
      EC_CLI_RUN},
+    {"report", "DIR [--output FILE]", "write the run in DIR as one HTML page",
+     "Writes the run in DIR as one HTML page, DIR/report.html when FILE is absent, which opens "
+     "without a network: convergence, winners, designs, fronts, sweeps, the tables among the files "
+     "of --out as plots, and the script. Of a run that goes on it shows what there is.",
+     EC_CLI_RUN},
     {"info", "", "version, backends, devices, libraries", NULL, EC_CLI_NOTHING},
     {"help", "[NOUN]",
      "what scripts can say (--markdown: the whole reference; --luals, --man, --bash and --zsh: "
@@ -100,6 +105,7 @@ const ec_cli_flag ec_cli_flags[] = {
     {"--touchstone", NULL, " export ", "the S-parameters that the run wrote", EC_CLI_NOTHING},
     {"--ffd", NULL, " export ", "the far fields that the run wrote", EC_CLI_NOTHING},
     {"--to", "PATH", " export ", "where to write: a folder, or the one file", EC_CLI_FILE},
+    {"--output", "FILE", " report ", "where to write the page", EC_CLI_FILE},
     {"--markdown", NULL, " help ", "the whole reference of scripts as Markdown", EC_CLI_NOTHING},
     {"--luals", NULL, " help ", "annotations of the module for the Lua language server",
      EC_CLI_NOTHING},

@@ -1,4 +1,4 @@
-/* The program eciton: run, resume, check, runs, show, export, compare, info, help. */
+/* The program eciton: run, resume, check, runs, show, export, compare, report, info, help. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -35,7 +35,8 @@ static const struct {
 } store_commands[] = {{"runs", ec_cli_runs},
                       {"show", ec_cli_show},
                       {"export", ec_cli_export},
-                      {"compare", ec_cli_compare}};
+                      {"compare", ec_cli_compare},
+                      {"report", ec_cli_page}};
 
 /* False: it is none of them. */
 static bool command_store(const char *command, int argc, char **argv, int *status)

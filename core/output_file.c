@@ -101,3 +101,10 @@ int ec_output_file_close(ec_output_file *file)
         return ec_fail(EC_ERR_FILE, "'%s' cannot be written: %s", file->path, strerror(reason));
     return EC_OK;
 }
+
+void ec_output_file_drop(ec_output_file *file)
+{
+    unlink(file->part); /* while the lock is held */
+    fclose(file->stream);
+    file->stream = NULL;
+}

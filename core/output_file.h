@@ -20,6 +20,8 @@ typedef struct ec_output_file {
 EC_API int ec_output_file_open(const char *path, ec_output_file *file);
 /* Puts the file in its place when all of it could be written, else removes it. */
 EC_API int ec_output_file_close(ec_output_file *file);
+/* Gives it up: what was at its place stays. */
+EC_API void ec_output_file_drop(ec_output_file *file);
 
 EC_C_END
 #endif

@@ -487,3 +487,22 @@ int ec_store_query(ec_store *s, const char *sql, int64_t parameter, void *user,
     free(cells);
     return status;
 }
+
+/* ---- cells and names ---- */
+
+double ec_store_cell_element(const ec_store_cell *cell, int32_t k)
+{
+    double value = NAN;
+
+    if (k >= 0 && cell->kind == EC_CELL_BLOB && cell->size >= sizeof value * ((size_t)k + 1))
+        memcpy(&value, cell->text + sizeof value * (size_t)k, sizeof value);
+    return value;
+}
+
+void ec_store_put_name(FILE *to, const char *name)
+{
+    fputc('"', to);
+    for (; *name; name++)
+        fputs(*name == '"' ? "\"\"" : (const char[]){*name, '\0'}, to);
+    fputc('"', to);
+}

@@ -16,6 +16,8 @@
 #ifndef EC_RUN_STORE_H
 #define EC_RUN_STORE_H
 
+#include <stdio.h>
+
 #include "log.h"
 #include "solve.h"
 #include "status.h"
@@ -171,6 +173,10 @@ typedef struct ec_store_cell {
     size_t size;
 } ec_store_cell;
 
+/* Element k, from 0, of the list in a cell; NaN of one that is NULL or shorter. */
+EC_API double ec_store_cell_element(const ec_store_cell *cell, int32_t k);
+/* A column's name as SQL has it, in quotes. */
+EC_API void ec_store_put_name(FILE *to, const char *name);
 /* The rows of a query with one parameter, ?1; `each` returns a status, other than OK ends it. */
 EC_API int ec_store_query(ec_store *store, const char *sql, int64_t parameter, void *user,
                           int (*each)(void *user, int n, const char *const *names,

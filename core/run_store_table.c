@@ -112,10 +112,9 @@ static void put_columns(FILE *to, char *const *names, const ec_store_quantity *q
                         int32_t n, bool types)
 {
     for (int32_t i = 0; i < n; i++) {
-        fputs(", \"", to);
-        for (const char *c = names[i]; *c; c++)
-            fputs(*c == '"' ? "\"\"" : (const char[]){*c, '\0'}, to);
-        fputs(!types ? "\"" : quantities[i].length > 0 ? "\" BLOB" : "\" REAL", to);
+        fputs(", ", to);
+        ec_store_put_name(to, names[i]);
+        fputs(!types ? "" : quantities[i].length > 0 ? " BLOB" : " REAL", to);
     }
 }
 

@@ -168,6 +168,15 @@ END
     grep -q '"number":1,"name":"rows"' "$work/exports/run.json" || fail cli/export_json "no name of the sweep"
     cli export_which 2 "eciton export DIR --csv|--json" export "$work/sheet"
     cli export_nothing 1 "holds no run" export "$work/nowhere" --csv
+    cli report 0 "written to" report "$work/sheet" --output "$work/sheet.html"
+    # its rows have the figures of rows.csv
+    sed -n '/"rows":{"total":380,"shown":380,/,$p' "$work/sheet.html" | sed -n '/^"values":\[/,/\]\]}/p' |
+        head -3 | tr -d '[]}"a-z:' | tr ',' '\n' | sed '/^$/d' | head -1140 >"$work/drawn"
+    for column in 1 2 3; do
+        tail -n +2 "$work/sheet/rows.csv" | cut -d, -f$column
+    done | awk '{ printf "%.7g\n", $1 }' | cmp -s - "$work/drawn" || fail cli/report "other rows"
+    cli report_which 2 "which run?" report
+    cli report_nothing 1 "holds no run" report "$work/nowhere"
     cli export_no_files 1 "the run wrote no far fields (.ffd) into '$work/sheet': there are export, rows.csv" \
         export "$work/sheet" --ffd
     for name in a.s2p b.s2p c.s4p; do
@@ -211,6 +220,7 @@ END
     cli help_methods 0 "NSGA-II: genetic algorithm for several objectives" help methods
     cli help_resume 0 "eciton resume DIR [--backend NAME]" help resume
     cli help_run 0 "usage: eciton COMMAND" help run
+    cli help_report 0 "eciton report DIR [--output FILE]" help report
     cli help_show 0 "eciton show DIR" help show
     cli show_nothing 1 "holds no run: there is no" show "$work/nowhere"
     cli runs_nothing 1 "is no folder" runs "$work/nowhere"

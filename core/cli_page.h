@@ -1,0 +1,41 @@
+/* cli_page.h: what the page of `eciton report` is made of: JSON, written as it is read, for the script of
+ * the page (core/report/, whose page.js says how it is drawn).
+ *
+ *   cli_page.c         the command, the template, JSON's numbers and texts
+ *   cli_page_store.c   the run store: run, searches, sweeps
+ *   cli_page_files.c   tables among the files of --out
+ *
+ * Winners and histories are written with 17 digits, what is only drawn with 7. Numbers that are not finite
+ * are null. Tables are thinned to what is left of `room`; each says how many rows it has and how many
+ * are here.
+ */
+#ifndef EC_CLI_PAGE_H
+#define EC_CLI_PAGE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "run_store.h"
+
+typedef struct ec_page {
+    FILE *to;
+    ec_store *store;
+    const char *folder; /* of --out */
+    size_t room;        /* numbers that may still be written for plots */
+} ec_page;
+
+enum { EC_PAGE_EXACT = 17, EC_PAGE_DRAWN = 7 }; /* digits */
+
+/* A text in quotes, NULL as null. It is harmless within <script>, and bytes that are no UTF-8 are
+ * replaced. */
+void ec_page_text(FILE *to, const char *text);
+void ec_page_number(FILE *to, double value, int digits);
+/* [a,b,...] of every step-th number. */
+void ec_page_list(FILE *to, const double *values, size_t n, size_t step, int digits);
+
+/* "run": {...}, "searches": [...], "sweeps": [...]; a status. */
+int ec_page_store(ec_page *page);
+/* "files": [...]: every table in the folder but those that the store has too; a status. */
+int ec_page_files(ec_page *page);
+
+#endif

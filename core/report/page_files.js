@@ -1,0 +1,336 @@
+/* page_files.js: the tables among the files of --out. What a table is its columns say: elements of an
+ * array, cuts and maps of a pattern, S-parameters, channel matrices, antennas, paths, coverage. */
+
+const file_column = (file, name) => {
+  const i = file.columns.indexOf(name);
+  return i < 0 ? null : file.values[i];
+};
+const has_columns = (file, ...names) => names.every(name => file.columns.includes(name));
+const is_numeric = list => list.every(v => v === null || typeof v === "number");
+
+function thinned_note(file) {
+  return file.shown < file.total ? h("p", {class: "note"}, file.grid
+    ? `Of ${file.total.toLocaleString("en")} points of the grid ${file.grid[0]} x ${file.grid[1]} are drawn.`
+    : `Of ${file.total.toLocaleString("en")} rows ${file.shown.toLocaleString("en")}, evenly chosen, are drawn.`) : null;
+}
+
+const to_scale = more => Object.assign({scaleanchor: "x", scaleratio: 1}, more);
+
+/* ---- arrays ---- */
+
+function draw_elements(node, file) {
+  const [x, y, z, a, p] = ["x", "y", "z", "amplitude", "phase_deg"].map(name => file_column(file, name));
+  const flat = list => { const e = extent(list); return !e || e[1] - e[0] <= 1e-9 * Math.max(1, Math.abs(e[0]), Math.abs(e[1])); };
+  const text = a.map((v, i) => `element ${i + 1}: amplitude ${format(v)}, phase ${format(p[i])} deg`);
+  let shown = 0;
+  const colour = () => [a, p][shown], title = () => ["amplitude", "phase (deg)"][shown];
+  const marker = size => ({size, color: colour(), colorscale: SCALE, showscale: true, colorbar: colour_bar(title())});
+  const choices = h("div", {class: "choices"});
+  node.append(h("p", {class: "note"}, `${count(file.total, "element")}; lengths in m, or in wavelengths where the script has a wavelength of 1.`), choices);
+  let plot;
+  if (flat(z) && flat(y)) {
+    plot = add_plot(node, 260, t => ({
+      data: [{x, y: colour(), type: "bar", width: (extent(x)[1] - extent(x)[0] || 1) / Math.max(400, 3 * x.length), marker: {color: t.accent}, hoverinfo: "skip"},
+        {x, y: colour(), mode: "markers", marker: {size: 7, color: t.accent}, text, hovertemplate: "x %{x:.6g}<br>%{text}<extra></extra>"}],
+      layout: {showlegend: false, xaxis: axis(t, "x"), yaxis: axis(t, title())},
+    }));
+  } else if (flat(z)) {
+    plot = add_plot(node, 480, t => ({
+      data: [{x, y, mode: "markers", type: x.length > 4000 && has_webgl ? "scattergl" : "scatter", marker: marker(x.length > 1000 ? 4 : 8), text, hovertemplate: "x %{x:.6g}, y %{y:.6g}<br>%{text}<extra></extra>"}],
+      layout: {xaxis: axis(t, "x"), yaxis: axis(t, "y", to_scale())},
+    }));
+  } else {
+    plot = add_gl_plot(node, 520, t => {
+      const data = [{type: "scatter3d", mode: "markers", x, y, z, marker: marker(4), text, hovertemplate: "x %{x:.6g}, y %{y:.6g}, z %{z:.6g}<br>%{text}<extra></extra>"}];
+      return {data, layout: scene_layout(t, "x", "y", "z")};
+    });
+  }
+  if (plot) choices.append(choice("colour", ["amplitude", "phase"], 0, i => { shown = i; redraw(plot); }));
+}
+
+function scene_layout(t, x, y, z) {
+  const own = title => ({title: {text: plain(title)}, gridcolor: t.grid, zerolinecolor: t.grid, color: t.ink, backgroundcolor: t.paper});
+  const far = t.narrow ? 2.6 : 1.5;
+  return {scene: {camera: {eye: {x: far, y: far, z: 0.7 * far}}, xaxis: own(x), yaxis: own(y), zaxis: own(z), aspectmode: "data", bgcolor: t.paper}, margin: {l: 0, r: 0, t: 0, b: 0}, legend: {x: 0, y: 1, yanchor: "top", bgcolor: "rgba(0,0,0,0)"}};
+}
+
+const ANGLES = ["u", "v", "theta_deg", "phi_deg"];
+
+/* A cut, with the limits of its mask. */
+function draw_cut(node, file) {
+  const name = file.columns[0], x = file.values[0], level = file_column(file, "level_db");
+  const top = extent(level), floor = top ? Math.max(top[0], top[1] - 60) : -60;
+  add_plot(node, 360, t => {
+    const data = [{x, y: level, mode: "lines", name: "level", line: {color: t.accent, width: 1.5}, hovertemplate: `${plain(name)} %{x:.6g}<br>%{y:.3f} dB<extra></extra>`}];
+    for (const [column, title] of [["max_db", "upper limit"], ["min_db", "lower limit"]]) {
+      const limit = file_column(file, column);
+      if (limit && any(limit))
+        data.push({x, y: limit, mode: "lines", name: title, connectgaps: false, line: {color: t.limit, width: 2, dash: column === "max_db" ? "solid" : "dash"}, hovertemplate: `${title} %{y:.3f} dB<extra></extra>`});
+    }
+    return {data, layout: {showlegend: data.length > 1, xaxis: axis(t, label_of(name)), yaxis: axis(t, "level (dB)", {range: [floor, (top ? top[1] : 0) + 3]})}};
+  });
+}
+
+/* A table on a tensor grid of its first two columns: a map of each of the others. */
+function draw_grid(node, file) {
+  const [n0, n1] = file.grid, [a, b] = file.columns;
+  const numeric = file.columns.map((_, i) => i).slice(2).filter(i => is_numeric(file.values[i]) && any(file.values[i]));
+  if (numeric.length === 0) return false;
+  const level = numeric.find(i => file.columns[i] === "level_db");
+  let shown = Math.max(0, numeric.indexOf(level));
+  const equal = [["u", "v"], ["x", "y"], ["x", "z"], ["y", "z"], ["x_m", "y_m"], ["x_m", "z_m"], ["y_m", "z_m"]].some(([p, q]) => p === a && q === b);
+  if (numeric.length > 1)
+    node.append(h("div", {class: "choices"}, choice("quantity", numeric.map(i => label_of(file.columns[i])), shown, i => { shown = i; redraw(plot); })));
+  const plot = add_plot(node, equal ? 520 : 420, t => {
+    const column = numeric[shown], values = file.values[column], name = file.columns[column];
+    const z = Array.from({length: n1}, (_, j) => Array.from({length: n0}, (_, i) => values[i * n1 + j]));
+    const e = extent(values), map = {type: "heatmap", x: file.values[0], y: file.values[1], z, colorscale: SCALE, colorbar: colour_bar(label_of(name)), hoverongaps: false,
+      hovertemplate: `${plain(label_of(a))} %{x:.6g}<br>${plain(label_of(b))} %{y:.6g}<br>${plain(label_of(name))} %{z:.6g}<extra></extra>`};
+    if (name === "level_db" && e && e[1] - e[0] > 60) map.zmin = e[1] - 60, map.zmax = e[1];
+    return {data: [map], layout: {xaxis: axis(t, label_of(a), {constrain: "domain"}), yaxis: axis(t, label_of(b), equal ? to_scale({constrain: "domain"}) : {})}};
+  });
+  return true;
+}
+
+/* ---- S-parameters ---- */
+
+function draw_sparameters(node, file) {
+  const f = file.values[0], top = extent(f)[1];
+  const [scale, unit] = top >= 1e9 ? [1e9, "GHz"] : top >= 1e6 ? [1e6, "MHz"] : top >= 1e3 ? [1e3, "kHz"] : [1, "Hz"];
+  const x = f.map(v => v / scale);
+  const names = file.columns.filter(c => /^s_\d+_\d+_db$/.test(c)).map(c => c.slice(0, -3));
+  for (const [ending, title] of [["_db", "magnitude (dB)"], ["_phase_deg", "phase (deg)"]])
+    add_plot(node, 320, t => ({
+      data: names.map(name => {
+        const s = "S" + name.slice(2).replace("_", names.some(n => /\d\d/.test(n)) ? "," : "");
+        return {x, y: file_column(file, name + ending), mode: "lines", name: s, hovertemplate: `${s} %{y:.4f}<br>%{x:.6g} ${unit}<extra></extra>`};
+      }),
+      layout: {showlegend: true, xaxis: axis(t, `frequency (${unit})`), yaxis: axis(t, title)},
+    }));
+}
+
+/* ---- links ---- */
+
+/* Singular values of an m x n matrix of complex numbers, largest first, by one-sided Jacobi rotations of
+ * its columns (M. Hestenes, J. SIAM 6, 1958). re, im: [row][column], overwritten. */
+function singular_values(re, im) {
+  const m = re.length, n = re[0].length;
+  for (let round = 0; round < 60; round++) {
+    let rotated = false;
+    for (let p = 0; p < n - 1; p++)
+      for (let q = p + 1; q < n; q++) {
+        let a = 0, b = 0, gr = 0, gi = 0;
+        for (let i = 0; i < m; i++) {
+          a += re[i][p] ** 2 + im[i][p] ** 2;
+          b += re[i][q] ** 2 + im[i][q] ** 2;
+          gr += re[i][p] * re[i][q] + im[i][p] * im[i][q];
+          gi += re[i][p] * im[i][q] - im[i][p] * re[i][q];
+        }
+        const g = Math.hypot(gr, gi);
+        if (g <= 1e-14 * Math.sqrt(a * b) || g === 0) continue;
+        rotated = true;
+        const zeta = (b - a) / (2 * g), t = Math.sign(zeta || 1) / (Math.abs(zeta) + Math.hypot(1, zeta));
+        const c = 1 / Math.hypot(1, t), s = c * t, er = gr / g, ei = gi / g;
+        for (let i = 0; i < m; i++) { /* column q turned by the product's phase, then a real rotation */
+          const pr = re[i][p], pi = im[i][p], qr = re[i][q] * er + im[i][q] * ei, qi = im[i][q] * er - re[i][q] * ei;
+          re[i][p] = c * pr - s * qr;
+          im[i][p] = c * pi - s * qi;
+          re[i][q] = s * pr + c * qr;
+          im[i][q] = s * pi + c * qi;
+        }
+      }
+    if (!rotated) break;
+  }
+  const squares = Array.from({length: n}, (_, k) => re.reduce((sum, row, i) => sum + row[k] ** 2 + im[i][k] ** 2, 0));
+  return squares.map(Math.sqrt).sort((a, b) => b - a).slice(0, Math.min(m, n));
+}
+
+/* Of each whole matrix of a channel file: {frequency, receiver, values}. */
+function channel_values(file) {
+  const [f, r, i, k, re, im] = ["frequency_hz", "receiver", "rx", "tx", "re", "im"].map(name => file_column(file, name));
+  const rows = Math.max(...unique(i)), columns = Math.max(...unique(k)), found = [];
+  for (let at = 0; at + rows * columns <= f.length; at += rows * columns) {
+    const block = list => Array.from({length: rows}, (_, y) => list.slice(at + y * columns, at + (y + 1) * columns));
+    found.push({frequency: f[at], receiver: r[at], values: singular_values(block(re), block(im))});
+  }
+  return found;
+}
+
+function draw_channel(node, file) {
+  if (file.shown < file.total) {
+    node.append(h("p", {class: "note"}, "The file is too large for its singular values to be drawn."));
+    return;
+  }
+  const found = channel_values(file), frequencies = unique(found.map(m => m.frequency)), receivers = unique(found.map(m => m.receiver));
+  const over_frequency = frequencies.length > receivers.length;
+  const fixed = over_frequency ? receivers : frequencies;
+  let at = 0;
+  const db = v => v > 0 ? 20 * Math.log10(v) : null;
+  if (fixed.length > 1)
+    node.append(h("div", {class: "choices"}, choice(over_frequency ? "receiver" : "frequency (Hz)", fixed.map(format), 0, i => { at = i; redraw(plot); })));
+  node.append(h("p", {class: "note"}, "Singular values of H, as 20 lg of each."));
+  const plot = add_plot(node, 340, t => {
+    const shown = found.filter(m => (over_frequency ? m.receiver : m.frequency) === fixed[at]);
+    const x = shown.map(m => over_frequency ? m.frequency : m.receiver);
+    return {
+      data: shown[0].values.map((_, k) => ({x, y: shown.map(m => db(m.values[k])), mode: over_frequency ? "lines" : "markers", name: `${k + 1}`, marker: {size: 6},
+        hovertemplate: `value ${k + 1}: %{y:.4f} dB<extra></extra>`})),
+      layout: {showlegend: true, xaxis: axis(t, over_frequency ? "frequency (Hz)" : "receiver"), yaxis: axis(t, "singular value (dB)")},
+    };
+  });
+}
+
+/* Places with quantities: cells of a lattice in each plane of z, or points; on a line along an axis a curve. */
+function draw_places(node, file) {
+  const [x, y, z] = ["x", "y", "z"].map(name => file_column(file, name)), heights = unique(z);
+  const values = file.columns.map((_, i) => i).slice(4).filter(i => is_numeric(file.values[i]) && any(file.values[i]));
+  if (values.length === 0) return false;
+  let shown = 0, plane = 0;
+  const flat_z = heights.length > 9, choices = h("div", {class: "choices"});
+  node.append(choices);
+  choices.append(choice("quantity", values.map(i => label_of(file.columns[i])), 0, i => { shown = i; redraw(plot); }));
+  if (heights.length > 1 && !flat_z) choices.append(choice("z (m)", heights.map(format), 0, i => { plane = i; redraw(plot); }));
+  const marks = DATA.files.filter(f => f.columns && has_columns(f, "side", "x_m", "y_m") && f.name.replace(/^antennas/, "coverage") === file.name);
+  const plot = add_plot(node, 480, t => {
+    const rows = x.map((_, i) => i).filter(i => flat_z || z[i] === heights[plane]), column = file.values[values[shown]], title = label_of(file.columns[values[shown]]);
+    const px = {name: "x", values: x}, py = {name: "y", values: y}, pz = {name: title, values: column};
+    if (unique(rows.map(i => x[i])).length === 1 || unique(rows.map(i => y[i])).length === 1) {
+      const along = unique(rows.map(i => x[i])).length === 1 ? {name: "y (m)", values: y} : {name: "x (m)", values: x};
+      return sweep_line(t, along, pz, rows);
+    }
+    const {data, layout} = sweep_map(t, px, py, pz, rows);
+    for (const f of marks) {
+      const side = file_column(f, "side"), tx = side.map((_, i) => i).filter(i => side[i] === "tx");
+      data.push({type: "scatter", mode: "markers", name: "transmitting antennas", x: tx.map(i => file_column(f, "x_m")[i]), y: tx.map(i => file_column(f, "y_m")[i]),
+        marker: {symbol: "triangle-up", size: 13, color: "#ffffff", line: {color: "#000000", width: 1.5}}, hovertemplate: "transmitting antenna<br>%{x:.4g}, %{y:.4g}<extra></extra>"});
+    }
+    layout.xaxis = axis(t, "x (m)", {constrain: "domain"});
+    layout.yaxis = axis(t, "y (m)", to_scale({constrain: "domain"}));
+    layout.showlegend = marks.length > 0;
+    return {data, layout};
+  });
+  return true;
+}
+
+/* Antennas, and the strongest of the paths between them. */
+function draw_antennas(node, file) {
+  const [side, x, y, z] = ["side", "x_m", "y_m", "z_m"].map(name => file_column(file, name));
+  const link = DATA.files.find(f => f.columns && has_columns(f, "receiver", "rx", "tx", "points", "gain_db") && f.name === file.name.replace(/^antennas/, "paths"));
+  const receivers = link ? unique(file_column(link, "receiver")) : [];
+  let at = 0;
+  if (receivers.length > 1)
+    node.append(h("div", {class: "choices"}, choice("paths to receiver", [...receivers.map(String), "none"], 0, i => { at = i; redraw(plot); })));
+  const plot = add_gl_plot(node, 520, t => {
+    const data = [];
+    for (const [end, title, symbol] of [["tx", "transmitting", "diamond"], ["rx", "receiving", "circle"]]) {
+      const rows = side.map((_, i) => i).filter(i => side[i] === end), get = list => rows.map(i => list[i]);
+      const antenna = file_column(file, "antenna"), receiver = file_column(file, "receiver");
+      data.push({type: "scatter3d", mode: "markers", name: title, x: get(x), y: get(y), z: get(z), marker: {size: end === "tx" ? 6 : 3, symbol},
+        text: rows.map(i => `${title}${end === "rx" && receiver && receiver[i] !== null ? `, receiver ${receiver[i]}` : ""}, antenna ${antenna ? antenna[i] : ""}`),
+        hovertemplate: "%{text}<br>%{x:.4g}, %{y:.4g}, %{z:.4g} m<extra></extra>"});
+    }
+    if (link && at < receivers.length) data.push(path_lines(t, file, link, receivers[at]));
+    return {data, layout: scene_layout(t, "x (m)", "y (m)", "z (m)")};
+  });
+  if (link) node.append(h("p", {class: "note"}, "Lines are the paths of the file for this receiver, from a transmitting antenna over their points to a receiving one, coloured by gain."), thinned_note(link) || "");
+}
+
+function path_lines(t, antennas, link, receiver) {
+  const where = (end, number, of) => {
+    const [side, r, a] = ["side", "receiver", "antenna"].map(name => file_column(antennas, name));
+    const i = side.findIndex((s, k) => s === end && a[k] === number && (end === "tx" || r[k] === null || r[k] === of));
+    return i < 0 ? null : ["x_m", "y_m", "z_m"].map(name => file_column(antennas, name)[i]);
+  };
+  const [r, rx, tx, points, gain] = ["receiver", "rx", "tx", "points", "gain_db"].map(name => file_column(link, name));
+  const lines = {type: "scatter3d", mode: "lines", name: "paths", x: [], y: [], z: [], text: [], line: {width: 3, color: [], colorscale: SCALE, colorbar: Object.assign(colour_bar("gain (dB)"), {len: 0.7})}, hovertemplate: "%{text}<extra></extra>"};
+  r.forEach((of, i) => {
+    const from = where("tx", tx[i], of), to = where("rx", rx[i], of);
+    if (of !== receiver || !from || !to) return;
+    const between = points[i] ? String(points[i]).split(";").map(p => p.trim().split(/\s+/).map(Number)) : [];
+    for (const p of [from, ...between, to, [null, null, null]]) {
+      ["x", "y", "z"].forEach((name, c) => lines[name].push(p[c]));
+      lines.text.push(`${format(gain[i])} dB, tx ${tx[i]} to rx ${rx[i]}`);
+      lines.line.color.push(gain[i]);
+    }
+  });
+  return lines;
+}
+
+/* ---- which variables matter ---- */
+
+/* Indices of S1 and ST of each factor, with their confidence; an output is chosen. */
+function draw_indices(node, file) {
+  const output = file_column(file, "output"), factor = file_column(file, "factor"), names = [...new Set(output)];
+  let shown = 0;
+  if (names.length > 1) node.append(h("div", {class: "choices"}, choice("output", names, 0, i => { shown = i; redraw(plot); })));
+  const plot = add_plot(node, 320, t => {
+    const rows = output.map((_, i) => i).filter(i => output[i] === names[shown]);
+    return {
+      data: [["S1", "S1: of the variance by the variable alone"], ["ST", "ST: with its interactions"]].map(([name, title]) => ({type: "bar", name: title, x: rows.map(i => plain(factor[i])), y: rows.map(i => file_column(file, name)[i]),
+        error_y: {type: "data", array: rows.map(i => file_column(file, `${name}_conf`)[i]), color: t.ink, thickness: 1}, hovertemplate: `%{x}: ${name} %{y:.4f} ± %{error_y.array:.4f}<extra></extra>`})),
+      layout: {barmode: "group", showlegend: true, xaxis: axis(t, "", {type: "category"}), yaxis: axis(t, `share of the variance of ${names[shown]}`)},
+    };
+  });
+}
+
+/* ---- any other ---- */
+
+/* Columns over the first one, where that goes up. */
+function draw_columns(node, file) {
+  const x = file.values[0];
+  if (!is_numeric(x) || file.shown < 2 || x.some((v, i) => v === null || (i > 0 && v < x[i - 1]))) return false;
+  const numeric = file.columns.map((_, i) => i).slice(1).filter(i => is_numeric(file.values[i]) && any(file.values[i]));
+  if (numeric.length === 0) return false;
+  let shown = 0;
+  if (numeric.length > 1)
+    node.append(h("div", {class: "choices"}, choice("column", numeric.map(i => label_of(file.columns[i])), 0, i => { shown = i; redraw(plot); })));
+  const plot = add_plot(node, 340, t => {
+    const name = label_of(file.columns[numeric[shown]]);
+    return {data: [{x, y: file.values[numeric[shown]], mode: x.length < 80 ? "lines+markers" : "lines", marker: {size: 5}, hovertemplate: `%{x:.7g}<br>${plain(name)} %{y:.7g}<extra></extra>`}],
+      layout: {xaxis: axis(t, label_of(file.columns[0])), yaxis: axis(t, name)}};
+  });
+  return true;
+}
+
+const KINDS = [ /* title, whether a file is of it, how it is drawn (false: it cannot be) */
+  ["Antennas and paths", f => has_columns(f, "side", "antenna", "x_m", "y_m", "z_m"), draw_antennas],
+  ["Coverage", f => f.columns.length > 4 && f.columns.slice(1, 4).join() === "x,y,z" && !has_columns(f, "amplitude"), draw_places],
+  ["Channel", f => has_columns(f, "frequency_hz", "receiver", "rx", "tx", "re", "im") && !has_columns(f, "points"), draw_channel],
+  ["Elements", f => has_columns(f, "x", "y", "z", "amplitude", "phase_deg"), draw_elements],
+  ["Pattern", f => ANGLES.includes(f.columns[0]) && f.columns[1] === "level_db", draw_cut],
+  ["S-parameters", f => f.columns[0] === "frequency_hz" && f.columns.some(c => /^s_\d+_\d+_db$/.test(c)), draw_sparameters],
+  ["Sensitivity", f => has_columns(f, "output", "factor", "S1", "S1_conf", "ST", "ST_conf"), draw_indices],
+  ["Map", f => f.grid !== null, draw_grid],
+  ["Table", f => true, draw_columns],
+];
+
+function files_sections() {
+  const sections = new Map(), rest = [];
+  for (const file of DATA.files) {
+    const kind = file.why === null && file.shown > 0 && !(has_columns(file, "points", "gain_db") && DATA.files.some(f => f.name === file.name.replace(/^paths/, "antennas") && f !== file))
+      ? KINDS.find(([, test]) => test(file)) : null;
+    const node = h("div", null, h("h3", null, file.name));
+    if (!kind || kind[2](node, file) === false) {
+      if (!has_columns(Object.assign({columns: []}, file), "points", "gain_db")) rest.push([file.name, file.why || `${file.total} rows of ${file.columns.join(", ")}`]);
+      continue;
+    }
+    const note = thinned_note(file);
+    if (note) node.append(note);
+    if (!sections.has(kind)) sections.set(kind, []);
+    sections.get(kind).push(node);
+  }
+  const parts = [];
+  for (const kind of KINDS)
+    if (sections.has(kind)) {
+      const node = section(kind[0] === "Table" ? "Other tables" : kind[0]);
+      node.append(...sections.get(kind));
+      parts.push(node);
+    }
+  if (rest.length || DATA.files_left_out) {
+    const node = section("Files without a plot");
+    if (rest.length) node.append(table(["file", ""], rest));
+    if (DATA.files_left_out) node.append(h("p", {class: "note"}, `${DATA.files_left_out} more tables are not on this page.`));
+    parts.push(node);
+  }
+  return parts;
+}

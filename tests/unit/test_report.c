@@ -1,0 +1,375 @@
+/* test_report.c: the page of `eciton report` has the figures of the store, whatever the texts in it are;
+ * how it tells of runs that did not end; what it leaves out; and what is refused. */
+#include "run_store.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cJSON.h>
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#define PROGRAM EC_TEST_BINARY_DIR "/bin/eciton"
+
+enum { LIST = 3, MANY = 60000, GRID = 300 };
+
+static const char evil[] = "</script><script>\"\\\n\t<!-- \xff & \xc3\xa4";
+static char folder[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/eciton_report_XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    char command[200];
+
+    (void)state;
+    snprintf(command, sizeof command, "chmod -R u+w '%s'; rm -rf '%s'", folder, folder);
+    return system(command);
+}
+
+/* Runs the command on the folder; the exit status. What it says on stderr is in `said`. */
+static int report(const char *more, char *said, size_t size)
+{
+    char command[600];
+
+    snprintf(command, sizeof command, "'%s' report '%s' %s 2>&1 >/dev/null", PROGRAM, folder, more);
+    FILE *from = popen(command, "r");
+    assert_non_null(from);
+    said[fread(said, 1, size - 1, from)] = '\0';
+    int status = pclose(from);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static char *read_page(const char *name)
+{
+    char path[200];
+    struct stat info;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fstat(fileno(file), &info), 0);
+    char *text = calloc(1, (size_t)info.st_size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)info.st_size, file), info.st_size);
+    fclose(file);
+    return text;
+}
+
+/* The data of the page, which end where the script's element does. */
+static cJSON *page_data(void)
+{
+    static const char begin[] = "<script type=\"application/json\" id=\"data\">";
+    char said[1000];
+
+    if (report("", said, sizeof said) != 0)
+        fail_msg("%s", said);
+    char *page = read_page("report.html");
+    assert_true(strlen(page) < 8u << 20);
+    assert_non_null(strstr(page, "plotly.js v2."));
+    assert_null(strstr(page, "{{"));
+    char *data = strstr(page, begin);
+    assert_non_null(data);
+    char *end = strstr(data, "</script>");
+    assert_non_null(end);
+    *end = '\0';
+    cJSON *json = cJSON_ParseWithOpts(data + strlen(begin), NULL, true);
+    assert_non_null(json);
+    free(page);
+    return json;
+}
+
+static const cJSON *get(const cJSON *from, const char *name)
+{
+    const cJSON *found = cJSON_GetObjectItemCaseSensitive(from, name);
+
+    if (!found)
+        fail_msg("there is no %s", name);
+    return found;
+}
+
+static void is_number(const cJSON *item, double value)
+{
+    assert_non_null(item);
+    if (isfinite(value))
+        assert_true(cJSON_IsNumber(item) && item->valuedouble == value);
+    else
+        assert_true(cJSON_IsNull(item));
+}
+
+/* ---- a store ---- */
+
+static const ec_store_quantity quantities[] = {{"variable", evil, LIST, -1, 1},
+                                               {"variable", "s", 0, 0, INFINITY},
+                                               {"objective", "f \"0\"", 0, NAN, NAN},
+                                               {"constraint", "g", 0, NAN, NAN},
+                                               {"recorded", "r", 0, NAN, NAN}};
+enum { QUANTITIES = sizeof quantities / sizeof *quantities, LENGTH = LIST + 4 };
+static const double winner[LENGTH] = {0.1, -1.0 / 3, 1e-310, 5, -0.7, NAN, INFINITY};
+
+/* A run with a search; `rows` designs of it beside the winner, which is there when the search ended. */
+static void write_run(const char *status, int rows)
+{
+    ec_store *store = NULL;
+    ec_store_table *designs = NULL;
+    ec_store_setting setting = {.name = (char *)"n", .value = (char *)evil};
+    ec_store_run run = {.script = (char *)"/a/script.lua",
+                        .text = (char *)evil,
+                        .backend = "cpu",
+                        .settings = &setting,
+                        .n_settings = 1};
+    ec_store_search search = {.job = evil, .method = "de", .keep = "all", .population = 8};
+
+    assert_int_equal(ec_store_open(folder, EC_STORE_WRITE, NULL, &store), EC_OK);
+    assert_int_equal(ec_store_begin(store), EC_OK);
+    assert_int_equal(ec_store_run_begin(store, &run), EC_OK);
+    assert_int_equal(ec_store_search_begin(store, 1, &search, quantities, QUANTITIES, &designs),
+                     EC_OK);
+    for (int i = 0; i < rows; i++) {
+        double values[LENGTH] = {i, i, i, i, i == rows - 1 ? -0.7 : i, NAN, NAN};
+        ec_store_row row = {.values = values,
+                            .generation = (uint32_t)i + 1,
+                            .stage = i == 1 ? "failed" : "search",
+                            .status = i == 1,
+                            .violation = i == 1 ? NAN : 0};
+        assert_int_equal(ec_store_table_add(designs, &row, 1), EC_OK);
+    }
+    for (uint32_t g = 1; g <= 3; g++) {
+        ec_history_row row = {.generation = g,
+                              .evaluations = 8 * g,
+                              .best = g == 3 ? -0.7 : 1.0 / g,
+                              .median = NAN,
+                              .spread = INFINITY};
+        assert_int_equal(ec_store_history_add(store, 1, &row, g != 2), EC_OK);
+    }
+    if (strcmp(status, "finished") == 0) {
+        ec_store_row row = {.values = winner, .generation = 3, .stage = "winner", .violation = 0};
+        ec_result result = {.generations = 3, .evaluations = 24};
+        snprintf(result.message, sizeof result.message, "all of it was used");
+        assert_int_equal(ec_store_table_add(designs, &row, 1), EC_OK);
+        assert_int_equal(ec_store_search_end(store, 1, &result), EC_OK);
+    }
+    if (strcmp(status, "running") != 0)
+        assert_int_equal(ec_store_run_end(store, status), EC_OK);
+    assert_int_equal(ec_store_commit(store), EC_OK);
+    ec_store_table_close(&designs);
+    ec_store_close(&store);
+}
+
+static void test_figures(void **state)
+{
+    static const char shown[] = "</script><script>\"\\\n\t<!-- \xef\xbf\xbd & \xc3\xa4";
+
+    (void)state;
+    write_run("finished", 4);
+    cJSON *json = page_data();
+    const cJSON *run = get(json, "run"), *search = cJSON_GetArrayItem(get(json, "searches"), 0);
+    assert_string_equal(get(run, "status")->valuestring, "finished");
+    assert_string_equal(get(run, "text")->valuestring, shown);
+    assert_string_equal(
+        cJSON_GetArrayItem(cJSON_GetArrayItem(get(run, "settings"), 0), 1)->valuestring, shown);
+    const cJSON *about = cJSON_GetArrayItem(get(search, "about"), 0);
+    assert_string_equal(get(about, "job")->valuestring, shown);
+    assert_string_equal(get(about, "message")->valuestring, "all of it was used");
+    /* the winner has the store's doubles, nothing else than numbers is null */
+    const cJSON *best = get(search, "winner"), *values = get(best, "values");
+    assert_string_equal(get(best, "stage")->valuestring, "winner");
+    assert_int_equal(cJSON_GetArraySize(values), QUANTITIES);
+    for (int k = 0; k < LIST; k++)
+        is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 0), k), winner[k]);
+    for (int k = LIST; k < LENGTH; k++)
+        is_number(cJSON_GetArrayItem(values, k - LIST + 1), winner[k]);
+    const cJSON *bounds = cJSON_GetArrayItem(get(search, "quantities"), 1);
+    is_number(get(bounds, "minimum"), 0);
+    is_number(get(bounds, "maximum"), NAN);
+    /* of the history the rows that history.csv has */
+    const cJSON *rows = get(get(search, "history"), "rows");
+    assert_int_equal(cJSON_GetArraySize(rows), 2);
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(rows, 1), 0), 3);
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(rows, 1), 1), 24);
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(rows, 1), 4), -0.7);
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(rows, 1), 5), NAN);
+    /* all designs, as so many do fit */
+    const cJSON *designs = get(search, "designs");
+    is_number(get(designs, "total"), 5);
+    is_number(get(designs, "shown"), 5);
+    is_number(cJSON_GetArrayItem(get(designs, "status"), 1), 1);
+    is_number(cJSON_GetArrayItem(get(designs, "violation"), 1), NAN);
+    const cJSON *second = cJSON_GetArrayItem(get(designs, "values"), 3);
+    is_number(cJSON_GetArrayItem(second, 2), 2);
+    is_number(cJSON_GetArrayItem(second, 4), 5);
+    const cJSON *reason = cJSON_GetArrayItem(get(search, "reasons"), 0);
+    assert_string_equal(get(reason, "reason")->valuestring, "not_finite");
+    is_number(get(reason, "n"), 1);
+    cJSON_Delete(json);
+}
+
+/* The best so far is the design with the history's best figure. */
+static void test_unfinished(void **state)
+{
+    static const char *const words[] = {"running", "interrupted", "failed"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        write_run(words[i], 4);
+        cJSON *json = page_data();
+        assert_string_equal(get(get(json, "run"), "status")->valuestring, words[i]);
+        const cJSON *search = cJSON_GetArrayItem(get(json, "searches"), 0);
+        assert_true(cJSON_IsNull(get(cJSON_GetArrayItem(get(search, "about"), 0), "ended")));
+        const cJSON *best = get(search, "winner");
+        assert_string_equal(get(best, "stage")->valuestring, "search");
+        is_number(cJSON_GetArrayItem(get(best, "values"), 1), 3);
+        cJSON_Delete(json);
+    }
+}
+
+/* ---- what is thinned ---- */
+
+static const cJSON *file_named(const cJSON *json, const char *name)
+{
+    const cJSON *file;
+
+    cJSON_ArrayForEach(file, get(json, "files")) if (strcmp(get(file, "name")->valuestring, name) ==
+                                                     0) return file;
+    fail_msg("there is no %s", name);
+    return NULL;
+}
+
+static FILE *new_file(const char *name)
+{
+    char path[200];
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    return file;
+}
+
+static void test_large(void **state)
+{
+    (void)state;
+    write_run("finished", MANY);
+    FILE *file = new_file("map.csv");
+    fputs("u,v,level_db\r\n", file);
+    for (int i = 0; i < GRID; i++)
+        for (int j = 0; j < 2 * GRID; j++)
+            fprintf(file, "%d,%d,%d\r\n", i, j, 1000 * i + j);
+    fclose(file);
+    cJSON *json = page_data();
+    const cJSON *designs = get(cJSON_GetArrayItem(get(json, "searches"), 0), "designs");
+    int shown = get(designs, "shown")->valueint;
+    is_number(get(designs, "total"), MANY + 1);
+    assert_in_range(shown, 5000, MANY / 2);
+    assert_int_equal(cJSON_GetArraySize(get(designs, "stage")), shown);
+    is_number(cJSON_GetArrayItem(get(designs, "stage"), shown - 1), 2); /* the winner stays */
+    /* of the map whole lines of both axes */
+    const cJSON *map = file_named(json, "map.csv"), *values = get(map, "values");
+    int n[2] = {cJSON_GetArrayItem(get(map, "grid"), 0)->valueint,
+                cJSON_GetArrayItem(get(map, "grid"), 1)->valueint};
+    is_number(get(map, "total"), 2.0 * GRID * GRID);
+    is_number(get(map, "shown"), n[0] * n[1]);
+    assert_in_range(n[0] * n[1], 10000, 100000);
+    const cJSON *axis[2] = {cJSON_GetArrayItem(values, 0), cJSON_GetArrayItem(values, 1)},
+                *level = cJSON_GetArrayItem(values, 2);
+    assert_int_equal(cJSON_GetArraySize(axis[0]), n[0]);
+    assert_int_equal(cJSON_GetArraySize(axis[1]), n[1]);
+    assert_int_equal(cJSON_GetArraySize(level), n[0] * n[1]);
+    double at = 1000 * cJSON_GetArrayItem(axis[0], n[0] / 3)->valuedouble +
+                cJSON_GetArrayItem(axis[1], n[1] / 2)->valuedouble;
+    is_number(cJSON_GetArrayItem(level, n[0] / 3 * n[1] + n[1] / 2), at);
+    cJSON_Delete(json);
+}
+
+/* ---- files ---- */
+
+static void test_files(void **state)
+{
+    static const struct {
+        const char *name, *text;
+    } files[] = {{"a.csv", "x,\"y \"\"1\"\", m\",t\n1,nan,\"</script>,\"\n-2.5,inf,\n"},
+                 {"short.csv", "a,b\n1,2\n3\n"},
+                 {"empty.csv", ""},
+                 {"best.csv", "name\nx\n"}};
+
+    (void)state;
+    write_run("finished", 2);
+    for (int i = 0; i < 4; i++) {
+        FILE *file = new_file(files[i].name);
+        fputs(files[i].text, file);
+        fclose(file);
+    }
+    cJSON *json = page_data();
+    assert_int_equal(cJSON_GetArraySize(get(json, "files")), 3); /* best.csv is the winner */
+    const cJSON *a = file_named(json, "a.csv"), *values = get(a, "values");
+    assert_true(cJSON_IsNull(get(a, "why")) && cJSON_IsNull(get(a, "grid")));
+    assert_string_equal(cJSON_GetArrayItem(get(a, "columns"), 1)->valuestring, "y \"1\", m");
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 0), 1), -2.5);
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 1), 0), NAN);
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 1), 1), NAN);
+    assert_string_equal(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 2), 0)->valuestring,
+                        "</script>,");
+    assert_true(cJSON_IsNull(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 2), 1)));
+    assert_non_null(
+        strstr(get(file_named(json, "short.csv"), "why")->valuestring, "differ in length"));
+    assert_non_null(strstr(get(file_named(json, "empty.csv"), "why")->valuestring, "empty"));
+    cJSON_Delete(json);
+}
+
+/* ---- refused ---- */
+
+static void refuses(const char *more, int status, const char *text)
+{
+    char said[2000];
+
+    int got = report(more, said, sizeof said);
+    if (got != status || !strstr(said, text))
+        fail_msg("exit status %d, '%s' is missing in '%s'", got, text, said);
+}
+
+static void test_refuses(void **state)
+{
+    char path[100];
+    sqlite3 *db = NULL;
+
+    (void)state;
+    refuses("", 1, "holds no run: there is no");
+    write_run("finished", 1);
+    refuses("more", 2, "eciton report DIR [--output FILE], got 'more'");
+    refuses("--output", 2, "got '--output'");
+    refuses("--output /nowhere/a.html", 1, "'/nowhere/a.html' cannot be written");
+    refuses("--output /dev", 1, "it is a folder");
+    snprintf(path, sizeof path, "%s/run.db", folder);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_exec(db, "DROP TABLE designs_1", NULL, NULL, NULL);
+    refuses("", 1, "designs_1"); /* half a page is not left */
+    snprintf(path, sizeof path, "%s/report.html", folder);
+    assert_int_not_equal(access(path, F_OK), 0);
+    strcat(path, ".part");
+    assert_int_not_equal(access(path, F_OK), 0);
+    sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
+    sqlite3_close(db);
+    refuses("", 1, "was written by a newer version of Eciton");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unfinished, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_large, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_refuses, setup, teardown)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
