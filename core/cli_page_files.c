@@ -12,7 +12,7 @@ enum {
     MOST_FILES = 60,
     MOST_COLUMNS = 400,
     MOST_BYTES = 128 << 20, /* of a file that is read */
-    FILE_NUMBERS = 40000,   /* of one file */
+    FILE_NUMBERS = 60000,   /* of one file */
     TEXT_NUMBERS = 4        /* that a text is worth */
 };
 
@@ -144,77 +144,110 @@ static const cell *cell_at(const sheet *s, size_t row, size_t column)
     return s->cells + row * s->n_columns + column;
 }
 
-/* Rows of the second axis of a table on a tensor grid of its first two columns, the second one fastest;
- * 0: it is none. */
-static size_t grid_length(const sheet *s)
+/* How a table on a lattice repeats itself, the last axis fastest. Of `n` rows, `stride` apart, the first
+ * column that changes between the first two of them comes back to its first value after so many;
+ * 0: it does not, or not always in the same way. */
+static size_t period(const sheet *s, size_t stride, size_t n, size_t *column)
 {
-    size_t n = 1;
+    enum { AXES = 4 }; /* columns that may be axes */
+    size_t c = 0, p = 1;
 
-    if (s->n_columns < 3 || s->n_rows < 4 || s->texts[0] || s->texts[1])
+    if (n < 2)
         return 0;
-    while (n < s->n_rows && cell_at(s, n, 0)->number == cell_at(s, 0, 0)->number)
-        n++;
-    if (n < 2 || n == s->n_rows || s->n_rows % n != 0)
+    while (c < s->n_columns && c < AXES &&
+           (s->texts[c] || !(cell_at(s, 0, c)->number != cell_at(s, stride, c)->number)))
+        c++;
+    if (c == s->n_columns || c == AXES)
         return 0;
-    for (size_t i = 0; i < s->n_rows; i++)
-        if (cell_at(s, i, 0)->number != cell_at(s, i - i % n, 0)->number ||
-            cell_at(s, i, 1)->number != cell_at(s, i % n, 1)->number)
+    while (p < n && cell_at(s, p * stride, c)->number != cell_at(s, 0, c)->number)
+        p++;
+    if (n % p != 0)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (cell_at(s, i * stride, c)->number != cell_at(s, i % p * stride, c)->number)
             return 0;
-    return n;
+    *column = c;
+    return p;
 }
 
-/* Every step_0-th of blocks of `length` rows, and every step_1-th row of these. */
+/* Rows in blocks of blocks: every step[0]-th of `blocks` blocks of `length` rows, and every step[1]-th row
+ * of these. A table that is no lattice is one block. */
 typedef struct thinning {
-    size_t length, step[2];
+    size_t blocks, length, step[2];
+    bool grid; /* its first two columns are the axes of all of it */
 } thinning;
+
+static thinning find_lattice(const sheet *s)
+{
+    size_t fast = 0, slow = 0, length = period(s, 1, s->n_rows, &fast);
+    thinning t = {1, s->n_rows > 0 ? s->n_rows : 1, {1, 1}, false};
+
+    if (length == 0 || length == s->n_rows)
+        return t;
+    t.length = length;
+    size_t blocks = period(s, length, s->n_rows / length, &slow);
+    t.blocks = blocks > 0 ? blocks : 1;
+    t.grid = s->n_columns > 2 && fast == 1 && slow == 0 && blocks * length == s->n_rows;
+    for (size_t i = 0; i < s->n_rows && t.grid; i++) /* along a block it stands still */
+        t.grid = cell_at(s, i, 0)->number == cell_at(s, i - i % length, 0)->number;
+    return t;
+}
+
+static size_t kept(size_t n, size_t step)
+{
+    return (n - 1) / step + 1;
+}
+
+static void thin(thinning *t, size_t n_rows, size_t most)
+{
+    size_t groups = n_rows / (t->blocks * t->length);
+
+    while (groups * kept(t->blocks, t->step[0]) * kept(t->length, t->step[1]) > most &&
+           (t->step[0] < t->blocks || t->step[1] < t->length)) {
+        bool along = kept(t->blocks, t->step[0]) <= kept(t->length, t->step[1]);
+        t->step[along] += t->blocks == 1 ? t->step[1] / 16 + 1 : 1;
+    }
+}
 
 static size_t put_column(FILE *to, const sheet *s, size_t column, const thinning *t)
 {
-    size_t shown = 0;
+    size_t shown = 0, group = t->blocks * t->length;
 
     fputc('[', to);
-    for (size_t i = 0; i < s->n_rows; i += t->length * t->step[0])
-        for (size_t j = i; j < i + t->length && j < s->n_rows; j += t->step[1]) {
-            const cell *c = cell_at(s, j, column);
-            fputs(shown++ ? "," : "", to);
-            if (s->texts[column] && c->text)
-                ec_page_text(to, c->text);
-            else
-                ec_page_number(to, c->number, EC_PAGE_DRAWN);
-        }
+    for (size_t g = 0; g < s->n_rows; g += group)
+        for (size_t i = 0; i < t->blocks; i += t->step[0])
+            for (size_t j = 0; j < t->length; j += t->step[1]) {
+                const cell *c = cell_at(s, g + i * t->length + j, column);
+                fputs(shown++ ? "," : "", to);
+                if (s->texts[column] && c->text)
+                    ec_page_text(to, c->text);
+                else
+                    ec_page_number(to, c->number, EC_PAGE_DRAWN);
+            }
     fputc(']', to);
     return shown;
 }
 
-/* "grid" (of the rows that are there, null without one), "shown", "values"; returns the numbers. */
+/* "grid" (of the rows that are there, null without one), "values", "shown"; returns the numbers. */
 static size_t put_values(ec_page *page, const sheet *s)
 {
     size_t width = 0, room = page->room < FILE_NUMBERS ? page->room : FILE_NUMBERS, shown = 0;
-    size_t length = grid_length(s);
+    thinning t = find_lattice(s);
     FILE *to = page->to;
 
-    for (size_t i = length ? 2 : 0; i < s->n_columns; i++)
+    for (size_t i = t.grid ? 2 : 0; i < s->n_columns; i++)
         width += s->texts[i] ? TEXT_NUMBERS : 1;
-    size_t most = room / width > 16 ? room / width : 16;
-    thinning t = {length ? length : s->n_rows + 1, {1, 1}};
-    if (length) {
-        while ((s->n_rows / length / t.step[0] + 1) * (length / t.step[1] + 1) > most &&
-               s->n_rows > most)
-            t.step[s->n_rows / length / t.step[0] < length / t.step[1]]++;
-        fprintf(to, ",\"grid\":[%zu,%zu]", (s->n_rows / length - 1) / t.step[0] + 1,
-                (length - 1) / t.step[1] + 1);
-    } else {
-        t.step[1] = (s->n_rows + most - 1) / most;
-        t.step[1] += t.step[1] == 0;
-        fputs(",\"grid\":null", to);
-    }
+    thin(&t, s->n_rows, room / width > 16 ? room / width : 16);
+    fputs(",\"grid\":", to);
+    if (t.grid)
+        fprintf(to, "[%zu,%zu]", kept(t.blocks, t.step[0]), kept(t.length, t.step[1]));
+    else
+        fputs("null", to);
     fputs(",\"values\":[", to);
     for (size_t i = 0; i < s->n_columns; i++) {
         thinning own = t;
-        if (length && i == 0) /* an axis once */
-            own.step[1] = length;
-        if (length && i == 1)
-            own.step[0] = s->n_rows / length;
+        if (t.grid && i < 2) /* an axis once */
+            own.step[i == 0] = i == 0 ? t.length : t.blocks;
         fputs(i ? ",\n" : "", to);
         size_t n = put_column(to, s, i, &own);
         shown = n > shown ? n : shown;

@@ -109,12 +109,62 @@ function draw_sparameters(node, file) {
     }));
 }
 
+/* ---- fields ---- */
+
+/* Figures over two axes at each frequency. figures: {name, values}. */
+function draw_at_frequencies(node, file, axes, figures, more) {
+  const frequency = file_column(file, "frequency_hz"), frequencies = unique(frequency);
+  let at = 0, shown = 0;
+  const choices = h("div", {class: "choices"}, choice("quantity", figures.map(f => f.name), 0, i => { shown = i; redraw(plot); }));
+  if (frequencies.length > 1) choices.append(choice("frequency (Hz)", frequencies.map(format), 0, i => { at = i; redraw(plot); }));
+  node.append(choices);
+  const plot = add_plot(node, 480, t => {
+    const rows = frequency.map((_, i) => i).filter(i => frequency[i] === frequencies[at]), [x, y] = axes;
+    if (unique(rows.map(i => y.values[i])).length === 1) return sweep_line(t, x, figures[shown], rows);
+    if (unique(rows.map(i => x.values[i])).length === 1) return sweep_line(t, y, figures[shown], rows);
+    const {data, layout} = sweep_map(t, x, y, figures[shown], rows);
+    layout.xaxis = axis(t, x.name, more);
+    layout.yaxis = axis(t, y.name, more && to_scale(more));
+    return {data, layout};
+  });
+}
+
+/* A plane of a field: sizes of E and H, then the parts of their components. */
+function draw_plane(node, file) {
+  const size = letter => {
+    const parts = ["x", "y", "z"].flatMap(c => [file_column(file, `${letter}${c}_re`), file_column(file, `${letter}${c}_im`)]);
+    return parts[0].map((_, i) => { const s = Math.hypot(...parts.map(p => p[i])); return s > 0 ? 20 * Math.log10(s) : null; });
+  };
+  const figures = [{name: "|E| (dB over 1 V/m)", values: size("e")}, {name: "|H| (dB over 1 A/m)", values: size("h")},
+    ...file.columns.map((name, i) => ({name, values: file.values[i]})).slice(4)];
+  const axes = ["x", "y", "z"].map(name => ({name: `${name} (m)`, values: file_column(file, name)})).filter(a => unique(a.values).length > 1);
+  if (axes.length < 2) return draw_columns(node, file);
+  draw_at_frequencies(node, file, axes.slice(0, 2), figures, {constrain: "domain"});
+  return true;
+}
+
+/* The far field of a structure. */
+function draw_directions(node, file) {
+  const names = ["directivity_dbi", "gain_dbi", "realized_gain_dbi"].filter(name => any(file_column(file, name)));
+  if (names.length === 0) return false;
+  draw_at_frequencies(node, file, ["theta_deg", "phi_deg"].map(name => ({name: label_of(name), values: file_column(file, name)})),
+    names.map(name => ({name: label_of(name), values: file_column(file, name)})));
+  return true;
+}
+
 /* ---- links ---- */
 
 /* Singular values of an m x n matrix of complex numbers, largest first, by one-sided Jacobi rotations of
- * its columns (M. Hestenes, J. SIAM 6, 1958). re, im: [row][column], overwritten. */
+ * its columns (M. Hestenes, J. SIAM 6, 1958). re, im: [row][column], overwritten. Columns that are but
+ * rounding are left alone: of those beyond the rank rotations would make ever smaller numbers, in the end
+ * ones without digits. */
 function singular_values(re, im) {
+  if (re.length < re[0].length) {
+    const turned = list => list[0].map((_, k) => list.map(row => row[k]));
+    return singular_values(turned(re), turned(im));
+  }
   const m = re.length, n = re[0].length;
+  const all = [...re, ...im].flat().reduce((sum, x) => sum + x * x, 0);
   for (let round = 0; round < 60; round++) {
     let rotated = false;
     for (let p = 0; p < n - 1; p++)
@@ -127,7 +177,7 @@ function singular_values(re, im) {
           gi += re[i][p] * im[i][q] - im[i][p] * re[i][q];
         }
         const g = Math.hypot(gr, gi);
-        if (g <= 1e-14 * Math.sqrt(a * b) || g === 0) continue;
+        if (g <= 1e-14 * Math.sqrt(a * b) || Math.min(a, b) <= 1e-30 * all) continue;
         rotated = true;
         const zeta = (b - a) / (2 * g), t = Math.sign(zeta || 1) / (Math.abs(zeta) + Math.hypot(1, zeta));
         const c = 1 / Math.hypot(1, t), s = c * t, er = gr / g, ei = gi / g;
@@ -142,7 +192,7 @@ function singular_values(re, im) {
     if (!rotated) break;
   }
   const squares = Array.from({length: n}, (_, k) => re.reduce((sum, row, i) => sum + row[k] ** 2 + im[i][k] ** 2, 0));
-  return squares.map(Math.sqrt).sort((a, b) => b - a).slice(0, Math.min(m, n));
+  return squares.map(Math.sqrt).sort((a, b) => b - a);
 }
 
 /* Of each whole matrix of a channel file: {frequency, receiver, values}. */
@@ -294,12 +344,15 @@ function draw_columns(node, file) {
 
 const KINDS = [ /* title, whether a file is of it, how it is drawn (false: it cannot be) */
   ["Antennas and paths", f => has_columns(f, "side", "antenna", "x_m", "y_m", "z_m"), draw_antennas],
-  ["Coverage", f => f.columns.length > 4 && f.columns.slice(1, 4).join() === "x,y,z" && !has_columns(f, "amplitude"), draw_places],
+  ["Coverage", f => f.columns.length > 4 && f.columns.slice(1, 4).join() === "x,y,z" && f.columns[0] !== "frequency_hz" && !has_columns(f, "amplitude"), draw_places],
   ["Channel", f => has_columns(f, "frequency_hz", "receiver", "rx", "tx", "re", "im") && !has_columns(f, "points"), draw_channel],
   ["Elements", f => has_columns(f, "x", "y", "z", "amplitude", "phase_deg"), draw_elements],
   ["Pattern", f => ANGLES.includes(f.columns[0]) && f.columns[1] === "level_db", draw_cut],
+  ["Field in a plane", f => has_columns(f, "frequency_hz", "x", "y", "z", "ex_re", "ez_im", "hx_re", "hz_im"), draw_plane],
+  ["Far field", f => has_columns(f, "frequency_hz", "theta_deg", "phi_deg", "directivity_dbi", "gain_dbi", "realized_gain_dbi"), draw_directions],
   ["S-parameters", f => f.columns[0] === "frequency_hz" && f.columns.some(c => /^s_\d+_\d+_db$/.test(c)), draw_sparameters],
   ["Sensitivity", f => has_columns(f, "output", "factor", "S1", "S1_conf", "ST", "ST_conf"), draw_indices],
+  ["Pattern over two angles", f => f.grid !== null && ANGLES.includes(f.columns[0]) && ANGLES.includes(f.columns[1]), draw_grid],
   ["Map", f => f.grid !== null, draw_grid],
   ["Table", f => true, draw_columns],
 ];

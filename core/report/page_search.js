@@ -218,8 +218,8 @@ function search_designs(node, search) {
   const generation = {name: "generation", kind: "generation", values: good.map(i => d.generation[i])};
   const all = [...columns, generation], colour = objective < 0 ? all.length - 1 : objective;
   const winner = good.findIndex(i => d.stage[i] === STAGE.winner);
-  const moving = all.findIndex(c => { const e = extent(c.values); return e && e[1] > e[0]; });
-  scatter_plot(node, all, [Math.max(0, moving), colour, all.length - 1], good.map(i => d.violation[i] > 0 ? `violation ${format(d.violation[i])}` : "feasible"),
+  const moving = all.findIndex(c => { const e = extent(c.values); return c.kind !== "objective" && e && e[1] > e[0]; });
+  scatter_plot(node, all, [moving < 0 ? all.length - 1 : moving, colour, all.length - 1], good.map(i => d.violation[i] > 0 ? `violation ${format(d.violation[i])}` : "feasible"),
     winner < 0 ? [] : [{name: "winner", row: winner}]);
   folded(node, "Parallel coordinates and pairs of designs", false, body => {
     const rows = thin(good.map((_, i) => i), 8000), pick = c => Object.assign({}, c, {values: rows.map(r => c.values[r])});
