@@ -70,6 +70,8 @@ static int put_data(ec_page *page)
     fputs(",\n", page->to);
     int status = ec_page_store(page);
     if (status == EC_OK)
+        status = ec_page_scenes(page);
+    if (status == EC_OK)
         status = ec_page_files(page);
     fputs("}\n", page->to);
     return status;

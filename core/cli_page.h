@@ -4,6 +4,7 @@
  *   cli_page.c         the command, the template, JSON's numbers and texts
  *   cli_page_store.c   the run store: run, searches, sweeps
  *   cli_page_files.c   tables among the files of --out
+ *   cli_page_scene.c   triangles of scenes among them
  *
  * Winners and histories are written with 17 digits, what is only drawn with 7. Numbers that are not finite
  * are null. Tables are thinned to what is left of `room`; each says how many rows it has and how many
@@ -37,5 +38,7 @@ void ec_page_list(FILE *to, const double *values, size_t n, size_t step, int dig
 int ec_page_store(ec_page *page);
 /* "files": [...]: every table in the folder but those that the store has too; a status. */
 int ec_page_files(ec_page *page);
+/* "scenes": [...]: the triangles of each scene*.vtk in the folder; a status. */
+int ec_page_scenes(ec_page *page);
 
 #endif

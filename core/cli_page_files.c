@@ -228,15 +228,56 @@ static size_t put_column(FILE *to, const sheet *s, size_t column, const thinning
     return shown;
 }
 
-/* "grid" (of the rows that are there, null without one), "values", "shown"; returns the numbers. */
-static size_t put_values(ec_page *page, const sheet *s)
+/* Numbers of a row from a column on. */
+static size_t row_width(const sheet *s, size_t from)
 {
-    size_t width = 0, room = page->room < FILE_NUMBERS ? page->room : FILE_NUMBERS, shown = 0;
+    size_t width = 0;
+
+    for (size_t i = from; i < s->n_columns; i++)
+        width += s->texts[i] ? TEXT_NUMBERS : 1;
+    return width;
+}
+
+/* A table with a column `path` has the paths of each pair of antennas by their strength, from 1: of one
+ * that is too long the strongest stay. How many of each pair: 0, all. */
+static size_t drop_weak(sheet *s, size_t most)
+{
+    enum { RANKS = 1000 };
+    size_t column = 0, counts[RANKS + 1] = {0}, ranks = 0, rows = 0;
+
+    while (column < s->n_columns && strcmp(s->names[column], "path") != 0)
+        column++;
+    if (column == s->n_columns || s->n_rows <= most)
+        return 0;
+    for (size_t i = 0; i < s->n_rows; i++) {
+        double rank = cell_at(s, i, column)->number;
+        if (rank >= 1 && rank <= RANKS)
+            counts[(size_t)rank]++;
+    }
+    while (ranks < RANKS && rows + counts[ranks + 1] <= most)
+        rows += counts[++ranks];
+    if (ranks == 0)
+        return 0;
+    rows = 0;
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (cell_at(s, i, column)->number <= (double)ranks)
+            memmove(s->cells + rows++ * s->n_columns, cell_at(s, i, 0),
+                    sizeof *s->cells * s->n_columns);
+    s->n_rows = rows;
+    return ranks;
+}
+
+/* "strongest" (paths of each pair, null: all), "grid" (of the rows that are there, null without one),
+ * "values", "shown"; returns the numbers. */
+static size_t put_values(ec_page *page, sheet *s)
+{
+    size_t room = page->room < FILE_NUMBERS ? page->room : FILE_NUMBERS, shown = 0;
+    size_t ranks = drop_weak(s, room / row_width(s, 0));
     thinning t = find_lattice(s);
+    size_t width = row_width(s, t.grid ? 2 : 0);
     FILE *to = page->to;
 
-    for (size_t i = t.grid ? 2 : 0; i < s->n_columns; i++)
-        width += s->texts[i] ? TEXT_NUMBERS : 1;
+    fprintf(to, ranks > 0 ? ",\"strongest\":%zu" : ",\"strongest\":null", ranks);
     thin(&t, s->n_rows, room / width > 16 ? room / width : 16);
     fputs(",\"grid\":", to);
     if (t.grid)

@@ -9,6 +9,8 @@ const has_columns = (file, ...names) => names.every(name => file.columns.include
 const is_numeric = list => list.every(v => v === null || typeof v === "number");
 
 function thinned_note(file) {
+  if (file.strongest !== null)
+    return h("p", {class: "note"}, `Of the file's ${count(file.total, "path")} those are drawn that are among the ${file.strongest} strongest of their pair of antennas.`);
   return file.shown < file.total ? h("p", {class: "note"}, file.grid
     ? `Of ${file.total.toLocaleString("en")} points of the grid ${file.grid[0]} x ${file.grid[1]} are drawn.`
     : `Of ${file.total.toLocaleString("en")} rows ${file.shown.toLocaleString("en")}, evenly chosen, are drawn.`) : null;
@@ -267,6 +269,8 @@ function draw_antennas(node, file) {
   const [side, x, y, z] = ["side", "x_m", "y_m", "z_m"].map(name => file_column(file, name));
   const link = DATA.files.find(f => f.columns && has_columns(f, "receiver", "rx", "tx", "points", "gain_db") && f.name === file.name.replace(/^antennas/, "paths"));
   const receivers = link ? unique(file_column(link, "receiver")) : [];
+  const scene = DATA.scenes.find(s => s.name === file.name.replace(/^antennas(.*)\.csv$/, "scene$1.vtk"));
+  if (scene && scene.why !== null) node.append(h("p", {class: "note"}, `The scene is not drawn: ${scene.why}.`));
   let at = 0;
   if (receivers.length > 1)
     node.append(h("div", {class: "choices"}, choice("paths to receiver", [...receivers.map(String), "none"], 0, i => { at = i; redraw(plot); })));
@@ -279,6 +283,8 @@ function draw_antennas(node, file) {
         text: rows.map(i => `${title}${end === "rx" && receiver && receiver[i] !== null ? `, receiver ${receiver[i]}` : ""}, antenna ${antenna ? antenna[i] : ""}`),
         hovertemplate: "%{text}<br>%{x:.4g}, %{y:.4g}, %{z:.4g} m<extra></extra>"});
     }
+    if (scene && scene.why === null) data.push({type: "mesh3d", name: "scene", x: scene.x, y: scene.y, z: scene.z, i: scene.i, j: scene.j, k: scene.k,
+      color: t.edge, opacity: 0.16, flatshading: true, hoverinfo: "skip", showlegend: true});
     if (link && at < receivers.length) data.push(path_lines(t, file, link, receivers[at]));
     return {data, layout: scene_layout(t, "x (m)", "y (m)", "z (m)")};
   });

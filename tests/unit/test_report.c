@@ -327,6 +327,45 @@ static void test_files(void **state)
     cJSON_Delete(json);
 }
 
+/* Of a long list of paths the strongest of each pair stay. */
+static void test_paths_and_scene(void **state)
+{
+    enum { PAIRS = 4000, RANKS = 20 };
+
+    (void)state;
+    write_run("finished", 2);
+    FILE *file = new_file("paths.csv");
+    fputs("rx,tx,path,gain_db\n", file);
+    for (int i = 0; i < PAIRS; i++)
+        for (int k = 1; k <= RANKS; k++)
+            fprintf(file, "1,%d,%d,%d\n", i, k, -k);
+    fclose(file);
+    file = new_file("scene.vtk");
+    fputs("# vtk\nPOINTS 4 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1.5\nPOLYGONS 2 8\n3 0 1 2\n3 0 2 3\n",
+          file);
+    fclose(file);
+    file = new_file("scene_2.vtk"); /* a corner that is not there */
+    fputs("# vtk\nPOINTS 1 double\n0 0 0\nPOLYGONS 1 4\n3 0 0 1\n", file);
+    fclose(file);
+    cJSON *json = page_data();
+    const cJSON *paths = file_named(json, "paths.csv");
+    int strongest = get(paths, "strongest")->valueint;
+    assert_in_range(strongest, 3, RANKS - 1);
+    is_number(get(paths, "total"), PAIRS * RANKS);
+    is_number(get(paths, "shown"), PAIRS * strongest);
+    const cJSON *rank = cJSON_GetArrayItem(get(paths, "values"), 2);
+    is_number(cJSON_GetArrayItem(rank, strongest - 1), strongest);
+    is_number(cJSON_GetArrayItem(rank, strongest), 1);
+    const cJSON *scene = cJSON_GetArrayItem(get(json, "scenes"), 0);
+    assert_true(cJSON_IsNull(get(scene, "why")));
+    is_number(cJSON_GetArrayItem(get(scene, "z"), 3), 1.5);
+    is_number(cJSON_GetArrayItem(get(scene, "k"), 0), 2);
+    is_number(cJSON_GetArrayItem(get(scene, "j"), 1), 2);
+    assert_non_null(strstr(get(cJSON_GetArrayItem(get(json, "scenes"), 1), "why")->valuestring,
+                           "none of points and triangles"));
+    cJSON_Delete(json);
+}
+
 /* ---- refused ---- */
 
 static void refuses(const char *more, int status, const char *text)
@@ -370,6 +409,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_unfinished, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_paths_and_scene, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refuses, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
