@@ -35,7 +35,7 @@ _eciton_topics='functions link materials units methods job real integer binary c
 
 _eciton() {
     local cur prev assigned= value=none kind=nothing flags=
-    local commands='run resume check runs show export compare info help'
+    local commands='run resume check runs show export compare report info help'
     COMPREPLY=()
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -55,6 +55,7 @@ _eciton() {
     --set) value=setting ;;
     --view) value=file ;;
     --to) value=file ;;
+    --output) value=file ;;
     esac
     case ${COMP_WORDS[1]} in
     run) kind=script flags='--backend --threads --out --checkpoint --fresh --data --seed --set --quick --json --quiet --trust' ;;
@@ -64,6 +65,7 @@ _eciton() {
     show) kind=run flags='' ;;
     export) kind=run flags='--csv --json --touchstone --ffd --to' ;;
     compare) kind=run flags='' ;;
+    report) kind=run flags='--output' ;;
     info) kind=nothing flags='' ;;
     help) kind=topic flags='--markdown --luals --man --bash --zsh' ;;
     esac

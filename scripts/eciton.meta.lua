@@ -443,9 +443,9 @@ function sweep:best(name, which) end
 ---@return table
 function sweep:design(row) end
 
----All columns in the order of the plan, into the folder of --out; .csv or .npy.
+---All columns in the order of the plan, into the folder of --out; .csv or .npy. With a model of ec.fdtd the S-parameters of each row, filter_1.s2p, filter_2.s2p, ..., from real and imaginary parts that the sweep recorded: job:record("s21_re", model:s(2, 1):re()) and so on.
 ---
----    sweep:save("table.csv")
+---    sweep:save("table.csv"), sweep:save("filter.s2p", model)
 ---@param file string
 function sweep:save(file) end
 
