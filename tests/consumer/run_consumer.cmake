@@ -49,7 +49,7 @@ if(EXISTS "${prefix}/bin/eciton")
     foreach(file share/eciton/lua/eciton.lua share/eciton/examples/chebyshev_check.lua
             share/eciton/lua/eciton.meta.lua share/man/man1/eciton.1
             share/bash-completion/completions/eciton share/zsh/site-functions/_eciton
-            share/doc/eciton/LICENSE share/doc/eciton/docs/guide.md)
+            share/doc/eciton/LICENSE share/doc/eciton/docs/guide/README.md)
         if(NOT EXISTS "${prefix}/${file}")
             message(FATAL_ERROR "${file} was not installed")
         endif()
