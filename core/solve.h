@@ -79,7 +79,9 @@ struct ec_store; /* run_store.h */
 
 typedef struct ec_solve_info {
     const char *method; /* NULL: "lshade" */
-    size_t population;  /* 0: the method's default */
+    /* a method that is not in ec_optimizer_table, of the caller's own, instead of `method`; borrowed */
+    const ec_optimizer_def *own_method;
+    size_t population; /* 0: the method's default */
     size_t groups;
     size_t evaluations, generations; /* 0: none */
     double seconds;                  /* wall time; 0: none */

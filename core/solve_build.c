@@ -56,10 +56,12 @@ int ec_solve_check_numbers(const ec_solve_info *info)
 
 static int check_job(const ec_job *job, const ec_solve_info *info, const ec_optimizer_def **def)
 {
-    const char *method = info->method ? info->method : "lshade";
+    const char *method = info->own_method ? info->own_method->name
+                         : info->method   ? info->method
+                                          : "lshade";
     char known[512];
 
-    *def = ec_optimizer_find(method);
+    *def = info->own_method ? info->own_method : ec_optimizer_find(method);
     ec_optimizer_names(0, 0, known, sizeof known);
     if (!*def)
         return ec_fail(EC_ERR_ARGUMENT, "solve: unknown method '%s'; known are %s", method, known);

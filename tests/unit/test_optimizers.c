@@ -1,8 +1,10 @@
-/* test_optimizers.c: what every method of ec_optimizer_table has to hold, whatever it is: no design
+/* test_optimizers.c: what every method of ec_optimizer_table has to hold, and the guide's example of one
+ * (extend/climb.h), whatever it is: no design
  * leaves its bounds, a constant that is added to the costs changes nothing (unless the method's flags
  * say otherwise), NaN never wins, the smallest population works, a budget is kept to the design,
  * and a state that was saved after any generation goes on with the same bits. Traps of other tools:
  * reference page "What breaks other tools". */
+#include "extend/climb.h"
 #include "method_options.h"
 #include "solve.h"
 
@@ -262,15 +264,18 @@ static void run(const run_info *r, run_result *result)
 static const char *tested;
 static void each(void (*test)(const ec_optimizer_def *def))
 {
+    const ec_optimizer_def *const example[] = {&ec_climb_method, NULL};
+    const ec_optimizer_def *const *lists[] = {ec_optimizer_table(), example};
     ec_backend_info cpu = {"cpu", 1, NULL, NULL};
     ec_backend *backend;
 
     assert_int_equal(ec_backend_create(&cpu, &backend), EC_OK);
-    for (const ec_optimizer_def *const *def = ec_optimizer_table(); *def; def++) {
-        tested = (*def)->name;
-        if (space_of(*def, backend) != ABSENT)
-            test(*def);
-    }
+    for (int i = 0; i < 2; i++)
+        for (const ec_optimizer_def *const *def = lists[i]; *def; def++) {
+            tested = (*def)->name;
+            if (space_of(*def, backend) != ABSENT)
+                test(*def);
+        }
     ec_backend_destroy(&backend);
 }
 
@@ -435,7 +440,7 @@ static void solve_in_chunks(const ec_optimizer_def *def, size_t chunk, ec_result
     ec_expr cost = ec_graph_unary(graph, EC_OP_NORM, off);
     assert_int_equal(ec_job_add_objective(job, "f", cost, false, 0), EC_OK);
     ec_solve_info_default(&info);
-    info.method = def->name;
+    info.own_method = def;
     info.evaluations = 2500;
     info.chunk = chunk;
     if (ec_solve(job, backend, &info, result) != EC_OK)
