@@ -3,6 +3,7 @@
 #
 # Each relative link of a .md file leads to a file or folder of the tree, each #anchor to a heading of its page (by
 # GitHub's rule: lower case, spaces as hyphens, all other signs left out), and a link leads to each page below docs/.
+# A fenced block behind a line <!-- from PATH --> is a part of that file, as it stands there.
 # Links to other sites are not followed. Code, fenced or between backquotes, has no links.
 set -u
 cd "$1" || exit 1
@@ -40,6 +41,12 @@ function resolve(page, path,    part, kept, n, i, m) {
         path = path "/" kept[i]
     return path
 }
+function text_of(path,    text, line, found) {
+    while ((found = (getline line < path)) > 0)
+        text = text line "\n"
+    close(path)
+    return found < 0 ? "" : text
+}
 function remember(link) {
     if (link !~ /^[a-z]+:/) {
         links++
@@ -52,11 +59,24 @@ FNR == 1 {
     pages[FILENAME] = 1
     fenced = 0
 }
-/^ *```/ {
-    fenced = !fenced
+/^<!-- from / {
+    source = $3
+    quoted = ""
     next
 }
-fenced { next }
+/^ *```/ {
+    fenced = !fenced
+    if (!fenced && source != "") {
+        if (quoted == "" || !index(text_of(source), quoted))
+            fail(FILENAME ":" FNR, "the block above is not in " source " as it stands here")
+        source = ""
+    }
+    next
+}
+fenced {
+    quoted = quoted $0 "\n"
+    next
+}
 /^#+ / {
     heading = $0
     sub(/^#+ +/, "", heading)
