@@ -32,6 +32,16 @@ elseif(way STREQUAL "pkgconfig")
         run("${c_compiler}" -std=c17 -Wall -Wextra -Werror "${source_dir}/${program}.c"
             -o "${work_dir}/build/${program}" ${flags} "-Wl,-rpath,${prefix}/${libdir}")
     endforeach()
+    # The guide's example of an evaluator needs installed headers and public functions alone.
+    foreach(file microstrip.h microstrip_kernels.h microstrip.c microstrip_kernels.c)
+        file(READ "${source_dir}/../extend/${file}" text)
+        string(REPLACE "#include \"core/" "#include \"" text "${text}")
+        file(CONFIGURE OUTPUT "${work_dir}/build/${file}" CONTENT "${text}" @ONLY)
+    endforeach()
+    run("${c_compiler}" -std=c17 -Wall -Wextra -Werror -shared -fPIC -ffp-contract=off
+        -DEC_ISA_SUFFIX=v1 -DEC_MULTI_ISA=0 -DEC_HAVE_CUDA=0 "-I${prefix}/include/eciton"
+        "${work_dir}/build/microstrip.c" "${work_dir}/build/microstrip_kernels.c"
+        -o "${work_dir}/build/microstrip.so" ${flags} "-Wl,-rpath,${prefix}/${libdir}" -Wl,--no-undefined -lm)
     # Each installed header stands on its own.
     file(GLOB headers "${prefix}/include/eciton/*.h")
     foreach(header IN LISTS headers)
