@@ -7,8 +7,8 @@
 #include "core/kernel.h"
 #include "core/status.h"
 
-/* Rows of an array: element e of lane c in sample s is at data[s * sample_stride + e * ld + c * lane]; lane is 0 where a
- * value has no lanes, sample_stride where it has no samples. */
+/* Rows of an array: element e of lane c in sample s is at data[s * sample_stride + e * ld + c * lane]; lane is 0
+ * where a value has no lanes, sample_stride where it has no samples. */
 typedef struct ec_microstrip_rows {
     double *data; /* NULL: nobody wants it */
     size_t ld, lane, sample_stride;
