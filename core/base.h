@@ -27,6 +27,9 @@
 
 #ifdef __CUDACC__
 #define EC_FN static __host__ __device__ __forceinline__
+#elif defined(__SANITIZE_ADDRESS__)
+/* What sanitizers add to each copy takes compilers minutes. */
+#define EC_FN static inline __attribute__((unused))
 #else
 #define EC_FN static inline __attribute__((always_inline, unused))
 #endif

@@ -464,19 +464,27 @@ static bool has_key(const ec_noun *noun, const char *key)
     return false;
 }
 
+enum { MOST_NAMES = 512 };
+
+/* Those of nouns, functions and methods, behind the n that are there; returns how many there are. */
+static int add_names(const char *names[MOST_NAMES], int n)
+{
+    for (int i = 0; ec_lua_noun(i) && n < MOST_NAMES; i++)
+        if (!strchr(ec_lua_noun(i)->name, ' '))
+            names[n++] = last_part(ec_lua_noun(i)->name);
+    for (const ec_lua_function *f = ec_lua_functions; f->name && n < MOST_NAMES; f++)
+        names[n++] = f->name;
+    for (int i = 0; ec_optimizer_table()[i] && n < MOST_NAMES; i++)
+        names[n++] = ec_optimizer_table()[i]->name;
+    return n;
+}
+
 /* Names that look like the word, then nouns that have it as a key or in their help. */
 void ec_lua_help_near(const char *topic, char *text, size_t size)
 {
-    enum { MOST = 256, ALIKE = 3, SHOWN = 6 };
-    const char *names[MOST], *word = last_part(topic), *near[SHOWN];
-    int n = 0, shown = 0;
-    for (int i = 0; ec_lua_noun(i) && n < MOST; i++)
-        if (!strchr(ec_lua_noun(i)->name, ' '))
-            names[n++] = last_part(ec_lua_noun(i)->name);
-    for (const ec_lua_function *f = ec_lua_functions; f->name && n < MOST; f++)
-        names[n++] = f->name;
-    for (int i = 0; ec_optimizer_table()[i] && n < MOST; i++)
-        names[n++] = ec_optimizer_table()[i]->name;
+    enum { ALIKE = 3, SHOWN = 6 };
+    const char *names[MOST_NAMES], *word = last_part(topic), *near[SHOWN];
+    int n = add_names(names, 0), shown = 0;
     while (shown < ALIKE && (near[shown] = ec_lua_nearest(word, names, n)) != NULL) {
         for (int i = n - 1; i >= 0; i--)
             if (strcmp(names[i], near[shown]) == 0)
@@ -496,19 +504,12 @@ void ec_lua_help_near(const char *topic, char *text, size_t size)
 
 void ec_lua_help_words(FILE *to)
 {
-    enum { MOST = 512 };
     static const char *const others[] = {"functions", "link", "materials", "units", "methods"};
-    const char *names[MOST];
+    const char *names[MOST_NAMES];
     int n = 0;
     for (; n < (int)(sizeof others / sizeof *others); n++)
         names[n] = others[n];
-    for (int i = 0; ec_lua_noun(i) && n < MOST; i++)
-        if (!strchr(ec_lua_noun(i)->name, ' '))
-            names[n++] = last_part(ec_lua_noun(i)->name);
-    for (const ec_lua_function *f = ec_lua_functions; f->name && n < MOST; f++)
-        names[n++] = f->name;
-    for (int i = 0; ec_optimizer_table()[i] && n < MOST; i++)
-        names[n++] = ec_optimizer_table()[i]->name;
+    n = add_names(names, n);
     for (int i = 0; i < n; i++) {
         int first = 0;
         while (strcmp(names[first], names[i]) != 0)
