@@ -3,7 +3,8 @@
  *
  *   page.js         elements, numbers, names
  *   page_plot.js    plots: theme, when they are drawn
- *   page_search.js  searches          page_sweep.js  sweeps          page_files.js  tables of the folder
+ *   page_search.js  searches          page_sweep.js  sweeps
+ *   page_files.js   tables of the folder; of them page_structure.js what a model of ec.fdtd is made of
  *   page_whole.js   head, end, and the page as a whole: drawn at first, and again from newer data
  */
 

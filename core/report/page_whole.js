@@ -35,7 +35,7 @@ function page_environment() {
   if (run) rows.push(["run's status", run.status], ["run by Eciton", run.version], ["script", run.script], ["data", run.data || "–"],
     ["backend", run.backend], ["device", run.device || "–"], ["instruction set", run.isa || "–"], ["--seed", run.seed || "–"],
     ...run.settings.map(([name, value]) => [`--set ${name}`, value]));
-  node.append(table(["", ""], rows));
+  node.append(h("div", {class: "paths"}, table(["", ""], rows)));
   return node;
 }
 
