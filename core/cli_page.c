@@ -13,7 +13,11 @@
 #include "output_file.h"
 #include "utf8.h"
 
-enum { ROOM = 340000 }; /* numbers: some 3 MB beside the 4.6 MB of plotly.js */
+enum {
+    MOST_BYTES =
+        3200000,      /* of the data, beside the 4.6 MB of plotly.js and the page's own scripts */
+    NUMBER_BYTES = 14 /* of a number that is drawn, at most, with its comma */
+};
 
 /* ---- JSON ---- */
 
@@ -58,10 +62,19 @@ void ec_page_list(FILE *to, const double *values, size_t n, size_t step, int dig
     fputc(']', to);
 }
 
+void ec_page_measure(ec_page *page)
+{
+    const long used = ftell(page->to) - page->begin;
+
+    page->room = used < MOST_BYTES ? (size_t)(MOST_BYTES - used) / NUMBER_BYTES : 0;
+}
+
 static int put_data(ec_page *page)
 {
     char *folder = realpath(page->folder, NULL);
 
+    page->begin = ftell(page->to);
+    ec_page_measure(page);
     fprintf(page->to,
             "{\"format\":\"eciton report 1\",\"version\":\"%s\",\"written\":%lld,"
             "\"folder\":",
@@ -207,7 +220,7 @@ static int write_page(ec_page *page, const char *path)
 
 int ec_cli_page(int argc, char **argv)
 {
-    ec_page page = {.room = ROOM};
+    ec_page page = {.room = 0};
     const char *path = NULL;
     char beside[4200];
 

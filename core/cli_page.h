@@ -23,7 +23,8 @@ typedef struct ec_page {
     FILE *to;
     ec_store *store;
     const char *folder; /* of --out */
-    size_t room;        /* numbers that may still be written for plots */
+    size_t room;        /* numbers that may still be written for plots (ec_page_measure) */
+    long begin;         /* of the data in `to` */
 } ec_page;
 
 enum { EC_PAGE_EXACT = 17, EC_PAGE_DRAWN = 7 }; /* digits */
@@ -34,6 +35,9 @@ void ec_page_text(FILE *to, const char *text);
 void ec_page_number(FILE *to, double value, int digits);
 /* [a,b,...] of every step-th number. */
 void ec_page_list(FILE *to, const double *values, size_t n, size_t step, int digits);
+
+/* Sets page->room by what has been written of the data, so that the page stays below 8 MB. */
+void ec_page_measure(ec_page *page);
 
 /* "run": {...}, "searches": [...], "sweeps": [...]; a status. */
 int ec_page_store(ec_page *page);

@@ -323,8 +323,8 @@ static size_t drop_weak(sheet *s, size_t most)
 }
 
 /* "strongest" (paths of each pair, null: all), "grid" (of the rows that are there, null without one),
- * "values", "shown"; returns the numbers. */
-static size_t put_values(ec_page *page, sheet *s)
+ * "values", "shown". */
+static void put_values(ec_page *page, sheet *s)
 {
     size_t room = page->room < FILE_NUMBERS ? page->room : FILE_NUMBERS, shown = 0;
     size_t ranks = drop_weak(s, room / row_width(s, 0));
@@ -349,7 +349,6 @@ static size_t put_values(ec_page *page, sheet *s)
         shown = n > shown ? n : shown;
     }
     fprintf(to, "],\"shown\":%zu", shown);
-    return shown * width;
 }
 
 static const char *read_file(const char *path, sheet *s)
@@ -382,8 +381,8 @@ static void put_file(ec_page *page, const char *name, bool first)
             ec_page_text(to, s.names[i]);
         }
         fprintf(to, "],\"total\":%zu", s.n_rows);
-        size_t n = put_values(page, &s);
-        page->room -= n < page->room ? n : page->room;
+        put_values(page, &s);
+        ec_page_measure(page);
     }
     fputc('}', to);
     release(&s);

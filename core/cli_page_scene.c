@@ -114,8 +114,7 @@ static int put_scene(ec_page *page, void *user, const char *name)
             fprintf(to, i ? ",%d" : "%d", s.corner[3 * i + (size_t)c]);
         fputc(']', to);
     }
-    if (!why)
-        page->room -= 3 * (s.n_points + s.n_triangles);
+    ec_page_measure(page);
     fputc('}', to);
     release(&s);
     return EC_OK;

@@ -165,7 +165,9 @@ typedef struct design {
 static void put_value(ec_page *page, const ec_store_cell *cell, int32_t length)
 {
     FILE *to = page->to;
-    size_t n = length < MOST_ELEMENTS ? (size_t)length : MOST_ELEMENTS;
+    size_t most =
+        page->room / 4 < MOST_ELEMENTS ? page->room / 4 : MOST_ELEMENTS; /* exact ones are long */
+    size_t n = (size_t)length < most ? (size_t)length : most;
 
     if (length == 0) {
         ec_page_number(to, number_of(cell), EC_PAGE_EXACT);
@@ -177,7 +179,7 @@ static void put_value(ec_page *page, const ec_store_cell *cell, int32_t length)
         ec_page_number(to, ec_store_cell_element(cell, (int32_t)k), EC_PAGE_EXACT);
     }
     fputc(']', to);
-    page->room -= page->room > 3 * n ? 3 * n : page->room;
+    ec_page_measure(page);
 }
 
 static int put_design(void *user, int n, const char *const *names, const ec_store_cell *cells)
@@ -407,8 +409,7 @@ static int put_table(ec_page *page, const char *name, int64_t number, quantities
         fprintf(page->to, ",\"%s\":{\"total\":%.0f,\"shown\":%zu,", name, total, t.n_rows);
         put_table_columns(page->to, &t);
         fputc('}', page->to);
-        used = (double)(t.n_rows * width);
-        page->room -= used < (double)page->room ? (size_t)used : page->room;
+        ec_page_measure(page);
     }
     free(t.columns);
     free(t.numbers);
@@ -474,8 +475,7 @@ static int put_history(ec_page *page, int64_t number, size_t room)
     if (status == EC_OK)
         status = ec_store_query(page->store, sql, number, &o, put_history_row);
     fputs(o.more ? "]}" : "],\"rows\":[]}", page->to);
-    size_t used = COLUMNS * (size_t)(total / (double)every + 1);
-    page->room -= used < page->room ? used : page->room;
+    ec_page_measure(page);
     return status;
 }
 

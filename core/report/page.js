@@ -74,6 +74,11 @@ function label_of(name) {
   return name.replace(/_/g, " ");
 }
 
+/* What lengths of such a span in m are shown in: [m, unit]. */
+function length_unit(span) {
+  return span >= 1 ? [1, "m"] : span >= 1e-3 ? [1e-3, "mm"] : [1e-6, "µm"];
+}
+
 function unique(list) {
   return [...new Set(list.filter(x => x !== null))].sort((a, b) => a - b);
 }

@@ -129,7 +129,7 @@ function draw_at_frequencies(node, file, axes, figures, more) {
   if (frequencies.length > 1) choices.append(choice("frequency", frequencies.map(hertz), 0, i => { at = i; redraw(plot); }));
   node.append(choices);
   const plot = add_plot(node, more ? true_height(axes[0].values, axes[1].values) : 440, t => {
-    const rows = frequency.map((_, i) => i).filter(i => frequency[i] === frequencies[at]), [x, y] = axes;
+    const rows = frequency.map((_, i) => i).filter(i => frequency[i] === frequencies[at] && figures[shown].values[i] !== null), [x, y] = axes;
     if (unique(rows.map(i => y.values[i])).length === 1) return sweep_line(t, x, figures[shown], rows);
     if (unique(rows.map(i => x.values[i])).length === 1) return sweep_line(t, y, figures[shown], rows);
     const {data, layout} = sweep_map(t, x, y, figures[shown], rows);
@@ -147,7 +147,9 @@ function draw_plane(node, file) {
   };
   const figures = [{name: "|E| (dB over 1 V/m)", values: size("e")}, {name: "|H| (dB over 1 A/m)", values: size("h")},
     ...file.columns.map((name, i) => ({name, values: file.values[i]})).slice(4)];
-  const axes = ["x", "y", "z"].map(name => ({name: `${name} (m)`, values: file_column(file, name)})).filter(a => unique(a.values).length > 1);
+  const places = ["x", "y", "z"].map(name => file_column(file, name)), spans = places.map(extent).map(e => e ? e[1] - e[0] : 0);
+  const [scale, unit] = length_unit(Math.max(...spans));
+  const axes = places.map((list, i) => ({name: `${"xyz"[i]} (${unit})`, values: list.map(v => v / scale)})).filter((_, i) => spans[i] > 0);
   if (axes.length < 2) return draw_columns(node, file);
   draw_at_frequencies(node, file, axes.slice(0, 2), figures, {constrain: "domain"});
   return true;

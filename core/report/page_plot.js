@@ -30,7 +30,7 @@ function axis(t, title, more) {
     tickcolor: t.grid, automargin: true, exponentformat: "power"}, more);
 }
 
-/* A plot: {node, height, make, gl, revision, drawn, stale, near}. drawn: Plotly has it, as it is or as it
+/* A plot: {node, height, make, gl, revision, drawn, work, stale, near}. work: a promise of Plotly's end; drawn: Plotly has it, as it is or as it
  * was; stale: it must be drawn (again); near: its node is in the view or close to it. */
 const plots = new Set();
 const plot_of = new WeakMap(); /* by node */
@@ -54,17 +54,17 @@ function scene_layout(t, titles, places) {
   const most = Math.max(...spans.map(e => e[1] - e[0])) || 1;
   const ranges = spans.map(e => { const pad = Math.max(0.03 * (e[1] - e[0]), 0.02 * most); return [e[0] - pad, e[1] + pad]; });
   const size = ranges.map(r => r[1] - r[0]), scale = 1.75 / Math.hypot(...size);
-  const far = 1.2 * Math.max(1, 1.15 * t.height / t.width);
+  const far = 1.3 * Math.max(1, 1.15 * t.height / t.width);
   const own = i => ({title: {text: plain(titles[i])}, range: ranges[i], nticks: Math.max(3, Math.round(8 * size[i] / most)), showspikes: false,
     gridcolor: t.grid, zerolinecolor: t.grid, color: t.ink, backgroundcolor: t.paper});
-  return {scene: {camera: {eye: {x: -0.75 * far, y: -1.3 * far, z: 0.8 * far}}, xaxis: own(0), yaxis: own(1), zaxis: own(2), aspectmode: "manual",
+  return {scene: {camera: {eye: {x: -0.75 * far, y: -1.3 * far, z: 0.8 * far}, center: {x: 0, y: 0, z: -0.1}}, xaxis: own(0), yaxis: own(1), zaxis: own(2), aspectmode: "manual",
     aspectratio: {x: size[0] * scale, y: size[1] * scale, z: size[2] * scale}, bgcolor: t.paper},
   margin: {l: 0, r: 0, t: 0, b: 0}, legend: {x: 0, y: 1, yanchor: "top", bgcolor: "rgba(0,0,0,0)"}};
 }
 
 const scene_height = width => width < 520 ? 400 : 520;
 
-function draw(plot) {
+function draw_now(plot) {
   const t = theme(), width = printing ? PAPER : plot.node.clientWidth, narrow = width < 520;
   t.narrow = narrow;
   t.width = width;
@@ -80,9 +80,22 @@ function draw(plot) {
   if (whole.scene) whole.scene.uirevision = "kept"; /* the camera, whatever is chosen */
   if (printing) whole.width = width, whole.autosize = false;
   if (plot.gl && !plot.drawn) spare_contexts(plot);
-  Plotly.react(plot.node, data, whole, {responsive: true, displaylogo: false, displayModeBar: printing || narrow ? false : "hover"});
   plot.drawn = true;
+  plot.work = Promise.resolve(Plotly.react(plot.node, data, whole, {responsive: true, displaylogo: false, displayModeBar: printing || narrow ? false : "hover"}));
+}
+
+
+/* A plot that cannot be drawn leaves the others alone. */
+function draw(plot) {
   plot.stale = false;
+  try {
+    draw_now(plot);
+  } catch (error) {
+    console.error(error);
+    give_back(plot);
+    plots.delete(plot);
+    plot.node.replaceWith(h("p", {class: "warn"}, `This plot could not be drawn: ${error.message}`));
+  }
 }
 
 /* make(theme) gives {data, layout}; theme has the width and height in px, and whether it is narrow, too.
@@ -103,11 +116,20 @@ function redraw(plot) {
   if (plot.near && window.Plotly) draw(plot);
 }
 
-/* What Plotly holds of a plot is given back; it will be drawn anew. */
+/* What Plotly holds of a plot is given back, once it has come to the end of drawing it. */
+function give_back(plot) {
+  const node = plot.node;
+  watcher.unobserve(node);
+  if (plot.drawn) plot.work.then(() => Plotly.purge(node));
+}
+
+/* The same of one that stays on the page: it will be drawn anew. */
 function forget(plot) {
-  if (plot.drawn) Plotly.purge(plot.node);
-  plot.drawn = false;
-  plot.stale = true;
+  const node = h("div", {class: "plot", style: `height:${plot.node.style.height}`});
+  give_back(plot);
+  plot.node.replaceWith(node);
+  plot_of.set(node, Object.assign(plot, {node, drawn: false, stale: true, near: false}));
+  watcher.observe(node);
 }
 
 const middle = node => {

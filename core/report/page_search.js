@@ -33,10 +33,11 @@ function search_convergence(node, search) {
   const hover = "%{y:.7g}<br>%{x} evaluations, generation %{customdata}";
   const spread = get("spread"), failed = differences(get("failed")), violation = get("violation"), hypervolume = get("hypervolume");
   const positive = [...best, ...median].every(v => v === null || v > 0);
-  let log_y = false, log_x = false;
+  const wide = (list, ratio) => { const e = extent(list); return e !== null && e[0] > 0 && e[1] > ratio * e[0]; };
+  let log_y = positive && wide(best, 100), log_x = wide(x, 500);
   const mode = x.length < 40 ? "lines+markers" : "lines", small = {size: 4};
   const line = (y, label, more) => Object.assign({x, y, name: label, customdata: generation, hovertemplate: hover, mode, marker: small}, more);
-  const x_axis = (t, title) => axis(t, title, {type: log_x ? "log" : "linear", exponentformat: "SI"});
+  const x_axis = (t, title) => axis(t, title, Object.assign({type: log_x ? "log" : "linear", exponentformat: "SI"}, log_x ? {} : whole_ticks(x)));
   const own = [];
   node.append(h("h3", null, "Convergence"));
   if (search.history.total > x.length) node.append(h("p", {class: "note"}, `${count(x.length, "generation")} of the ${search.history.total} of the history, evenly chosen.`));
@@ -44,9 +45,10 @@ function search_convergence(node, search) {
   const choices = h("div", {class: "choices"});
   node.append(choices);
   const redraw_own = () => own.forEach(redraw);
-  choices.append(choice("evaluations", ["linear", "logarithmic"], 0, i => { log_x = i === 1; redraw_own(); }));
-  if (positive) choices.append(choice(name, ["linear", "logarithmic"], 0, i => { log_y = i === 1; redraw_own(); }));
-  own.push(add_plot(node, 340, t => ({
+  choices.append(choice("evaluations", ["linear", "logarithmic"], log_x ? 1 : 0, i => { log_x = i === 1; redraw_own(); }));
+  if (positive) choices.append(choice(name, ["linear", "logarithmic"], log_y ? 1 : 0, i => { log_y = i === 1; redraw_own(); }));
+  if (!any(best)) node.append(h("p", {class: "note"}, "No design could be scored."));
+  else own.push(add_plot(node, 340, t => ({
     data: [line(best, "best", {line: {width: 2.5}}), line(median, "median of the generation", {line: {width: 1.2}})],
     layout: {xaxis: x_axis(t, "evaluations"), yaxis: axis(t, name, {type: log_y ? "log" : "linear"}), showlegend: true},
   })));
@@ -55,7 +57,7 @@ function search_convergence(node, search) {
   const extra = (title, y, type) => {
     const part = h("div", null, h("h3", null, title));
     second.append(part);
-    own.push(add_plot(part, 220, t => ({data: [line(y, title)], layout: {xaxis: x_axis(t, "evaluations"), yaxis: axis(t, "", {type})}})));
+    own.push(add_plot(part, 220, t => ({data: [line(y, title)], layout: {xaxis: x_axis(t, "evaluations"), yaxis: axis(t, "", {type, nticks: 5})}})));
   };
   if (any(hypervolume)) extra("Hypervolume of the front", hypervolume, "linear");
   if (any(spread)) extra("Spread of the population (share of the variables' ranges)", spread, spread.every(v => v === null || v > 0) ? "log" : "linear");
@@ -150,12 +152,13 @@ function thin(list, most) {
   return step > 1 ? list.filter((_, i) => i % step === 0) : list;
 }
 
-function parallel_plot(parent, columns, colour) {
+function parallel_plot(parent, columns, colour, note) {
   const shown = columns.slice(0, 14);
   if (shown.length < 2) return;
   const body = h("div", {class: "scroll"}), inner = h("div", {style: `min-width:${Math.max(340, 74 * shown.length)}px`});
   body.append(inner);
   parent.append(h("h3", null, "Parallel coordinates"));
+  if (note) parent.append(h("p", {class: "note"}, note));
   if (shown.length < columns.length) parent.append(h("p", {class: "note"}, `The first ${shown.length} of ${columns.length} axes.`));
   parent.append(h("p", {class: "note"}, "Drag along an axis to pick designs, drag an axis' name to move it."), body);
   add_gl_plot(inner, 380, t => ({
@@ -166,11 +169,12 @@ function parallel_plot(parent, columns, colour) {
   }));
 }
 
-function pair_plot(parent, columns, colour) {
+function pair_plot(parent, columns, colour, note) {
   const objective = columns.filter(c => c.kind === "objective"), others = columns.filter(c => c.kind !== "objective");
   const shown = [...others.slice(0, 5 - Math.min(1, objective.length)), ...objective.slice(0, 1)];
-  if (shown.length < 2) return;
+  if (shown.length < 3) return; /* the plot of any column against any other has it */
   parent.append(h("h3", null, "Pairs"));
+  if (note) parent.append(h("p", {class: "note"}, note));
   if (shown.length < columns.length) parent.append(h("p", {class: "note"}, `Of ${columns.length} columns ${shown.map(c => c.name).join(", ")}.`));
   const body = h("div", {class: "scroll"}), inner = h("div", {style: `min-width:${110 * shown.length}px`});
   body.append(inner);
@@ -231,11 +235,14 @@ function search_designs(node, search) {
   scatter_plot(node, all, [moving < 0 ? all.length - 1 : moving, colour, all.length - 1], good.map(i => d.violation[i] > 0 ? `violation ${format(d.violation[i])}` : "feasible"),
     winner < 0 ? [] : [{name: "winner", row: winner}]);
   folded(node, "Parallel coordinates and pairs of designs", false, body => {
-    const rows = thin(good.map((_, i) => i), 8000), pick = c => Object.assign({}, c, {values: rows.map(r => c.values[r])});
-    if (rows.length < good.length) body.append(h("p", {class: "note"}, `${rows.length.toLocaleString("en")} of ${good.length.toLocaleString("en")} designs, evenly chosen.`));
-    parallel_plot(body, columns.map(pick), pick(all[colour]));
-    pair_plot(body, columns.map(pick), pick(all[colour]));
-  });
+    const few = most => {
+      const rows = thin(good.map((_, i) => i), most), pick = c => Object.assign({}, c, {values: rows.map(r => c.values[r])});
+      const note = rows.length < good.length ? `${rows.length.toLocaleString("en")} of ${good.length.toLocaleString("en")} designs, evenly chosen.` : null;
+      return [columns.map(pick), pick(all[colour]), note];
+    };
+    parallel_plot(body, ...few(3000));
+    pair_plot(body, ...few(5000));
+  }, true);
 }
 
 /* ---- front ---- */
@@ -248,6 +255,7 @@ function figure_layout(t, ...columns) {
     delete layout.scene[name].nticks;
   }
   layout.scene.aspectmode = "cube";
+  for (const c of ["x", "y", "z"]) layout.scene.camera.eye[c] *= 1.1;
   return layout;
 }
 
@@ -275,7 +283,7 @@ function search_front(node, search) {
         hovertemplate: `${plain(a.name)} %{x:.6g}<br>${plain(b.name)} %{y:.6g}<br>${plain(c.name)} %{z:.6g}<extra></extra>`}],
         layout: Object.assign(figure_layout(t, a, b, c), {showlegend: false})};
     });
-  folded(node, "Parallel coordinates of the front", false, body => parallel_plot(body, columns, columns[objectives[0]]));
+  folded(node, "Parallel coordinates of the front", false, body => parallel_plot(body, columns, columns[objectives[0]]), true);
   folded(node, "Table of the front", false, body => body.append(table([{n: "member"}, ...columns.map(c => ({n: c.name}))],
     rows.map((_, i) => [i + 1, ...columns.map(c => c.values[i])]))));
 }

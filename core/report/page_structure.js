@@ -90,10 +90,6 @@ function structure_rows(file) {
   })).filter(r => [...r.low, ...r.high].every(v => typeof v === "number"));
 }
 
-function length_unit(span) {
-  return span >= 1 ? [1, "m"] : span >= 1e-3 ? [1e-3, "mm"] : [1e-6, "µm"];
-}
-
 function material_text(r) {
   if (r.part !== "object") return "–";
   const figures = [r.eps !== null && r.material !== "air" ? `eps_r ${format(r.eps)}` : null, r.sigma > 0 ? `${format(r.sigma)} S/m` : null, r.loss > 0 ? `tan δ ${format(r.loss)}` : null].filter(x => x);
