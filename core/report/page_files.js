@@ -6,6 +6,9 @@ const file_column = (file, name) => {
   return i < 0 ? null : file.values[i];
 };
 const has_columns = (file, ...names) => names.every(name => file.columns.includes(name));
+/* A table of paths between antennas: with several frequencies the gain of each, gain_db[1] and on. */
+const gain_of = file => (file.columns || []).find(name => name === "gain_db" || name === "gain_db[1]");
+const is_paths = file => file.columns !== undefined && file.columns.includes("points") && gain_of(file) !== undefined;
 const is_numeric = list => list.every(v => v === null || typeof v === "number");
 
 function thinned_note(file) {
@@ -282,7 +285,7 @@ function draw_places(node, file) {
 /* Antennas, and the strongest of the paths between them. */
 function draw_antennas(node, file) {
   const [side, x, y, z] = ["side", "x_m", "y_m", "z_m"].map(name => file_column(file, name));
-  const link = DATA.files.find(f => f.columns && has_columns(f, "receiver", "rx", "tx", "points", "gain_db") && f.name === beside(file.name, "antennas", "paths"));
+  const link = DATA.files.find(f => f.columns && is_paths(f) && has_columns(f, "receiver", "rx", "tx") && f.name === beside(file.name, "antennas", "paths"));
   const receivers = link ? unique(file_column(link, "receiver")) : [];
   const scene = DATA.scenes.find(s => s.name === beside(file.name, "antennas", "scene").replace(/csv$/, "vtk"));
   if (scene && scene.why !== null) node.append(h("p", {class: "note"}, `The scene is not drawn: ${scene.why}.`));
@@ -305,7 +308,7 @@ function draw_antennas(node, file) {
     else if (data[2]) places.push([data[2].x, data[2].y, data[2].z]);
     return {data, layout: scene_layout(t, ["x (m)", "y (m)", "z (m)"], places)};
   });
-  if (link) node.append(h("p", {class: "note"}, "Lines are the paths of the file for this receiver, from a transmitting antenna over their points to a receiving one, coloured by gain."), thinned_note(link) || "");
+  if (link) node.append(h("p", {class: "note"}, `Lines are the paths of the file for this receiver, from a transmitting antenna over their points to a receiving one, coloured by gain${gain_of(link) === "gain_db" ? "" : " at the first frequency"}.`), thinned_note(link) || "");
 }
 
 function path_lines(t, antennas, link, receiver) {
@@ -314,7 +317,7 @@ function path_lines(t, antennas, link, receiver) {
     const i = side.findIndex((s, k) => s === end && a[k] === number && (end === "tx" || r[k] === null || r[k] === of));
     return i < 0 ? null : ["x_m", "y_m", "z_m"].map(name => file_column(antennas, name)[i]);
   };
-  const [r, rx, tx, points, gain] = ["receiver", "rx", "tx", "points", "gain_db"].map(name => file_column(link, name));
+  const [r, rx, tx, points, gain] = ["receiver", "rx", "tx", "points", gain_of(link)].map(name => file_column(link, name));
   const lines = {type: "scatter3d", mode: "lines", name: "paths", x: [], y: [], z: [], text: [], line: {width: 2.5, color: [], colorscale: SCALE, showscale: true, colorbar: Object.assign(colour_bar(t, "gain (dB)"), t.narrow ? {} : {len: 0.7})}, hovertemplate: "%{text}<extra></extra>"};
   r.forEach((of, i) => {
     const from = where("tx", tx[i], of), to = where("rx", rx[i], of);
@@ -384,11 +387,11 @@ const KINDS = [ /* title, whether a file is of it, how it is drawn (false: it ca
 function files_sections() {
   const sections = new Map(), rest = [];
   for (const file of DATA.files) {
-    const kind = file.why === null && file.shown > 0 && !(has_columns(file, "points", "gain_db") && DATA.files.some(f => f.name === beside(file.name, "paths", "antennas") && f !== file))
+    const kind = file.why === null && file.shown > 0 && !(is_paths(file) && DATA.files.some(f => f.name === beside(file.name, "paths", "antennas") && f !== file))
       ? KINDS.find(([, test]) => test(file)) : null;
     const node = h("div", null, h("h3", null, file.name));
     if (!kind || kind[2](node, file) === false) {
-      if (!has_columns(Object.assign({columns: []}, file), "points", "gain_db")) rest.push([file.name, file.why || `${file.total} rows of ${file.columns.join(", ")}`]);
+      if (!is_paths(file)) rest.push([file.name, file.why || `${file.total} rows of ${file.columns.join(", ")}`]);
       continue;
     }
     const note = thinned_note(file);

@@ -366,6 +366,125 @@ static void test_paths_and_scene(void **state)
     cJSON_Delete(json);
 }
 
+/* Files of further searches, and S-parameters that are in a Touchstone file alone. */
+static void test_folders(void **state)
+{
+    char path[100];
+    ec_store *store = NULL;
+    ec_store_table *designs = NULL;
+    ec_store_search search = {.job = "again", .method = "de", .keep = "best", .population = 8};
+
+    (void)state;
+    write_run("running", 2);
+    assert_int_equal(ec_store_open(folder, EC_STORE_WRITE, NULL, &store), EC_OK);
+    assert_int_equal(ec_store_begin(store), EC_OK);
+    assert_int_equal(ec_store_search_begin(store, 2, &search, quantities, QUANTITIES, &designs),
+                     EC_OK);
+    assert_int_equal(ec_store_commit(store), EC_OK);
+    ec_store_table_close(&designs);
+    ec_store_close(&store);
+    snprintf(path, sizeof path, "%s/search_2", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    FILE *file = new_file("search_2/pattern.csv");
+    fputs("u,level_db\n0,0\n1,-20\n", file);
+    fclose(file);
+    file = new_file("search_2/best.csv");
+    fputs("name\nx\n", file);
+    fclose(file);
+    file = new_file("search_2/scene.vtk");
+    fputs("# vtk\nPOINTS 3 double\n0 0 0\n1 0 0\n0 1 0\nPOLYGONS 1 4\n3 0 1 2\n", file);
+    fclose(file);
+    static const char touchstone[] = "# GHz S MA R 50\n1 0.5 0 0.1 90 0.01 -90 1 45\n";
+    static const char *const names[] = {"a.s2p", "b.s2p", "b.csv", "c.s3p"};
+    for (int i = 0; i < 4; i++) {
+        file = new_file(names[i]);
+        fputs(i == 2 ? "frequency_hz,s_1_1_db\n1,0\n" : touchstone, file);
+        fclose(file);
+    }
+    cJSON *json = page_data();
+    assert_int_equal(cJSON_GetArraySize(get(json, "files")), 4);
+    const cJSON *values = get(file_named(json, "search_2/pattern.csv"), "values");
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 1), 1), -20);
+    assert_string_equal(get(cJSON_GetArrayItem(get(json, "scenes"), 0), "name")->valuestring,
+                        "search_2/scene.vtk");
+    file_named(json, "b.csv"); /* in the place of b.s2p */
+    assert_non_null(strstr(get(file_named(json, "c.s3p"), "why")->valuestring, "Touchstone"));
+    static const struct {
+        const char *column;
+        double value;
+    } wanted[] = {{"frequency_hz", 1e9},    {"s_1_1_db", -6.020600}, {"s_1_1_phase_deg", 0},
+                  {"s_2_1_db", -20},        {"s_2_1_phase_deg", 90}, {"s_1_2_db", -40},
+                  {"s_1_2_phase_deg", -90}, {"s_2_2_db", 0},         {"s_2_2_phase_deg", 45}};
+    const cJSON *a = file_named(json, "a.s2p");
+    assert_int_equal(cJSON_GetArraySize(get(a, "columns")), 9);
+    for (int i = 0; i < 9; i++) {
+        assert_string_equal(cJSON_GetArrayItem(get(a, "columns"), i)->valuestring,
+                            wanted[i].column);
+        const cJSON *value = cJSON_GetArrayItem(cJSON_GetArrayItem(get(a, "values"), i), 0);
+        assert_true(fabs(value->valuedouble - wanted[i].value) <= 1e-5);
+    }
+    cJSON_Delete(json);
+}
+
+/* What the page's script reads without asking whether it is there. */
+static void test_members(void **state)
+{
+    static const char *const page[] = {"format", "version",        "written", "folder",
+                                       "run",    "searches",       "sweeps",  "scenes",
+                                       "files",  "files_left_out", NULL};
+    static const char *const run[] = {"quick",    "status",  "version", "script", "text",
+                                      "data",     "backend", "device",  "isa",    "seed",
+                                      "settings", "started", "ended",   NULL};
+    static const char *const search[] = {"number", "about",   "quantities", "history",
+                                         "winner", "designs", "reasons",    NULL};
+    static const char *const about[] = {"job",         "method",  "population", "seed",
+                                        "evaluations", "failed",  "seconds",    "ended",
+                                        "stop",        "message", "keep",       NULL};
+    static const char *const quantity[] = {"kind", "name", "length", "minimum", "maximum", NULL};
+    static const char *const history[] = {"total", "columns", "rows", NULL};
+    static const char *const winner_of[] = {"generation", "stage",  "status", "reason",
+                                            "violation",  "values", NULL};
+    static const char *const designs[] = {"total",  "shown",     "columns", "generation", "stage",
+                                          "status", "violation", "values",  NULL};
+    static const char *const file_of[] = {"name", "why",    "columns", "total", "strongest",
+                                          "grid", "values", "shown",   NULL};
+    static const char *const columns[] = {"generation", "evaluations", "failed",    "best",
+                                          "median",     "spread",      "violation", "hypervolume"};
+
+    (void)state;
+    write_run("finished", 4);
+    FILE *file = new_file("a.csv");
+    fputs("x,y\n1,2\n", file);
+    fclose(file);
+    cJSON *json = page_data();
+    const cJSON *s = cJSON_GetArrayItem(get(json, "searches"), 0);
+    const struct {
+        const cJSON *of;
+        const char *const *names;
+    } parts[] = {{json, page},
+                 {get(json, "run"), run},
+                 {s, search},
+                 {cJSON_GetArrayItem(get(s, "about"), 0), about},
+                 {cJSON_GetArrayItem(get(s, "quantities"), 0), quantity},
+                 {get(s, "history"), history},
+                 {get(s, "winner"), winner_of},
+                 {get(s, "designs"), designs},
+                 {file_named(json, "a.csv"), file_of}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (int k = 0; parts[i].names[k]; k++)
+            get(parts[i].of, parts[i].names[k]);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const cJSON *name;
+        bool found = false;
+        cJSON_ArrayForEach(name, get(get(s, "history"), "columns")) found =
+            found || strcmp(name->valuestring, columns[i]) == 0;
+        if (!found)
+            fail_msg("the history has no %s", columns[i]);
+    }
+    assert_string_equal(get(json, "format")->valuestring, "eciton report 1");
+    cJSON_Delete(json);
+}
+
 /* ---- refused ---- */
 
 static void refuses(const char *more, int status, const char *text)
@@ -410,6 +529,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_large, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_and_scene, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folders, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_members, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refuses, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
