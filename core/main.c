@@ -1,4 +1,4 @@
-/* The program eciton: run, resume, check, runs, show, export, compare, report, info, help. */
+/* The program eciton: run, resume, check, runs, show, export, compare, report, watch, info, help. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static const struct {
                       {"show", ec_cli_show},
                       {"export", ec_cli_export},
                       {"compare", ec_cli_compare},
-                      {"report", ec_cli_page}};
+                      {"report", ec_cli_page},
+                      {"watch", ec_cli_watch_command}};
 
 /* False: it is none of them. */
 static bool command_store(const char *command, int argc, char **argv, int *status)
