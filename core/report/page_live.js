@@ -3,36 +3,33 @@
 (() => {
   const SECOND = 1000, SHARE = 20; /* between two questions: a second, and SHARE times of what drawing takes */
   const bar = h("p", {class: "live", role: "status"});
-  const clock = seconds => new Date(seconds * 1000).toLocaleTimeString();
-  let tag = null, data = DATA, wait = SECOND;
+  let data = DATA, state = null, tag = null, wait = SECOND;
 
-  function say(state) {
-    const at = clock(data.written), run = data.run;
-    bar.dataset.state = state;
-    bar.textContent = state === "lost" ? `No longer served: this is the state of ${at}`
-      : run && run.status === "running" ? `Live: as of ${at}` : run ? `The run has ended: as of ${at}` : "Waiting for the run";
-    document.body.append(bar);
-    if (run && run.status === "running") document.getElementById("unfinished")?.remove();
-  }
+  const goes_on = () => data.run && data.run.status === "running";
 
-  function take(newer) {
+  function show(newer, how) {
     const begin = performance.now();
-    if (newer.written !== data.written) window.ecitonPage.update(newer);
+    if (newer !== data || how !== state) ecitonPage.update(Object.assign({}, newer, {live: how === "live"}));
     data = newer;
+    state = how;
+    const at = new Date(data.written * 1000).toLocaleTimeString();
+    bar.dataset.state = how;
+    bar.textContent = how === "lost" ? `No longer served: the state of ${at}` : how === "live" ? `Live: as of ${at}` : data.run ? `The run has ended: as of ${at}` : "Waiting for the run";
     wait = Math.max(SECOND, SHARE * (performance.now() - begin));
   }
 
   async function ask() {
-    wait = SECOND;
     try {
       const answer = await fetch("data.json", {cache: "no-store", headers: tag ? {"If-None-Match": tag} : {}});
+      let newer = data;
       if (answer.status === 200) {
-        take(await answer.json());
+        const got = await answer.json();
         tag = answer.headers.get("ETag");
+        if (got.written !== data.written || got.folder !== data.folder) newer = got;
       } else if (answer.status !== 304) throw new Error(await answer.text());
-      say(data.run && data.run.status === "running" ? "live" : "ended");
+      show(newer, newer.run && newer.run.status === "running" ? "live" : "ended");
     } catch (error) {
-      say("lost");
+      show(data, "lost");
       wait = 5 * SECOND;
     }
     setTimeout(next, wait);
@@ -44,6 +41,7 @@
     else document.addEventListener("visibilitychange", next, {once: true});
   }
 
-  say("live");
+  document.body.append(bar);
+  show(data, goes_on() ? "live" : "ended");
   next();
 })();
