@@ -38,7 +38,7 @@ function draw(plot) {
     height: plot.height, autosize: true, paper_bgcolor: t.paper, plot_bgcolor: t.paper, colorway: t.lines,
     font: {color: t.ink, size: narrow ? 11 : 12, family: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'},
     margin: {l: narrow ? 48 : 64, r: narrow ? 8 : 20, t: 30, b: 46}, hovermode: "closest", dragmode: "zoom",
-    legend: {orientation: "h", x: 0, xanchor: "left", y: 1.01, yanchor: "bottom"}, uirevision: plot.revision,
+    legend: {orientation: "h", x: 0, xanchor: "left", y: 1.01, yanchor: "bottom"}, uirevision: `choice ${plot.revision}`,
   }, layout);
   if (whole.scene) whole.scene.uirevision = "kept"; /* the camera, whatever is chosen */
   if (printing) whole.width = 680, whole.autosize = false;
