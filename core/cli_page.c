@@ -78,9 +78,9 @@ static int put_data(ec_page *page)
     return status;
 }
 
-int ec_page_data(const char *folder, char **json, size_t *size)
+int ec_page_data(const char *folder, bool live, char **json, size_t *size)
 {
-    ec_page page = {.folder = folder, .room = ROOM};
+    ec_page page = {.folder = folder, .room = ROOM, .live = live};
 
     *json = NULL;
     *size = 0;
@@ -211,7 +211,7 @@ int ec_cli_page(int argc, char **argv)
     snprintf(beside, sizeof beside, "%s/report.html", folder);
     if (!path)
         path = beside;
-    int status = ec_page_data(folder, &json, &size);
+    int status = ec_page_data(folder, false, &json, &size);
     if (status == EC_OK)
         status = write_page(json, path);
     free(json);

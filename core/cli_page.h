@@ -25,13 +25,14 @@ typedef struct ec_page {
     ec_store *store;
     const char *folder; /* of --out */
     size_t room;        /* numbers that may still be written for plots */
+    bool live;          /* made again and again: fewer designs and rows, for time */
 } ec_page;
 
 enum { EC_PAGE_EXACT = 17, EC_PAGE_DRAWN = 7 }; /* digits */
 
 /* What the page of the run in the folder shows, malloc'ed and with an ending zero, which size does not
- * count; of a run that goes on what there is. A status. */
-int ec_page_data(const char *folder, char **json, size_t *size);
+ * count; of a run that goes on what there is. live: see ec_page. A status. */
+int ec_page_data(const char *folder, bool live, char **json, size_t *size);
 /* Whether two of them show the same: all but when they were made. */
 bool ec_page_is_same(const char *json, const char *other);
 /* The page with these data. live: one that asks whoever served it for newer data, see cli_watch.h. A

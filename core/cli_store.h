@@ -5,9 +5,9 @@
 
 int ec_cli_runs(int argc, char **argv);
 int ec_cli_show(int argc, char **argv);
-int ec_cli_export(int argc, char **argv);  /* cli_export.c */
-int ec_cli_compare(int argc, char **argv); /* cli_compare.c */
-int ec_cli_page(int argc, char **argv);    /* cli_page.c: report */
+int ec_cli_export(int argc, char **argv);        /* cli_export.c */
+int ec_cli_compare(int argc, char **argv);       /* cli_compare.c */
+int ec_cli_page(int argc, char **argv);          /* cli_page.c: report */
 int ec_cli_watch_command(int argc, char **argv); /* cli_watch.c: until a signal */
 
 #endif

@@ -56,9 +56,12 @@ const ec_cli_command ec_cli_commands[] = {
      "of --out as plots, and the script. Of a run that goes on it shows what there is.",
      EC_CLI_RUN},
     {"watch", "DIR [--port N]", "serve that page to a browser while the run in DIR goes on",
-     "Serves the page of eciton report to browsers of this machine, at http://127.0.0.1:N/, while the "
-     "run in DIR goes on or after it, until Ctrl-C. The page brings itself up to date. It can only be "
-     "read, nothing else is served, and requests under another Host than localhost are refused; who "
+     "Serves the page of eciton report to browsers of this machine, at http://127.0.0.1:N/, while "
+     "the "
+     "run in DIR goes on or after it, until Ctrl-C. The page brings itself up to date. It can only "
+     "be "
+     "read, nothing else is served, and requests under another Host than localhost are refused; "
+     "who "
      "can log in to the machine can read it too. eciton run --watch does the same for its own run. "
      "From another machine: ssh -L 8642:127.0.0.1:8642 NAME, then http://localhost:8642/.",
      EC_CLI_RUN},
@@ -194,9 +197,9 @@ void ec_cli_usage(FILE *to)
     fputs("usage: eciton COMMAND\n\n", to);
     for (const ec_cli_command *c = ec_cli_commands; c->name; c++)
         put_entry(to, c->name, c->words, c->brief, 24);
-    fputs(
-        "\nflags of run and check, and of resume --backend, --threads, --json, --watch, --port, --quiet, --force:\n",
-        to);
+    fputs("\nflags of run and check, and of resume --backend, --threads, --json, --watch, --port, "
+          "--quiet, --force:\n",
+          to);
     for (const ec_cli_flag *f = ec_cli_flags; f->name; f++)
         if (ec_cli_flag_is_of(f, "run") || ec_cli_flag_is_of(f, "check"))
             put_entry(to, f->name, f->value, f->help, 21);

@@ -41,9 +41,11 @@ void ec_cli_watch_end(ec_cli_watch **watch)
 
 #include "wall_clock.h"
 
-static const double LEAST_SECONDS = 1, COST = 100; /* between two data, in times of what they take */
-static const double IDLE_SECONDS = 20;             /* until a connection is closed */
-static const double LOOKING_SECONDS = 3; /* since somebody asked: who still does asks every second */
+static const double LEAST_SECONDS = 1,
+                    COST = 250;        /* between two data, in times of what they take */
+static const double IDLE_SECONDS = 20; /* until a connection is closed */
+static const double LOOKING_SECONDS =
+    3; /* since somebody asked: who still does asks every second */
 enum { MOST_CONNECTIONS = 32 };
 
 /* What shows that a store has changed, without opening it. */
@@ -110,7 +112,7 @@ static int renew(ec_cli_watch *w, bool last)
     if (w->json && (memcmp(&now, &w->made_of, sizeof now) == 0 || (clock < w->next && !last)))
         return EC_OK;
     double before = thread_seconds();
-    int status = ec_page_data(w->folder, &json, &size);
+    int status = ec_page_data(w->folder, true, &json, &size);
     double used = COST * (thread_seconds() - before);
     w->next = clock + (used > LEAST_SECONDS ? used : LEAST_SECONDS);
     if (status < 0)
@@ -206,8 +208,8 @@ static enum MHD_Result send_page(ec_cli_watch *w, struct MHD_Connection *connect
 static enum MHD_Result send_data(ec_cli_watch *w, struct MHD_Connection *connection)
 {
     char tag[64];
-    const char *has = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-                                                  MHD_HTTP_HEADER_IF_NONE_MATCH);
+    const char *has =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
 
     snprintf(tag, sizeof tag, "\"%lld-%llu\"", (long long)w->start, (unsigned long long)w->edition);
     bool same = has && strcmp(has, tag) == 0;
@@ -232,8 +234,8 @@ static enum MHD_Result serve(ec_cli_watch *w, struct MHD_Connection *connection,
     bool last = w->last && !w->seen;
     pthread_mutex_unlock(&w->lock);
     int status = renew(w, last);
-    enum MHD_Result result = status < 0 ? refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                                                 ec_error_text())
+    enum MHD_Result result = status < 0
+                                 ? refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, ec_error_text())
                              : page ? send_page(w, connection)
                                     : send_data(w, connection);
     pthread_mutex_lock(&w->lock);
@@ -293,9 +295,9 @@ static struct MHD_Daemon *listen_at(ec_cli_watch *w, int port)
     errno = 0;
     return MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, (uint16_t)port, NULL,
                             NULL, answer, w, MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&address,
-                            MHD_OPTION_NOTIFY_COMPLETED, completed, w,
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS,
-                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+                            MHD_OPTION_NOTIFY_COMPLETED, completed, w, MHD_OPTION_CONNECTION_LIMIT,
+                            (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                            (unsigned)IDLE_SECONDS, MHD_OPTION_END);
 }
 
 int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch)
@@ -397,10 +399,10 @@ int ec_cli_watch_command(int argc, char **argv)
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
     sigprocmask(SIG_BLOCK, &ends, NULL); /* they wait for sigwait */
-    int status = ec_store_exists(folder)
-                     ? ec_cli_watch_begin(folder, port, &watch)
-                     : ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'", folder,
-                               folder);
+    int status =
+        ec_store_exists(folder)
+            ? ec_cli_watch_begin(folder, port, &watch)
+            : ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'", folder, folder);
     if (status < 0) {
         fprintf(stderr, "eciton: %s\n", ec_error_text());
         return EC_EXIT_ERROR;

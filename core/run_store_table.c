@@ -118,6 +118,25 @@ static void put_columns(FILE *to, char *const *names, const ec_store_quantity *q
     }
 }
 
+/* What is looked for among many: designs that are not of the search, and failures. Other rows are in
+ * neither index, and cost nothing. */
+static int create_indexes(ec_store *s, bool sweep, int64_t number)
+{
+    const char *table = prefix(sweep);
+    const long long n = (long long)number;
+    char sql[240];
+
+    snprintf(sql, sizeof sql, "CREATE INDEX %s_%lld_failed ON %s_%lld (reason) WHERE status <> 0",
+             table, n, table, n);
+    int status = ec_store_run_sql(s, sql);
+    if (sweep || status < 0)
+        return status;
+    snprintf(sql, sizeof sql,
+             "CREATE INDEX %s_%lld_last ON %s_%lld (stage) WHERE stage <> 'search'", table, n,
+             table, n);
+    return ec_store_run_sql(s, sql);
+}
+
 static int create_table(ec_store *s, bool sweep, int64_t number, char *const *names,
                         const ec_store_quantity *quantities, int32_t n)
 {
@@ -136,6 +155,8 @@ static int create_table(ec_store *s, bool sweep, int64_t number, char *const *na
     fputc(')', to);
     int status = fclose(to) == 0 ? ec_store_run_sql(s, sql) : no_memory();
     free(sql);
+    if (status == EC_OK)
+        status = create_indexes(s, sweep, number);
     for (int32_t i = 0; i < n && status == EC_OK; i++)
         status = ec_store_execute(
             s, "INSERT INTO quantity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", "tiitttidd",

@@ -29,8 +29,8 @@
       } else if (answer.status !== 304) throw new Error(await answer.text());
       show(newer, newer.run && newer.run.status === "running" ? "live" : "ended");
     } catch (error) {
-      show(data, "lost");
-      wait = 5 * SECOND;
+      if (state !== "ended") show(data, "lost");
+      wait = 10 * SECOND; /* another run may be served here */
     }
     setTimeout(next, wait);
   }

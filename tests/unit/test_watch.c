@@ -226,8 +226,8 @@ static double wait_for(double last)
 static void test_run(void **state)
 {
     char out[100], tag[200], *body;
-    const char *words[] = {PROGRAM, "run",   write_script(), "--out", out, "--watch", "--port",
-                     "0",     "--quiet", "--threads", "1", NULL};
+    const char *words[] = {PROGRAM,  "run", write_script(), "--out",     out, "--watch",
+                           "--port", "0",   "--quiet",      "--threads", "1", NULL};
 
     (void)state;
     snprintf(out, sizeof out, "%s/out", folder);
@@ -270,9 +270,8 @@ static void test_run(void **state)
              (int)strcspn(etag + 6, "\r\n"), etag + 6);
     assert_int_equal(ask_with("GET", "/data.json", tag, &body), 304);
     assert_string_equal(body, "");
-    assert_int_equal(ask_with("GET", "/data.json", "Host: localhost\r\nIf-None-Match: \"1\"\r\n",
-                              &body),
-                     200);
+    assert_int_equal(
+        ask_with("GET", "/data.json", "Host: localhost\r\nIf-None-Match: \"1\"\r\n", &body), 200);
     assert_int_equal(kill(child, SIGTERM), 0);
     assert_int_equal(ended(), 0);
 }
@@ -285,8 +284,8 @@ static void test_loopback(void **state)
     int found = 0;
 
     (void)state;
-    snprintf(out, sizeof out, "cd %s && '%s' run %s --out o --quick --quiet >/dev/null 2>&1", folder,
-             PROGRAM, write_script());
+    snprintf(out, sizeof out, "cd %s && '%s' run %s --out o --quick --quiet >/dev/null 2>&1",
+             folder, PROGRAM, write_script());
     assert_int_equal(system(out), 0);
     snprintf(out, sizeof out, "%s/o", folder);
     start(words);
@@ -332,8 +331,7 @@ static void test_loopback(void **state)
         {"DELETE", "/run.db", "Host: localhost\r\n", 405},
         {"OPTIONS", "/", "Host: localhost\r\n", 405}};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-        int status =
-            ask_with(requests[i].method, requests[i].path, requests[i].headers, &body);
+        int status = ask_with(requests[i].method, requests[i].path, requests[i].headers, &body);
         if (status != requests[i].status)
             fail_msg("%s %s %s: %d in place of %d", requests[i].method, requests[i].path,
                      requests[i].headers, status, requests[i].status);
@@ -376,10 +374,15 @@ static void test_refused(void **state)
     static const struct {
         int status;
         const char *text;
-    } expected[] = {{1, "cannot be used"},    {2, "it needs --out DIR"},  {2, "the port of --watch"},
+    } expected[] = {{1, "cannot be used"},
+                    {2, "it needs --out DIR"},
+                    {2, "the port of --watch"},
                     {2, "from 0 (any that is free) to 65535, got '65536'"},
-                    {2, "got '-1'"},          {2, "a flag of eciton run"}, {1, "holds no run"},
-                    {2, "which run?"},        {2, "got '--port'"}};
+                    {2, "got '-1'"},
+                    {2, "a flag of eciton run"},
+                    {1, "holds no run"},
+                    {2, "which run?"},
+                    {2, "got '--port'"}};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         start(calls[i]);
         int status = ended();
