@@ -9,6 +9,7 @@
 #include "cli_options.h"
 #include "cli_place.h"
 #include "cli_store.h"
+#include "cli_table.h"
 #include "output_file.h"
 #include "utf8.h"
 
@@ -202,12 +203,12 @@ int ec_cli_page(int argc, char **argv)
         if (strcmp(argv[i], "--output") == 0 && i + 1 < argc)
             path = argv[++i];
         else if (argv[i][0] == '-' || folder)
-            return ec_cli_usage_error("eciton report DIR [--output FILE], got '%s'%s", argv[i], "");
+            return ec_cli_misused("report", NULL, argv[i]);
         else
             folder = argv[i];
     }
     if (!folder)
-        return ec_cli_usage_error("which run? eciton report DIR [--output FILE]%s%s", "", "");
+        return ec_cli_misused("report", "which run?", NULL);
     snprintf(beside, sizeof beside, "%s/report.html", folder);
     if (!path)
         path = beside;

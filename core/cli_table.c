@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "cli_options.h"
+
 enum { WIDTH = 100 };
 
 const ec_cli_command ec_cli_commands[] = {
@@ -221,12 +223,30 @@ static void put_synopsis(FILE *to, const ec_cli_command *command)
     put_wrapped(to, text, 0, 0);
 }
 
-bool ec_cli_help(FILE *to, const char *command)
+/* The end of the table, where there is no such command. */
+static const ec_cli_command *find_command(const char *name)
 {
     const ec_cli_command *c = ec_cli_commands;
 
-    while (c->name && strcmp(c->name, command) != 0)
+    while (c->name && strcmp(c->name, name) != 0)
         c++;
+    return c;
+}
+
+int ec_cli_misused(const char *command, const char *question, const char *word)
+{
+    const ec_cli_command *c = find_command(command);
+    char text[300];
+
+    snprintf(text, sizeof text, "eciton %s %s", command, c->name ? c->words : "");
+    return question ? ec_cli_usage_error("%s %s", question, text)
+                    : ec_cli_usage_error("%s, got '%s'", text, word);
+}
+
+bool ec_cli_help(FILE *to, const char *command)
+{
+    const ec_cli_command *c = find_command(command);
+
     if (!c->name)
         return false;
     if (!c->text) {

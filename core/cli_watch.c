@@ -8,6 +8,7 @@
 #include "cli_options.h"
 #include "cli_page.h"
 #include "cli_store.h"
+#include "cli_table.h"
 
 #if !EC_HAVE_MICROHTTPD
 
@@ -388,13 +389,13 @@ int ec_cli_watch_command(int argc, char **argv)
             if (ec_cli_watch_port(argv[++i], &port) != EC_EXIT_OK)
                 return EC_EXIT_USAGE;
         } else if (argv[i][0] == '-' || folder) {
-            return ec_cli_usage_error("eciton watch DIR [--port N], got '%s'%s", argv[i], "");
+            return ec_cli_misused("watch", NULL, argv[i]);
         } else {
             folder = argv[i];
         }
     }
     if (!folder)
-        return ec_cli_usage_error("which run? eciton watch DIR [--port N]%s%s", "", "");
+        return ec_cli_misused("watch", "which run?", NULL);
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
