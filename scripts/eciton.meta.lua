@@ -1060,7 +1060,7 @@ function link:save(file, options) end
 ---@return eciton.Places
 function ec.grid(keys) end
 
----The value of --set count=..., of the default's type; else the default.
+---The value of --set count=..., of the default's type; else the default. ec.quick is true with --quick.
 ---
 ---    ec.arg("count", 32)
 ---@param name string|eciton.Value
