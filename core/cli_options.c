@@ -142,7 +142,8 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
     if (o->view && !o->check)
         return ec_cli_usage_error("--view is a flag of eciton check%s%s", "", "");
     if (!o->script)
-        return ec_cli_usage_error("which script? eciton run SCRIPT%s%s", "", "");
+        return ec_cli_usage_error("which script? eciton %s SCRIPT%s", o->check ? "check" : "run",
+                                  "");
     return EC_EXIT_OK;
 }
 
