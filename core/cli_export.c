@@ -147,7 +147,9 @@ static cJSON *json_cell(const ec_store_cell *cell, int32_t length)
 {
     char text[24];
 
-    if (length > 0 && cell->kind == EC_CELL_BLOB) {
+    if (cell->kind == EC_CELL_BLOB) {
+        if (length == 0)
+            length = (int32_t)(cell->size / sizeof(double)); /* bounds of a list's elements */
         cJSON *list = cJSON_CreateArray();
         for (int32_t k = 0; list && k < length; k++)
             cJSON_AddItemToArray(list, json_number(ec_store_cell_element(cell, k)));

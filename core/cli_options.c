@@ -153,7 +153,8 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
     if (o->port_given && !o->watch)
         return ec_cli_usage_error("--port is the port of --watch%s%s", "", "");
     if (!o->script)
-        return ec_cli_usage_error("which script? eciton run SCRIPT%s%s", "", "");
+        return ec_cli_usage_error("which script? eciton %s SCRIPT%s", o->check ? "check" : "run",
+                                  "");
     return EC_EXIT_OK;
 }
 

@@ -32,12 +32,27 @@ static double number_of(const ec_store_cell *cell)
     return cell->kind == EC_CELL_INTEGER || cell->kind == EC_CELL_NUMBER ? cell->number : NAN;
 }
 
+/* Its first elements, MOST_ELEMENTS at most. */
+static size_t put_list(FILE *to, const ec_store_cell *cell, size_t n)
+{
+    n = n < MOST_ELEMENTS ? n : MOST_ELEMENTS;
+    fputc('[', to);
+    for (size_t k = 0; k < n; k++) {
+        fputs(k ? "," : "", to);
+        ec_page_number(to, ec_store_cell_element(cell, (int32_t)k), EC_PAGE_EXACT);
+    }
+    fputc(']', to);
+    return n;
+}
+
 static void put_cell(FILE *to, const ec_store_cell *cell)
 {
     if (cell->kind == EC_CELL_INTEGER)
         fprintf(to, "%lld", (long long)cell->integer);
     else if (cell->kind == EC_CELL_NUMBER)
         ec_page_number(to, cell->number, EC_PAGE_EXACT);
+    else if (cell->kind == EC_CELL_BLOB)
+        put_list(to, cell, cell->size / sizeof(double));
     else
         ec_page_text(to, text_of(cell));
 }
@@ -163,22 +178,14 @@ typedef struct design {
     bool found;
 } design;
 
-/* A value as it is in the script: a number, or a list of at most MOST_ELEMENTS. */
+/* A value as it is in the script: a number, or a list. */
 static void put_value(ec_page *page, const ec_store_cell *cell, int32_t length)
 {
-    FILE *to = page->to;
-    size_t n = length < MOST_ELEMENTS ? (size_t)length : MOST_ELEMENTS;
-
     if (length == 0) {
-        ec_page_number(to, number_of(cell), EC_PAGE_EXACT);
+        ec_page_number(page->to, number_of(cell), EC_PAGE_EXACT);
         return;
     }
-    fputc('[', to);
-    for (size_t k = 0; k < n; k++) {
-        fputs(k ? "," : "", to);
-        ec_page_number(to, ec_store_cell_element(cell, (int32_t)k), EC_PAGE_EXACT);
-    }
-    fputc(']', to);
+    size_t n = put_list(page->to, cell, (size_t)length);
     page->room -= page->room > 3 * n ? 3 * n : page->room;
 }
 
