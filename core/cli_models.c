@@ -12,13 +12,8 @@
 /* Models written for one search: scripts with more save them on their own (best:save). */
 enum { MOST_MODELS = 8 };
 
-static bool has_ports(const ec_call *call)
-{
-    return ec_fdtd_port_count(call) > 0;
-}
-
-static int write_model(const ec_fdtd_network *design, const char *folder, const char *suffix,
-                       ec_log *log)
+static int write_sparameters(const ec_fdtd_network *design, const char *folder, const char *suffix,
+                             ec_log *log)
 {
     char path[4400];
     if (design->samples > 1)
@@ -35,12 +30,28 @@ static int write_model(const ec_fdtd_network *design, const char *folder, const 
     return status < 0 ? status : ec_fdtd_network_plot(design, path, log);
 }
 
+/* ERR_RANGE: the design cannot be computed. */
+static int write_model(const ec_fdtd_winner *winner, const char *folder, const char *suffix,
+                       ec_log *log)
+{
+    ec_fdtd_network *design = NULL;
+    char path[4400];
+    int status = EC_OK;
+    if (ec_fdtd_port_count(winner->call) > 0)
+        status = ec_fdtd_network_create(winner, &design);
+    if (status == EC_OK && design)
+        status = write_sparameters(design, folder, suffix, log);
+    ec_fdtd_network_destroy(&design);
+    snprintf(path, sizeof path, "%s/structure%s.csv", folder, suffix);
+    return status < 0 ? status : ec_fdtd_structure_write(winner, path);
+}
+
 int ec_cli_models_write(ec_job *job, const ec_result *result, ec_backend *backend,
                         const char *folder, ec_log *log)
 {
     ec_call *calls[MOST_MODELS];
     int left_out = 0,
-        n = ec_cli_job_calls(job, &ec_evaluator_fdtd, has_ports, MOST_MODELS, calls, &left_out),
+        n = ec_cli_job_calls(job, &ec_evaluator_fdtd, NULL, MOST_MODELS, calls, &left_out),
         status = n < 0 ? n : EC_OK;
     for (int i = 0; i < n && status == EC_OK; i++) {
         ec_fdtd_winner winner = {.graph = ec_job_graph(job),
@@ -48,20 +59,15 @@ int ec_cli_models_write(ec_job *job, const ec_result *result, ec_backend *backen
                                  .result = result,
                                  .backend = backend,
                                  .call = calls[i]};
-        ec_fdtd_network *design = NULL;
         char suffix[16] = "";
-        status = ec_fdtd_network_create(&winner, &design);
+        if (i > 0)
+            snprintf(suffix, sizeof suffix, "_%d", i + 1);
+        status = write_model(&winner, folder, suffix, log);
         if (status == EC_ERR_RANGE) { /* the search found nothing better */
             ec_log_write(log, EC_LOG_WARNING, "the files of a model were not written: %s",
                          ec_error_text());
             status = EC_OK;
-            continue;
         }
-        if (i > 0)
-            snprintf(suffix, sizeof suffix, "_%d", i + 1);
-        if (status == EC_OK)
-            status = write_model(design, folder, suffix, log);
-        ec_fdtd_network_destroy(&design);
     }
     if (left_out > 0)
         ec_log_write(log, EC_LOG_INFO,

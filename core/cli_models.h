@@ -1,5 +1,6 @@
-/* cli_models.h: the files of --out that say what the S-parameters of the best design's structures are
- * (fdtd_network.h): sparameters.sNp and sparameters.csv; of further models of a search _2, _3, ... */
+/* cli_models.h: the files of --out that say what the best design's structures are made of (fdtd_view.h),
+ * structure.csv, and what their S-parameters are (fdtd_network.h), sparameters.sNp and sparameters.csv; of
+ * further models of a search _2, _3, ... */
 #ifndef EC_CLI_MODELS_H
 #define EC_CLI_MODELS_H
 

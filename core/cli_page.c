@@ -1,6 +1,7 @@
 /* eciton report: a run as one HTML page that needs nothing else. */
 #include "cli_page.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,11 @@
 #include "output_file.h"
 #include "utf8.h"
 
-enum { ROOM = 340000 }; /* numbers: some 3 MB beside the 4.6 MB of plotly.js */
+enum {
+    MOST_BYTES =
+        3200000,      /* of the data, beside the 4.6 MB of plotly.js and the page's own scripts */
+    NUMBER_BYTES = 14 /* of a number that is drawn, at most, with its comma */
+};
 
 /* ---- JSON ---- */
 
@@ -58,10 +63,18 @@ void ec_page_list(FILE *to, const double *values, size_t n, size_t step, int dig
     fputc(']', to);
 }
 
+void ec_page_measure(ec_page *page)
+{
+    const long used = ftell(page->to);
+
+    page->room = used < MOST_BYTES ? (size_t)(MOST_BYTES - used) / NUMBER_BYTES : 0;
+}
+
 static int put_data(ec_page *page)
 {
     char *folder = realpath(page->folder, NULL);
 
+    ec_page_measure(page);
     /* a line of its own: ec_page_is_same leaves it out */
     fprintf(page->to,
             "{\"format\":\"eciton report 1\",\"version\":\"%s\",\"written\":%lld,"
@@ -79,9 +92,61 @@ static int put_data(ec_page *page)
     return status;
 }
 
+/* ---- files ---- */
+
+static int each_in(ec_page *page, const char *prefix, int (*is)(const struct dirent *entry),
+                   int (*put)(ec_page *page, void *user, const char *name), void *user)
+{
+    struct dirent **list = NULL;
+    char path[4700];
+    int status = EC_OK;
+
+    snprintf(path, sizeof path, "%s/%s", page->folder, prefix);
+    int n = scandir(path, &list, is, alphasort);
+    if (n < 0 && errno == ENOENT && *prefix) /* that search found nothing */
+        return EC_OK;
+    if (n < 0)
+        return errno == ENOMEM
+                   ? ec_fail(EC_ERR_MEMORY, "report: no memory")
+                   : ec_fail(EC_ERR_FILE, "'%s' cannot be read: %s", path, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "%s%s", prefix, list[i]->d_name);
+        if (status == EC_OK)
+            status = put(page, user, path);
+        free(list[i]);
+    }
+    free(list);
+    return status;
+}
+
+static int take_count(void *user, int n, const char *const *names, const ec_store_cell *cells)
+{
+    (void)n;
+    (void)names;
+    *(int64_t *)user = cells[0].kind == EC_CELL_INTEGER ? cells[0].integer : 0;
+    return EC_OK;
+}
+
+int ec_page_each_file(ec_page *page, int (*is)(const struct dirent *entry),
+                      int (*put)(ec_page *page, void *user, const char *name), void *user)
+{
+    int64_t searches = 0;
+    char prefix[40];
+
+    int status =
+        ec_store_query(page->store, "SELECT max(number) FROM search", 0, &searches, take_count);
+    if (status == EC_OK)
+        status = each_in(page, "", is, put, user);
+    for (int64_t i = 2; i <= searches && status == EC_OK; i++) {
+        snprintf(prefix, sizeof prefix, "search_%lld/", (long long)i);
+        status = each_in(page, prefix, is, put, user);
+    }
+    return status;
+}
+
 int ec_page_data(const char *folder, bool live, char **json, size_t *size)
 {
-    ec_page page = {.folder = folder, .room = ROOM, .live = live};
+    ec_page page = {.folder = folder, .live = live};
 
     *json = NULL;
     *size = 0;

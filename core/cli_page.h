@@ -4,7 +4,7 @@
  *   cli_page.c         the command, the template, JSON's numbers and texts
  *   cli_watch.c        the page of a run that goes on, to a browser
  *   cli_page_store.c   the run store: run, searches, sweeps
- *   cli_page_files.c   tables among the files of --out
+ *   cli_page_files.c   tables and S-parameters among the files of --out
  *   cli_page_scene.c   triangles of scenes among them
  *
  * Winners and histories are written with 17 digits, what is only drawn with 7. Numbers that are not finite
@@ -14,6 +14,7 @@
 #ifndef EC_CLI_PAGE_H
 #define EC_CLI_PAGE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ typedef struct ec_page {
     FILE *to;
     ec_store *store;
     const char *folder; /* of --out */
-    size_t room;        /* numbers that may still be written for plots */
+    size_t room;        /* numbers that may still be written for plots (ec_page_measure) */
     bool live;          /* made again and again: fewer designs and rows, for time */
 } ec_page;
 
@@ -46,11 +47,20 @@ void ec_page_number(FILE *to, double value, int digits);
 /* [a,b,...] of every step-th number. */
 void ec_page_list(FILE *to, const double *values, size_t n, size_t step, int digits);
 
+/* Sets page->room by what has been written of the data, so that the page stays below 8 MB. */
+void ec_page_measure(ec_page *page);
+
 /* "run": {...}, "searches": [...], "sweeps": [...]; a status. */
 int ec_page_store(ec_page *page);
-/* "files": [...]: every table in the folder but those that the store has too; a status. */
+/* Calls put for each file that `is` takes, by their names, of the folder and then of those of further searches
+ * in it (search_2, ...). name: as in "search_2/pattern.csv". Ends at the first status that is not
+ * EC_OK. */
+int ec_page_each_file(ec_page *page, int (*is)(const struct dirent *entry),
+                      int (*put)(ec_page *page, void *user, const char *name), void *user);
+/* "files": [...]: every table (.csv) in these folders but those that the store has too, and of S-parameters in
+ * Touchstone files (.sNp) those that are no table beside it; a status. */
 int ec_page_files(ec_page *page);
-/* "scenes": [...]: the triangles of each scene*.vtk in the folder; a status. */
+/* "scenes": [...]: the triangles of each scene*.vtk in these folders; a status. */
 int ec_page_scenes(ec_page *page);
 
 #endif

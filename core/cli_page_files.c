@@ -1,12 +1,15 @@
-/* cli_page_files.c: tables (.csv) among the files of --out, as columns for the page of a report. */
+/* cli_page_files.c: tables (.csv) and S-parameters (.sNp) among the files of --out, as columns for the page of
+ * a report. */
 #include "cli_page.h"
 
-#include <dirent.h>
-#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "element_files.h"
 
 enum {
     MOST_FILES = 60,
@@ -15,11 +18,6 @@ enum {
     FILE_NUMBERS = 60000,   /* of one file */
     TEXT_NUMBERS = 4        /* that a text is worth */
 };
-
-static int no_memory(void)
-{
-    return ec_fail(EC_ERR_MEMORY, "report: no memory");
-}
 
 /* ---- reading ---- */
 
@@ -135,6 +133,63 @@ static const char *read_sheet(const char *path, off_t size, sheet *s)
     if (s->n_columns == 0)
         return "it is empty";
     return read_rows(s, at) ? NULL : "its lines differ in length";
+}
+
+/* ".s2p" of a name, its ending; NULL: it is no Touchstone file. */
+static const char *touchstone_ending(const char *name)
+{
+    const char *ending = strrchr(name, '.');
+    size_t digits =
+        ending && (ending[1] == 's' || ending[1] == 'S') ? strspn(ending + 2, "0123456789") : 0;
+
+    return digits > 0 && strcasecmp(ending + 2 + digits, "p") == 0 ? ending : NULL;
+}
+
+/* Columns as sparameters.csv has them, without real and imaginary parts. */
+static const char *lay_touchstone(const ec_touchstone *t, sheet *s)
+{
+    enum { NAME = 40 };
+    const size_t n = (size_t)t->n_ports, rows = (size_t)t->n_frequencies;
+
+    s->n_columns = 1 + 2 * n * n;
+    if (n == 0 || s->n_columns > MOST_COLUMNS)
+        return "it has too many ports to be drawn";
+    s->bytes = malloc(NAME * s->n_columns);
+    s->cells = malloc(sizeof *s->cells * s->n_columns * (rows + 1));
+    if (!s->bytes || !s->cells)
+        return "it cannot be read";
+    for (size_t c = 0; c < s->n_columns; c++) {
+        const size_t k = (c + 1) / 2 - 1;
+        s->names[c] = s->bytes + NAME * c;
+        if (c == 0)
+            strcpy(s->names[c], "frequency_hz");
+        else
+            snprintf(s->names[c], NAME, "s_%zu_%zu_%s", k % n + 1, k / n + 1,
+                     c % 2 ? "db" : "phase_deg");
+    }
+    for (s->n_rows = 0; s->n_rows < rows; s->n_rows++) {
+        cell *row = s->cells + s->n_rows * s->n_columns;
+        row[0] = (cell){.number = t->frequency[s->n_rows]};
+        for (size_t k = 0; k < n * n; k++) {
+            const ec_c128 v = t->s[(s->n_rows * n + k % n) * n + k / n];
+            row[1 + 2 * k] = (cell){.number = 20 * log10(hypot(v.re, v.im))};
+            row[2 + 2 * k] = (cell){.number = atan2(v.im, v.re) * (180 / EC_PI)};
+        }
+    }
+    return NULL;
+}
+
+/* Why it cannot be drawn; NULL: it can. */
+static const char *read_touchstone(const char *path, sheet *s)
+{
+    ec_touchstone *t = NULL;
+
+    memset(s, 0, sizeof *s);
+    if (ec_touchstone_read(path, &t) < 0)
+        return "it is no Touchstone file that can be read";
+    const char *why = lay_touchstone(t, s);
+    ec_touchstone_destroy(&t);
+    return why;
 }
 
 /* ---- thinning and writing ---- */
@@ -268,8 +323,8 @@ static size_t drop_weak(sheet *s, size_t most)
 }
 
 /* "strongest" (paths of each pair, null: all), "grid" (of the rows that are there, null without one),
- * "values", "shown"; returns the numbers. */
-static size_t put_values(ec_page *page, sheet *s)
+ * "values", "shown". */
+static void put_values(ec_page *page, sheet *s)
 {
     size_t room = page->room < FILE_NUMBERS ? page->room : FILE_NUMBERS, shown = 0;
     size_t ranks = drop_weak(s, room / row_width(s, 0));
@@ -294,20 +349,27 @@ static size_t put_values(ec_page *page, sheet *s)
         shown = n > shown ? n : shown;
     }
     fprintf(to, "],\"shown\":%zu", shown);
-    return shown * width;
+}
+
+static const char *read_file(const char *path, sheet *s)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return "it is no file";
+    if (!touchstone_ending(path))
+        return read_sheet(path, info.st_size, s);
+    return info.st_size > MOST_BYTES ? "it is too large to be drawn" : read_touchstone(path, s);
 }
 
 static void put_file(ec_page *page, const char *name, bool first)
 {
     FILE *to = page->to;
     char path[4700];
-    struct stat info;
     sheet s = {.n_rows = 0};
 
     snprintf(path, sizeof path, "%s/%s", page->folder, name);
-    const char *why = stat(path, &info) == 0 && S_ISREG(info.st_mode)
-                          ? read_sheet(path, info.st_size, &s)
-                          : "it is no file";
+    const char *why = read_file(path, &s);
     fputs(first ? "{\"name\":" : ",\n{\"name\":", to);
     ec_page_text(to, name);
     fputs(",\"why\":", to);
@@ -319,8 +381,8 @@ static void put_file(ec_page *page, const char *name, bool first)
             ec_page_text(to, s.names[i]);
         }
         fprintf(to, "],\"total\":%zu", s.n_rows);
-        size_t n = put_values(page, &s);
-        page->room -= n < page->room ? n : page->room;
+        put_values(page, &s);
+        ec_page_measure(page);
     }
     fputc('}', to);
     release(&s);
@@ -332,7 +394,20 @@ static int is_table(const struct dirent *entry)
 {
     const char *ending = strrchr(entry->d_name, '.');
 
-    return ending && strcasecmp(ending, ".csv") == 0 && strlen(entry->d_name) < 256;
+    return ending && strlen(entry->d_name) < 256 &&
+           (strcasecmp(ending, ".csv") == 0 || touchstone_ending(entry->d_name));
+}
+
+/* A Touchstone file whose table is beside it. */
+static bool has_table(const ec_page *page, const char *name)
+{
+    const char *ending = touchstone_ending(name);
+    char path[4800];
+
+    if (!ending)
+        return false;
+    snprintf(path, sizeof path, "%s/%.*s.csv", page->folder, (int)(ending - name), name);
+    return access(path, F_OK) == 0;
 }
 
 typedef struct search_name {
@@ -357,10 +432,11 @@ static int compare_sweep(void *user, int n, const char *const *names, const ec_s
 static int is_in_store(ec_page *page, const char *name, bool *is)
 {
     static const char *const own[] = {"best.csv", "history.csv", "failures.csv", "front.csv"};
-    search_name k = {.name = name};
+    const char *slash = strrchr(name, '/');
+    search_name k = {.name = slash ? slash + 1 : name};
 
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        k.found |= strcmp(name, own[i]) == 0;
+        k.found |= strcmp(k.name, own[i]) == 0;
     int status = ec_store_query(page->store,
                                 "SELECT name FROM sweep UNION SELECT sweep.name || '_' ||"
                                 " quantity.name FROM sweep JOIN quantity ON owner = 'sweep' AND"
@@ -370,28 +446,29 @@ static int is_in_store(ec_page *page, const char *name, bool *is)
     return status;
 }
 
+typedef struct counts {
+    int written, left_out;
+} counts;
+
+static int put_table(ec_page *page, void *user, const char *name)
+{
+    counts *n = user;
+    bool known = has_table(page, name);
+
+    int status = touchstone_ending(name) ? EC_OK : is_in_store(page, name, &known);
+    if (status == EC_OK && !known && n->written == MOST_FILES)
+        n->left_out++;
+    else if (status == EC_OK && !known)
+        put_file(page, name, n->written++ == 0);
+    return status;
+}
+
 int ec_page_files(ec_page *page)
 {
-    struct dirent **list = NULL;
-    int written = 0, left_out = 0, status = EC_OK;
+    counts n = {0, 0};
 
-    int n = scandir(page->folder, &list, is_table, alphasort);
-    if (n < 0)
-        return errno == ENOMEM
-                   ? no_memory()
-                   : ec_fail(EC_ERR_FILE, "'%s' cannot be read: %s", page->folder, strerror(errno));
     fputs(",\n\"files\":[", page->to);
-    for (int i = 0; i < n; i++) {
-        bool known = false;
-        if (status == EC_OK)
-            status = is_in_store(page, list[i]->d_name, &known);
-        if (status == EC_OK && !known && written == MOST_FILES)
-            left_out++;
-        else if (status == EC_OK && !known)
-            put_file(page, list[i]->d_name, written++ == 0);
-        free(list[i]);
-    }
-    free(list);
-    fprintf(page->to, "],\"files_left_out\":%d", left_out);
+    int status = ec_page_each_file(page, is_table, put_table, &n);
+    fprintf(page->to, "],\"files_left_out\":%d", n.left_out);
     return status;
 }

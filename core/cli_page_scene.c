@@ -1,8 +1,6 @@
 /* cli_page_scene.c: triangles of scenes (scene.vtk) for the page of a report. */
 #include "cli_page.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,16 +92,17 @@ static const char *read_scene(const char *path, size_t room, scene *s)
                : "its file is none of points and triangles";
 }
 
-static void put_scene(ec_page *page, const char *name, bool first)
+static int put_scene(ec_page *page, void *user, const char *name)
 {
     static const char *const axes[] = {"x", "y", "z"}, *const corners[] = {"i", "j", "k"};
     FILE *to = page->to;
+    int *written = user;
     char path[4700];
     scene s;
 
     snprintf(path, sizeof path, "%s/%s", page->folder, name);
     const char *why = read_scene(path, page->room < SCENE_NUMBERS ? page->room : SCENE_NUMBERS, &s);
-    fputs(first ? "{\"name\":" : ",\n{\"name\":", to);
+    fputs((*written)++ == 0 ? "{\"name\":" : ",\n{\"name\":", to);
     ec_page_text(to, name);
     fputs(",\"why\":", to);
     ec_page_text(to, why);
@@ -115,10 +114,10 @@ static void put_scene(ec_page *page, const char *name, bool first)
             fprintf(to, i ? ",%d" : "%d", s.corner[3 * i + (size_t)c]);
         fputc(']', to);
     }
-    if (!why)
-        page->room -= 3 * (s.n_points + s.n_triangles);
+    ec_page_measure(page);
     fputc('}', to);
     release(&s);
+    return EC_OK;
 }
 
 /* scene.vtk, scene_2.vtk, ... */
@@ -131,17 +130,10 @@ static int is_scene(const struct dirent *entry)
 
 int ec_page_scenes(ec_page *page)
 {
-    struct dirent **list = NULL;
+    int written = 0;
 
-    int n = scandir(page->folder, &list, is_scene, alphasort);
-    if (n < 0)
-        return ec_fail(EC_ERR_FILE, "'%s' cannot be read: %s", page->folder, strerror(errno));
     fputs(",\n\"scenes\":[", page->to);
-    for (int i = 0; i < n; i++) {
-        put_scene(page, list[i]->d_name, i == 0);
-        free(list[i]);
-    }
-    free(list);
+    int status = ec_page_each_file(page, is_scene, put_scene, &written);
     fputc(']', page->to);
-    return EC_OK;
+    return status;
 }

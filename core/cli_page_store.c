@@ -33,7 +33,7 @@ static double number_of(const ec_store_cell *cell)
 }
 
 /* Its first elements, MOST_ELEMENTS at most. */
-static size_t put_list(FILE *to, const ec_store_cell *cell, size_t n)
+static void put_list(FILE *to, const ec_store_cell *cell, size_t n)
 {
     n = n < MOST_ELEMENTS ? n : MOST_ELEMENTS;
     fputc('[', to);
@@ -42,7 +42,6 @@ static size_t put_list(FILE *to, const ec_store_cell *cell, size_t n)
         ec_page_number(to, ec_store_cell_element(cell, (int32_t)k), EC_PAGE_EXACT);
     }
     fputc(']', to);
-    return n;
 }
 
 static void put_cell(FILE *to, const ec_store_cell *cell)
@@ -185,8 +184,9 @@ static void put_value(ec_page *page, const ec_store_cell *cell, int32_t length)
         ec_page_number(page->to, number_of(cell), EC_PAGE_EXACT);
         return;
     }
-    size_t n = put_list(page->to, cell, (size_t)length);
-    page->room -= page->room > 3 * n ? 3 * n : page->room;
+    size_t most = page->room / 4; /* exact ones are long */
+    put_list(page->to, cell, (size_t)length < most ? (size_t)length : most);
+    ec_page_measure(page);
 }
 
 static int put_design(void *user, int n, const char *const *names, const ec_store_cell *cells)
@@ -457,8 +457,7 @@ static int put_table(ec_page *page, const char *name, int64_t number, quantities
         fprintf(page->to, ",\"%s\":{\"total\":%.0f,\"shown\":%zu,", name, total, t.n_rows);
         put_table_columns(page->to, &t);
         fputc('}', page->to);
-        used = (double)(t.n_rows * width);
-        page->room -= used < (double)page->room ? (size_t)used : page->room;
+        ec_page_measure(page);
     }
     free(t.columns);
     free(t.numbers);
@@ -524,8 +523,7 @@ static int put_history(ec_page *page, int64_t number, size_t room)
     if (status == EC_OK)
         status = ec_store_query(page->store, sql, number, &o, put_history_row);
     fputs(o.more ? "]}" : "],\"rows\":[]}", page->to);
-    size_t used = COLUMNS * (size_t)(total / (double)every + 1);
-    page->room -= used < page->room ? used : page->room;
+    ec_page_measure(page);
     return status;
 }
 

@@ -3,7 +3,8 @@
  *
  *   page.js         elements, numbers, names
  *   page_plot.js    plots: theme, when they are drawn
- *   page_search.js  searches          page_sweep.js  sweeps          page_files.js  tables of the folder
+ *   page_search.js  searches          page_sweep.js  sweeps
+ *   page_files.js   tables of the folder; of them page_structure.js what a model of ec.fdtd is made of
  *   page_whole.js   head, end, and the page as a whole: drawn at first, and again from newer data
  */
 
@@ -71,6 +72,11 @@ function label_of(name) {
     if (name.endsWith(ending) && stem.length > 0) return `${stem.replace(/_/g, " ")} (${unit})`;
   }
   return name.replace(/_/g, " ");
+}
+
+/* What lengths of such a span in m are shown in: [m, unit]. */
+function length_unit(span) {
+  return span >= 1 ? [1, "m"] : span >= 1e-3 ? [1e-3, "mm"] : [1e-6, "µm"];
 }
 
 function unique(list) {

@@ -16,6 +16,9 @@ function thinned_note(file) {
     : `Of ${file.total.toLocaleString("en")} rows ${file.shown.toLocaleString("en")}, evenly chosen, are drawn.`) : null;
 }
 
+/* The name of the file that belongs to one: "search_2/antennas_3.csv" to "search_2/paths_3.csv". */
+const beside = (name, from, to) => name.replace(new RegExp(`(^|/)${from}`), `$1${to}`);
+
 const to_scale = more => Object.assign({scaleanchor: "x", scaleratio: 1}, more);
 
 /* ---- arrays ---- */
@@ -26,7 +29,7 @@ function draw_elements(node, file) {
   const text = a.map((v, i) => `element ${i + 1}: amplitude ${format(v)}, phase ${format(p[i])} deg`);
   let shown = 0;
   const colour = () => [a, p][shown], title = () => ["amplitude", "phase (deg)"][shown];
-  const marker = size => ({size, color: colour(), colorscale: SCALE, showscale: true, colorbar: colour_bar(title())});
+  const marker = (t, size) => ({size, color: colour(), colorscale: SCALE, showscale: true, colorbar: colour_bar(t, title())});
   const choices = h("div", {class: "choices"});
   node.append(h("p", {class: "note"}, `${count(file.total, "element")}; lengths in m, or in wavelengths where the script has a wavelength of 1.`), choices);
   let plot;
@@ -37,23 +40,17 @@ function draw_elements(node, file) {
       layout: {showlegend: false, xaxis: axis(t, "x"), yaxis: axis(t, title())},
     }));
   } else if (flat(z)) {
-    plot = add_plot(node, 480, t => ({
-      data: [{x, y, mode: "markers", type: x.length > 4000 && has_webgl ? "scattergl" : "scatter", marker: marker(x.length > 1000 ? 4 : 8), text, hovertemplate: "x %{x:.6g}, y %{y:.6g}<br>%{text}<extra></extra>"}],
-      layout: {xaxis: axis(t, "x"), yaxis: axis(t, "y", to_scale())},
-    }));
+    plot = add_plot(node, true_height(x, y), t => ({
+      data: [{x, y, mode: "markers", type: x.length > 4000 && has_webgl ? "scattergl" : "scatter", marker: marker(t, x.length > 1000 || t.narrow ? 4 : 8), text, hovertemplate: "x %{x:.6g}, y %{y:.6g}<br>%{text}<extra></extra>"}],
+      layout: {xaxis: axis(t, "x", {constrain: "domain"}), yaxis: axis(t, "y", to_scale({constrain: "domain"}))},
+    }), x.length > 4000);
   } else {
-    plot = add_gl_plot(node, 520, t => {
-      const data = [{type: "scatter3d", mode: "markers", x, y, z, marker: marker(4), text, hovertemplate: "x %{x:.6g}, y %{y:.6g}, z %{z:.6g}<br>%{text}<extra></extra>"}];
-      return {data, layout: scene_layout(t, "x", "y", "z")};
+    plot = add_gl_plot(node, scene_height, t => {
+      const data = [{type: "scatter3d", mode: "markers", x, y, z, marker: marker(t, t.narrow ? 2.5 : 4), text, hovertemplate: "x %{x:.6g}, y %{y:.6g}, z %{z:.6g}<br>%{text}<extra></extra>"}];
+      return {data, layout: scene_layout(t, ["x", "y", "z"], [[x, y, z]])};
     });
   }
-  if (plot) choices.append(choice("colour", ["amplitude", "phase"], 0, i => { shown = i; redraw(plot); }));
-}
-
-function scene_layout(t, x, y, z) {
-  const own = title => ({title: {text: plain(title)}, gridcolor: t.grid, zerolinecolor: t.grid, color: t.ink, backgroundcolor: t.paper});
-  const far = t.narrow ? 2.6 : 1.5;
-  return {scene: {camera: {eye: {x: far, y: far, z: 0.7 * far}}, xaxis: own(x), yaxis: own(y), zaxis: own(z), aspectmode: "data", bgcolor: t.paper}, margin: {l: 0, r: 0, t: 0, b: 0}, legend: {x: 0, y: 1, yanchor: "top", bgcolor: "rgba(0,0,0,0)"}};
+  if (plot) choices.append(choice("quantity", ["amplitude", "phase"], 0, i => { shown = i; redraw(plot); }));
 }
 
 const ANGLES = ["u", "v", "theta_deg", "phi_deg"];
@@ -61,7 +58,9 @@ const ANGLES = ["u", "v", "theta_deg", "phi_deg"];
 /* A cut, with the limits of its mask. */
 function draw_cut(node, file) {
   const name = file.columns[0], x = file.values[0], level = file_column(file, "level_db");
-  const top = extent(level), floor = top ? Math.max(top[0], top[1] - 60) : -60;
+  const top = extent(level), limits = extent(["max_db", "min_db"].flatMap(c => file_column(file, c) || []).filter(v => v !== null));
+  const floor = Math.min(top ? Math.max(top[0], top[1] - 60) : -60, limits ? Math.max(limits[0] - 5, (top ? top[1] : 0) - 120) : 0);
+  const ceiling = Math.max(top ? top[1] : 0, limits ? limits[1] : -Infinity) + 3;
   add_plot(node, 360, t => {
     const data = [{x, y: level, mode: "lines", name: "level", line: {color: t.accent, width: 1.5}, hovertemplate: `${plain(name)} %{x:.6g}<br>%{y:.3f} dB<extra></extra>`}];
     for (const [column, title] of [["max_db", "upper limit"], ["min_db", "lower limit"]]) {
@@ -69,7 +68,7 @@ function draw_cut(node, file) {
       if (limit && any(limit))
         data.push({x, y: limit, mode: "lines", name: title, connectgaps: false, line: {color: t.limit, width: 2, dash: column === "max_db" ? "solid" : "dash"}, hovertemplate: `${title} %{y:.3f} dB<extra></extra>`});
     }
-    return {data, layout: {showlegend: data.length > 1, xaxis: axis(t, label_of(name)), yaxis: axis(t, "level (dB)", {range: [floor, (top ? top[1] : 0) + 3]})}};
+    return {data, layout: {showlegend: data.length > 1, xaxis: axis(t, label_of(name)), yaxis: axis(t, "level (dB)", {range: [floor, ceiling]})}};
   });
 }
 
@@ -83,10 +82,10 @@ function draw_grid(node, file) {
   const equal = [["u", "v"], ["x", "y"], ["x", "z"], ["y", "z"], ["x_m", "y_m"], ["x_m", "z_m"], ["y_m", "z_m"]].some(([p, q]) => p === a && q === b);
   if (numeric.length > 1)
     node.append(h("div", {class: "choices"}, choice("quantity", numeric.map(i => label_of(file.columns[i])), shown, i => { shown = i; redraw(plot); })));
-  const plot = add_plot(node, equal ? 520 : 420, t => {
+  const plot = add_plot(node, equal ? true_height(file.values[0], file.values[1]) : 420, t => {
     const column = numeric[shown], values = file.values[column], name = file.columns[column];
     const z = Array.from({length: n1}, (_, j) => Array.from({length: n0}, (_, i) => values[i * n1 + j]));
-    const e = extent(values), map = {type: "heatmap", x: file.values[0], y: file.values[1], z, colorscale: SCALE, colorbar: colour_bar(label_of(name)), hoverongaps: false,
+    const e = extent(values), map = {type: "heatmap", x: file.values[0], y: file.values[1], z, colorscale: SCALE, colorbar: colour_bar(t, label_of(name)), hoverongaps: false,
       hovertemplate: `${plain(label_of(a))} %{x:.6g}<br>${plain(label_of(b))} %{y:.6g}<br>${plain(label_of(name))} %{z:.6g}<extra></extra>`};
     if (name === "level_db" && e && e[1] - e[0] > 60) map.zmin = e[1] - 60, map.zmax = e[1];
     return {data: [map], layout: {xaxis: axis(t, label_of(a), {constrain: "domain"}), yaxis: axis(t, label_of(b), equal ? to_scale({constrain: "domain"}) : {})}};
@@ -96,16 +95,25 @@ function draw_grid(node, file) {
 
 /* ---- S-parameters ---- */
 
+function frequency_unit(list) {
+  const top = extent(list)[1];
+  return top >= 1e9 ? [1e9, "GHz"] : top >= 1e6 ? [1e6, "MHz"] : top >= 1e3 ? [1e3, "kHz"] : [1, "Hz"];
+}
+
+function hertz(f) {
+  const [scale, unit] = frequency_unit([f]);
+  return `${format(f / scale)} ${unit}`;
+}
+
 function draw_sparameters(node, file) {
-  const f = file.values[0], top = extent(f)[1];
-  const [scale, unit] = top >= 1e9 ? [1e9, "GHz"] : top >= 1e6 ? [1e6, "MHz"] : top >= 1e3 ? [1e3, "kHz"] : [1, "Hz"];
+  const f = file.values[0], [scale, unit] = frequency_unit(f);
   const x = f.map(v => v / scale);
   const names = file.columns.filter(c => /^s_\d+_\d+_db$/.test(c)).map(c => c.slice(0, -3));
   for (const [ending, title] of [["_db", "magnitude (dB)"], ["_phase_deg", "phase (deg)"]])
     add_plot(node, 320, t => ({
-      data: names.map(name => {
+      data: names.map((name, i) => { /* S12 over S21 is dashed: both are seen */
         const s = "S" + name.slice(2).replace("_", names.some(n => /\d\d/.test(n)) ? "," : "");
-        return {x, y: file_column(file, name + ending), mode: "lines", name: s, hovertemplate: `${s} %{y:.4f}<br>%{x:.6g} ${unit}<extra></extra>`};
+        return {x, y: file_column(file, name + ending), mode: "lines", name: s, line: {dash: ["solid", "solid", "dash", "dot"][i % 4]}, hovertemplate: `${s} %{y:.4f}<br>%{x:.6g} ${unit}<extra></extra>`};
       }),
       layout: {showlegend: true, xaxis: axis(t, `frequency (${unit})`), yaxis: axis(t, title)},
     }));
@@ -118,10 +126,10 @@ function draw_at_frequencies(node, file, axes, figures, more) {
   const frequency = file_column(file, "frequency_hz"), frequencies = unique(frequency);
   let at = 0, shown = 0;
   const choices = h("div", {class: "choices"}, choice("quantity", figures.map(f => f.name), 0, i => { shown = i; redraw(plot); }));
-  if (frequencies.length > 1) choices.append(choice("frequency (Hz)", frequencies.map(format), 0, i => { at = i; redraw(plot); }));
+  if (frequencies.length > 1) choices.append(choice("frequency", frequencies.map(hertz), 0, i => { at = i; redraw(plot); }));
   node.append(choices);
-  const plot = add_plot(node, 480, t => {
-    const rows = frequency.map((_, i) => i).filter(i => frequency[i] === frequencies[at]), [x, y] = axes;
+  const plot = add_plot(node, more ? true_height(axes[0].values, axes[1].values) : 440, t => {
+    const rows = frequency.map((_, i) => i).filter(i => frequency[i] === frequencies[at] && figures[shown].values[i] !== null), [x, y] = axes;
     if (unique(rows.map(i => y.values[i])).length === 1) return sweep_line(t, x, figures[shown], rows);
     if (unique(rows.map(i => x.values[i])).length === 1) return sweep_line(t, y, figures[shown], rows);
     const {data, layout} = sweep_map(t, x, y, figures[shown], rows);
@@ -139,7 +147,9 @@ function draw_plane(node, file) {
   };
   const figures = [{name: "|E| (dB over 1 V/m)", values: size("e")}, {name: "|H| (dB over 1 A/m)", values: size("h")},
     ...file.columns.map((name, i) => ({name, values: file.values[i]})).slice(4)];
-  const axes = ["x", "y", "z"].map(name => ({name: `${name} (m)`, values: file_column(file, name)})).filter(a => unique(a.values).length > 1);
+  const places = ["x", "y", "z"].map(name => file_column(file, name)), spans = places.map(extent).map(e => e ? e[1] - e[0] : 0);
+  const [scale, unit] = length_unit(Math.max(...spans));
+  const axes = places.map((list, i) => ({name: `${"xyz"[i]} (${unit})`, values: list.map(v => v / scale)})).filter((_, i) => spans[i] > 0);
   if (axes.length < 2) return draw_columns(node, file);
   draw_at_frequencies(node, file, axes.slice(0, 2), figures, {constrain: "domain"});
   return true;
@@ -219,15 +229,20 @@ function draw_channel(node, file) {
   let at = 0;
   const db = v => v > 0 ? 20 * Math.log10(v) : null;
   if (fixed.length > 1)
-    node.append(h("div", {class: "choices"}, choice(over_frequency ? "receiver" : "frequency (Hz)", fixed.map(format), 0, i => { at = i; redraw(plot); })));
+    node.append(h("div", {class: "choices"}, choice(over_frequency ? "receiver" : "frequency", fixed.map(over_frequency ? format : hertz), 0, i => { at = i; redraw(plot); })));
   node.append(h("p", {class: "note"}, "Singular values of H, as 20 lg of each."));
   const plot = add_plot(node, 340, t => {
     const shown = found.filter(m => (over_frequency ? m.receiver : m.frequency) === fixed[at]);
-    const x = shown.map(m => over_frequency ? m.frequency : m.receiver);
+    const levels = shown.map(m => m.values.map(db)), numbers = levels[0].map((_, k) => k + 1);
+    if (shown.length === 1) /* one matrix */
+      return {data: [{x: numbers, y: levels[0], mode: "markers", marker: {size: 10, color: t.accent}, hovertemplate: "value %{x}: %{y:.4f} dB<extra></extra>"}],
+        layout: {xaxis: axis(t, "number of the singular value", {dtick: 1}), yaxis: axis(t, "singular value (dB)")}};
+    const [scale, unit] = over_frequency ? frequency_unit(frequencies) : [1, ""];
+    const x = shown.map(m => over_frequency ? m.frequency / scale : m.receiver);
     return {
-      data: shown[0].values.map((_, k) => ({x, y: shown.map(m => db(m.values[k])), mode: over_frequency ? "lines" : "markers", name: `${k + 1}`, marker: {size: 6},
-        hovertemplate: `value ${k + 1}: %{y:.4f} dB<extra></extra>`})),
-      layout: {showlegend: true, xaxis: axis(t, over_frequency ? "frequency (Hz)" : "receiver"), yaxis: axis(t, "singular value (dB)")},
+      data: numbers.map(k => ({x, y: levels.map(l => l[k - 1]), mode: over_frequency ? "lines" : "markers", name: `${k}`, marker: {size: 6},
+        hovertemplate: `${over_frequency ? `%{x:.6g} ${unit}` : "receiver %{x}"}<br>value ${k}: %{y:.4f} dB<extra></extra>`})),
+      layout: {showlegend: true, xaxis: axis(t, over_frequency ? `frequency (${unit})` : "receiver", over_frequency ? {} : whole_ticks(x)), yaxis: axis(t, "singular value (dB)")},
     };
   });
 }
@@ -242,8 +257,8 @@ function draw_places(node, file) {
   node.append(choices);
   choices.append(choice("quantity", values.map(i => label_of(file.columns[i])), 0, i => { shown = i; redraw(plot); }));
   if (heights.length > 1 && !flat_z) choices.append(choice("z (m)", heights.map(format), 0, i => { plane = i; redraw(plot); }));
-  const marks = DATA.files.filter(f => f.columns && has_columns(f, "side", "x_m", "y_m") && f.name.replace(/^antennas/, "coverage") === file.name);
-  const plot = add_plot(node, 480, t => {
+  const marks = DATA.files.filter(f => f.columns && has_columns(f, "side", "x_m", "y_m") && beside(f.name, "antennas", "coverage") === file.name);
+  const plot = add_plot(node, true_height(x, y), t => {
     const rows = x.map((_, i) => i).filter(i => flat_z || z[i] === heights[plane]), column = file.values[values[shown]], title = label_of(file.columns[values[shown]]);
     const px = {name: "x", values: x}, py = {name: "y", values: y}, pz = {name: title, values: column};
     if (unique(rows.map(i => x[i])).length === 1 || unique(rows.map(i => y[i])).length === 1) {
@@ -268,16 +283,16 @@ function draw_places(node, file) {
 /* Antennas, and the strongest of the paths between them. */
 function draw_antennas(node, file) {
   const [side, x, y, z] = ["side", "x_m", "y_m", "z_m"].map(name => file_column(file, name));
-  const link = DATA.files.find(f => f.columns && has_columns(f, "receiver", "rx", "tx", "points", "gain_db") && f.name === file.name.replace(/^antennas/, "paths"));
+  const link = DATA.files.find(f => f.columns && has_columns(f, "receiver", "rx", "tx", "points", "gain_db") && f.name === beside(file.name, "antennas", "paths"));
   const receivers = link ? unique(file_column(link, "receiver")) : [];
   /* links of one scene have one file of it */
-  const scene = DATA.scenes.find(s => s.name === file.name.replace(/^antennas(.*)\.csv$/, "scene$1.vtk")) || (DATA.scenes.length === 1 ? DATA.scenes[0] : undefined);
+  const scene = DATA.scenes.find(s => s.name === beside(file.name, "antennas", "scene").replace(/csv$/, "vtk")) || (DATA.scenes.length === 1 ? DATA.scenes[0] : undefined);
   if (scene && scene.why !== null) node.append(h("p", {class: "note"}, `The scene is not drawn: ${scene.why}.`));
   let at = 0;
   if (receivers.length > 1)
     node.append(h("div", {class: "choices"}, choice("paths to receiver", [...receivers.map(String), "none"], 0, i => { at = i; redraw(plot); })));
-  const plot = add_gl_plot(node, 520, t => {
-    const data = [];
+  const plot = add_gl_plot(node, scene_height, t => {
+    const data = [], places = [[x, y, z]];
     for (const [end, title, symbol] of [["tx", "transmitting", "diamond"], ["rx", "receiving", "circle"]]) {
       const rows = side.map((_, i) => i).filter(i => side[i] === end), get = list => rows.map(i => list[i]);
       const antenna = file_column(file, "antenna"), receiver = file_column(file, "receiver");
@@ -288,7 +303,9 @@ function draw_antennas(node, file) {
     if (scene && scene.why === null) data.push({type: "mesh3d", name: "scene", x: scene.x, y: scene.y, z: scene.z, i: scene.i, j: scene.j, k: scene.k,
       color: t.edge, opacity: 0.16, flatshading: true, hoverinfo: "skip", showlegend: true});
     if (link && at < receivers.length) data.push(path_lines(t, file, link, receivers[at]));
-    return {data, layout: scene_layout(t, "x (m)", "y (m)", "z (m)")};
+    if (scene && scene.why === null) places.push([scene.x, scene.y, scene.z]);
+    else if (data[2]) places.push([data[2].x, data[2].y, data[2].z]);
+    return {data, layout: scene_layout(t, ["x (m)", "y (m)", "z (m)"], places)};
   });
   if (link) node.append(h("p", {class: "note"}, "Lines are the paths of the file for this receiver, from a transmitting antenna over their points to a receiving one, coloured by gain."), thinned_note(link) || "");
 }
@@ -300,7 +317,7 @@ function path_lines(t, antennas, link, receiver) {
     return i < 0 ? null : ["x_m", "y_m", "z_m"].map(name => file_column(antennas, name)[i]);
   };
   const [r, rx, tx, points, gain] = ["receiver", "rx", "tx", "points", "gain_db"].map(name => file_column(link, name));
-  const lines = {type: "scatter3d", mode: "lines", name: "paths", x: [], y: [], z: [], text: [], line: {width: 3, color: [], colorscale: SCALE, colorbar: Object.assign(colour_bar("gain (dB)"), {len: 0.7})}, hovertemplate: "%{text}<extra></extra>"};
+  const lines = {type: "scatter3d", mode: "lines", name: "paths", x: [], y: [], z: [], text: [], line: {width: 2.5, color: [], colorscale: SCALE, showscale: true, colorbar: Object.assign(colour_bar(t, "gain (dB)"), t.narrow ? {} : {len: 0.7})}, hovertemplate: "%{text}<extra></extra>"};
   r.forEach((of, i) => {
     const from = where("tx", tx[i], of), to = where("rx", rx[i], of);
     if (of !== receiver || !from || !to) return;
@@ -351,6 +368,7 @@ function draw_columns(node, file) {
 }
 
 const KINDS = [ /* title, whether a file is of it, how it is drawn (false: it cannot be) */
+  ["Structure", f => has_columns(f, "part", "kind", "x_low_m", "z_high_m", "points_m"), draw_structure],
   ["Antennas and paths", f => has_columns(f, "side", "antenna", "x_m", "y_m", "z_m"), draw_antennas],
   ["Coverage", f => f.columns.length > 4 && f.columns.slice(1, 4).join() === "x,y,z" && f.columns[0] !== "frequency_hz" && !has_columns(f, "amplitude"), draw_places],
   ["Channel", f => has_columns(f, "frequency_hz", "receiver", "rx", "tx", "re", "im") && !has_columns(f, "points"), draw_channel],
@@ -368,7 +386,7 @@ const KINDS = [ /* title, whether a file is of it, how it is drawn (false: it ca
 function files_sections() {
   const sections = new Map(), rest = [];
   for (const file of DATA.files) {
-    const kind = file.why === null && file.shown > 0 && !(has_columns(file, "points", "gain_db") && DATA.files.some(f => f.name === file.name.replace(/^paths/, "antennas") && f !== file))
+    const kind = file.why === null && file.shown > 0 && !(has_columns(file, "points", "gain_db") && DATA.files.some(f => f.name === beside(file.name, "paths", "antennas") && f !== file))
       ? KINDS.find(([, test]) => test(file)) : null;
     const node = h("div", null, h("h3", null, file.name));
     if (!kind || kind[2](node, file) === false) {

@@ -2,6 +2,7 @@
  * stale (a choice, another theme, newer data) are drawn again in the same way. */
 
 const dark_query = window.matchMedia("(prefers-color-scheme: dark)");
+const PAPER = 680; /* px, the width of a plot in print */
 let printing = false;
 
 function theme() {
@@ -18,39 +19,89 @@ function plain(text) {
   return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/%\{/g, "% {");
 }
 
-const colour_bar = title => ({title: {text: plain(title), side: "right"}, thickness: 12});
+/* Beside the plot, below it where there is no room. */
+function colour_bar(t, title) {
+  const own = {title: {text: plain(title), side: t.narrow ? "top" : "right"}, thickness: 12};
+  return t.narrow ? Object.assign(own, {orientation: "h", y: -55 / (t.height - 150), yanchor: "top", x: 0.5, xanchor: "center", len: 0.9, thickness: 9}) : own;
+}
 
 function axis(t, title, more) {
   return Object.assign({title: {text: title && plain(title), standoff: 8}, gridcolor: t.grid, zerolinecolor: t.grid, linecolor: t.grid,
     tickcolor: t.grid, automargin: true, exponentformat: "power"}, more);
 }
 
-/* A plot: {node, height, make, gl, revision, drawn, stale, near}. drawn: Plotly has it, as it is or as it
+/* A plot: {node, height, make, gl, revision, drawn, work, stale, near}. work: a promise of Plotly's end; drawn: Plotly has it, as it is or as it
  * was; stale: it must be drawn (again); near: its node is in the view or close to it. */
 const plots = new Set();
 const plot_of = new WeakMap(); /* by node */
 
-function draw(plot) {
-  const t = theme(), narrow = plot.node.clientWidth < 520;
+/* Of whole numbers only whole ones are named. */
+function whole_ticks(values) {
+  const e = extent(values);
+  return e && e[1] - e[0] < 10 && values.every(v => v === null || Number.isInteger(v)) ? {dtick: 1} : {};
+}
+
+/* The height of a plot whose axes have one scale, for these lists of places. */
+function true_height(x, y) {
+  const a = extent(x), b = extent(y), ratio = a && b && a[1] > a[0] ? (b[1] - b[0]) / (a[1] - a[0]) : 1;
+  return width => Math.min(560, Math.max(220, Math.round(width < 520 ? (width - 70) * ratio + 150 : (width - 190) * ratio + 90)));
+}
+
+/* Axes of space with one scale, of a 3-D plot that shows these lists of places, each [x, y, z] of lists: the
+ * whole of them is in the view, however long or flat it is. */
+function scene_layout(t, titles, places) {
+  const spans = [0, 1, 2].map(c => places.map(p => extent(p[c])).filter(e => e).reduce((a, e) => [Math.min(a[0], e[0]), Math.max(a[1], e[1])], [Infinity, -Infinity]));
+  const most = Math.max(...spans.map(e => e[1] - e[0])) || 1;
+  const ranges = spans.map(e => { const pad = Math.max(0.03 * (e[1] - e[0]), 0.02 * most); return [e[0] - pad, e[1] + pad]; });
+  const size = ranges.map(r => r[1] - r[0]), scale = 1.75 / Math.hypot(...size);
+  const far = 1.3 * Math.max(1, 1.15 * t.height / t.width);
+  const own = i => ({title: {text: plain(titles[i])}, range: ranges[i], nticks: Math.max(3, Math.round(8 * size[i] / most)), showspikes: false,
+    gridcolor: t.grid, zerolinecolor: t.grid, color: t.ink, backgroundcolor: t.paper});
+  return {scene: {camera: {eye: {x: -0.75 * far, y: -1.3 * far, z: 0.8 * far}, center: {x: 0, y: 0, z: -0.1}}, xaxis: own(0), yaxis: own(1), zaxis: own(2), aspectmode: "manual",
+    aspectratio: {x: size[0] * scale, y: size[1] * scale, z: size[2] * scale}, bgcolor: t.paper},
+  margin: {l: 0, r: 0, t: 0, b: 0}, legend: {x: 0, y: 1, yanchor: "top", bgcolor: "rgba(0,0,0,0)"}};
+}
+
+const scene_height = width => width < 520 ? 400 : 520;
+
+function draw_now(plot) {
+  const t = theme(), width = printing ? PAPER : plot.node.clientWidth, narrow = width < 520;
   t.narrow = narrow;
+  t.width = width;
+  t.height = typeof plot.height === "function" ? plot.height(width) : plot.height;
+  plot.node.style.height = `${t.height}px`;
   const {data, layout} = plot.make(t);
   const whole = Object.assign({
-    height: plot.height, autosize: true, paper_bgcolor: t.paper, plot_bgcolor: t.paper, colorway: t.lines,
+    height: t.height, autosize: true, paper_bgcolor: t.paper, plot_bgcolor: t.paper, colorway: t.lines,
     font: {color: t.ink, size: narrow ? 11 : 12, family: 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'},
     margin: {l: narrow ? 48 : 64, r: narrow ? 8 : 20, t: 30, b: 46}, hovermode: "closest", dragmode: "zoom",
     legend: {orientation: "h", x: 0, xanchor: "left", y: 1.01, yanchor: "bottom"}, uirevision: `choice ${plot.revision}`,
   }, layout);
   if (whole.scene) whole.scene.uirevision = "kept"; /* the camera, whatever is chosen */
-  if (printing) whole.width = 680, whole.autosize = false;
+  if (printing) whole.width = width, whole.autosize = false;
   if (plot.gl && !plot.drawn) spare_contexts(plot);
-  Plotly.react(plot.node, data, whole, {responsive: true, displaylogo: false, displayModeBar: printing || narrow ? false : "hover"});
   plot.drawn = true;
-  plot.stale = false;
+  plot.work = Promise.resolve(Plotly.react(plot.node, data, whole, {responsive: true, displaylogo: false, displayModeBar: printing || narrow ? false : "hover"}));
 }
 
-/* make(theme) gives {data, layout}. */
+
+/* A plot that cannot be drawn leaves the others alone. */
+function draw(plot) {
+  plot.stale = false;
+  try {
+    draw_now(plot);
+  } catch (error) {
+    console.error(error);
+    give_back(plot);
+    plots.delete(plot);
+    plot.node.replaceWith(h("p", {class: "warn"}, `This plot could not be drawn: ${error.message}`));
+  }
+}
+
+/* make(theme) gives {data, layout}; theme has the width and height in px, and whether it is narrow, too.
+ * height: px, or a function of the width. */
 function add_plot(parent, height, make, gl) {
-  const plot = {node: h("div", {class: "plot", style: `height:${height}px`}), height, make, gl: !!gl, revision: 0, drawn: false, stale: true, near: false};
+  const plot = {node: h("div", {class: "plot", style: `height:${typeof height === "function" ? height(1100) : height}px`}), height, make, gl: !!gl, revision: 0, drawn: false, stale: true, near: false};
   parent.append(plot.node);
   plots.add(plot);
   plot_of.set(plot.node, plot);
@@ -65,11 +116,20 @@ function redraw(plot) {
   if (plot.near && window.Plotly) draw(plot);
 }
 
-/* What Plotly holds of a plot is given back; it will be drawn anew. */
+/* What Plotly holds of a plot is given back, once it has come to the end of drawing it. */
+function give_back(plot) {
+  const node = plot.node;
+  watcher.unobserve(node);
+  if (plot.drawn) plot.work.then(() => Plotly.purge(node));
+}
+
+/* The same of one that stays on the page: it will be drawn anew. */
 function forget(plot) {
-  if (plot.drawn) Plotly.purge(plot.node);
-  plot.drawn = false;
-  plot.stale = true;
+  const node = h("div", {class: "plot", style: `height:${plot.node.style.height}`});
+  give_back(plot);
+  plot.node.replaceWith(node);
+  plot_of.set(node, Object.assign(plot, {node, drawn: false, stale: true, near: false}));
+  watcher.observe(node);
 }
 
 const middle = node => {

@@ -18,7 +18,7 @@ function sweep_line(t, x, y, rows) {
 /* Cells where the rows are a lattice, else points. */
 function sweep_map(t, x, y, z, rows) {
   const xs = unique(rows.map(i => x.values[i])), ys = unique(rows.map(i => y.values[i]));
-  const bar = colour_bar(z.name);
+  const bar = colour_bar(t, z.name);
   const hover = `${plain(x.name)} %{x:.7g}<br>${plain(y.name)} %{y:.7g}<br>${plain(z.name)} `;
   const layout = {xaxis: axis(t, x.name), yaxis: axis(t, y.name)};
   if (xs.length * ys.length > 1.5 * rows.length + 4)

@@ -35,7 +35,7 @@ function page_environment() {
   if (run) rows.push(["run's status", run.status], ["run by Eciton", run.version], ["script", run.script], ["data", run.data || "–"],
     ["backend", run.backend], ["device", run.device || "–"], ["instruction set", run.isa || "–"], ["--seed", run.seed || "–"],
     ...run.settings.map(([name, value]) => [`--set ${name}`, value]));
-  node.append(table(["", ""], rows));
+  node.append(h("div", {class: "paths"}, table(["", ""], rows)));
   return node;
 }
 
@@ -82,11 +82,20 @@ function landmarks(nodes) {
  * scrolled. Plots that were drawn go on with their node. */
 function carry(from, to) {
   const old = landmarks(from);
-  for (const [name, node] of landmarks(to))
-    if (node.tagName === "DETAILS" && old.has(name)) {
+  const seen = new Set();
+  const unfold = () => { /* one of them: what is in it changes the names of those behind it */
+    for (const [name, node] of landmarks(to)) {
+      if (node.tagName !== "DETAILS" || seen.has(node)) continue;
+      seen.add(node);
+      if (!old.has(name)) continue;
       node.open = old.get(name).open;
-      if (node.open) node.fill();
+      if (!node.open) continue;
+      node.fill();
+      return true;
     }
+    return false;
+  };
+  while (unfold());
   const choose = () => { /* one of the choices that differ; a choice may renew others */
     for (const [name, node] of landmarks(to)) {
       const before = node.tagName === "SELECT" && old.get(name);
@@ -171,8 +180,7 @@ function draw_page(data) {
   put_nodes(page, [page_head(), ...empty, nav, ...nodes]);
   for (const plot of plots)
     if (!plot.node.isConnected && !nodes.some(node => node.contains(plot.node))) {
-      watcher.unobserve(plot.node);
-      forget(plot);
+      give_back(plot);
       plots.delete(plot);
     }
   after.forEach(scroll => scroll());

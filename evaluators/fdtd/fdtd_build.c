@@ -322,16 +322,24 @@ static int by_priority(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
+const ec_fdtd_object **ec_fdtd_objects_in_order(const ec_fdtd_config *c)
+{
+    const ec_fdtd_object **order = malloc(((size_t)c->n_objects + 1) * sizeof *order);
+
+    for (int32_t i = 0; i < c->n_objects && order; i++)
+        order[i] = c->objects + i;
+    if (order)
+        qsort(order, (size_t)c->n_objects, sizeof *order, by_priority);
+    return order;
+}
+
 static int objects(const ec_fdtd_setup *s, const double *values, ec_fdtd_build *b)
 {
     const ec_fdtd_config *c = &s->model->config;
-    const ec_fdtd_object **order = malloc(((size_t)c->n_objects + 1) * sizeof *order);
+    const ec_fdtd_object **order = ec_fdtd_objects_in_order(c);
 
     if (!order)
         return ec_fail(EC_ERR_MEMORY, "no memory for %d objects", c->n_objects);
-    for (int32_t i = 0; i < c->n_objects; i++)
-        order[i] = c->objects + i;
-    qsort(order, (size_t)c->n_objects, sizeof *order, by_priority);
     b->n_solids = c->n_objects;
     for (int32_t i = 0; i < c->n_objects; i++)
         solid(s, order[i], values, b, b->solid + i);

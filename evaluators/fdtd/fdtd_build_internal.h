@@ -105,6 +105,9 @@ void ec_fdtd_setup_init(const ec_fdtd_model *model, const ec_fdtd_line_plan *lin
                         ec_fdtd_setup *setup);
 /* That of a call of ec_fdtd_call, borrowed. */
 const ec_fdtd_setup *ec_fdtd_setup_of(const ec_call *call, ec_fidelity fidelity);
+/* The config's objects in the order of a build's solids: later ones count. [n_objects], malloc'ed; NULL
+ * without memory. */
+const ec_fdtd_object **ec_fdtd_objects_in_order(const ec_fdtd_config *config);
 /* Magnitude of the pulse's spectrum over its peak. */
 double ec_fdtd_pulse_level(const ec_fdtd_setup *setup, double frequency);
 /* values: the candidate's numbers. A candidate that cannot be built is an error with a sentence. */

@@ -393,7 +393,7 @@ static int mark_all(ec_fdtd_view *v)
     return EC_OK;
 }
 
-int ec_fdtd_view_create(const ec_fdtd_winner *winner, ec_fdtd_view *v)
+int ec_fdtd_view_outline(const ec_fdtd_winner *winner, ec_fdtd_view *v)
 {
     const ec_fidelity fidelity = winner->at_search ? EC_SEARCH : EC_FINAL;
     *v = (ec_fdtd_view){.model = ec_fdtd_setup_of(winner->call, fidelity)->model};
@@ -402,8 +402,14 @@ int ec_fdtd_view_create(const ec_fdtd_winner *winner, ec_fdtd_view *v)
         status = ec_fdtd_line_plan_create(v->model, NULL, &v->lines);
     if (status == EC_OK) {
         ec_fdtd_setup_init(v->model, v->lines, &v->setup);
-        status = ec_fdtd_build_create(&v->setup, v->values, &v->build);
+        status = ec_fdtd_build_outline(&v->setup, v->values, &v->build);
     }
+    return status;
+}
+
+int ec_fdtd_view_create(const ec_fdtd_winner *winner, ec_fdtd_view *v)
+{
+    int status = ec_fdtd_view_outline(winner, v);
     return status < 0 ? status : mark_all(v);
 }
 
@@ -432,6 +438,11 @@ static int write_vtk(const ec_fdtd_view *v, const char *path)
         status = write_ports(&w);
     if (status == EC_OK)
         status = write_index(&w);
+    if (status == EC_OK) {
+        char table[4500];
+        snprintf(table, sizeof table, "%s_structure.csv", w.stem);
+        status = ec_fdtd_structure_table(v, table);
+    }
     free(w.id);
     return status;
 }

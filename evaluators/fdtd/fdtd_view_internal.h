@@ -24,7 +24,9 @@ typedef struct ec_fdtd_view {
 
 /* The model's numbers of a design: [n_numbers], malloc'ed. */
 int ec_fdtd_winner_values(const ec_fdtd_winner *winner, double **values);
-/* view is to be released also after an error. */
+/* Both are to be released also after an error. Without the flags and the structure: the design's lines and
+ * objects alone, which cost nothing for each cell. */
+int ec_fdtd_view_outline(const ec_fdtd_winner *winner, ec_fdtd_view *view);
 int ec_fdtd_view_create(const ec_fdtd_winner *winner, ec_fdtd_view *view);
 void ec_fdtd_view_release(ec_fdtd_view *view);
 
@@ -43,6 +45,9 @@ bool ec_fdtd_view_conducts(const ec_fdtd_view *view, int c, const size_t corner[
  * STEM.gp and STEM.png by gnuplot. They go through the end of the first port, or the middle of the domain.
  * path ends in .png. */
 int ec_fdtd_cuts_write(const ec_fdtd_view *view, const char *path, ec_log *log);
+
+/* The table of ec_fdtd_structure_write. */
+int ec_fdtd_structure_table(const ec_fdtd_view *view, const char *path);
 
 EC_C_END
 #endif

@@ -1,0 +1,2 @@
+-- Neither a search nor a sweep.
+print(require "eciton".value(1))
