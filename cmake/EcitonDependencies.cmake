@@ -12,6 +12,8 @@ pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
 pkg_check_modules(ASSIMP REQUIRED IMPORTED_TARGET assimp)
 pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)
 pkg_search_module(LUA REQUIRED IMPORTED_TARGET lua5.4 lua-5.4 lua54 lua>=5.4)
+# The live view of the program, which goes without where it is not there.
+pkg_check_modules(MICROHTTPD IMPORTED_TARGET "libmicrohttpd>=0.9.72")
 if(ECITON_TESTS)
     pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()

@@ -4,7 +4,8 @@
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME eciton)
 set(CPACK_PACKAGE_VENDOR "The Eciton authors")
-set(CPACK_PACKAGE_CONTACT "The Eciton authors <eciton@localhost>") # a .deb has to have one
+# A .deb has to have an address. The project has none, and says so: .invalid is reserved for names that are none.
+set(CPACK_PACKAGE_CONTACT "Eciton developers <no-reply@eciton.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_PACKAGE_DESCRIPTION "Designs are described in Lua scripts and evaluated in whole populations, on the \
 cores of a CPU or on a GPU: antenna arrays, MIMO antennas in scenes by ray tracing, microwave structures by FDTD.

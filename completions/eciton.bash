@@ -35,7 +35,7 @@ _eciton_topics='functions link materials units methods job real integer binary c
 
 _eciton() {
     local cur prev assigned= value=none kind=nothing flags=
-    local commands='run resume check runs show export compare report info help'
+    local commands='run resume check runs show export compare report watch info help'
     COMPREPLY=()
     cur=${COMP_WORDS[COMP_CWORD]}
     prev=${COMP_WORDS[COMP_CWORD - 1]}
@@ -53,19 +53,21 @@ _eciton() {
     --data) value=folder ;;
     --seed) value=nothing ;;
     --set) value=setting ;;
+    --port) value=nothing ;;
     --view) value=file ;;
     --to) value=file ;;
     --output) value=file ;;
     esac
     case ${COMP_WORDS[1]} in
-    run) kind=script flags='--backend --threads --out --checkpoint --fresh --data --seed --set --quick --json --quiet --trust' ;;
-    resume) kind=run flags='--backend --threads --json --quiet --force' ;;
+    run) kind=script flags='--backend --threads --out --checkpoint --fresh --data --seed --set --quick --json --watch --port --quiet --trust' ;;
+    resume) kind=run flags='--backend --threads --json --watch --port --quiet --force' ;;
     check) kind=script flags='--backend --threads --out --checkpoint --fresh --data --seed --set --quick --json --quiet --view --trust' ;;
     runs) kind=folder flags='' ;;
     show) kind=run flags='' ;;
     export) kind=run flags='--csv --json --touchstone --ffd --to' ;;
     compare) kind=run flags='' ;;
     report) kind=run flags='--output' ;;
+    watch) kind=run flags='--port' ;;
     info) kind=nothing flags='' ;;
     help) kind=topic flags='--markdown --luals --man --bash --zsh' ;;
     esac

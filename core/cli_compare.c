@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli_options.h"
+#include "cli_table.h"
 #include "run_store.h"
 
 enum { RUNS_MAX = 8, LINES_MAX = 400, LABEL_WIDTH = 34, VALUE_WIDTH = 22 };
@@ -177,7 +178,7 @@ static void print_line(const side *sides, int n, const char *label)
 int ec_cli_compare(int argc, char **argv)
 {
     if (argc < 2 || argc > RUNS_MAX)
-        return ec_cli_usage_error("which runs? eciton compare DIR DIR (up to 8)%s%s", "", "");
+        return ec_cli_misused("compare", argc < 2 ? "which runs?" : "up to 8 runs:", NULL);
     side *sides = calloc((size_t)argc, sizeof *sides);
     int status = sides ? EC_OK : ec_fail(EC_ERR_MEMORY, "compare: no memory");
     for (int i = 0; i < argc && status == EC_OK; i++)

@@ -8,11 +8,10 @@
 
 #include "cli_export_files.h"
 #include "cli_options.h"
+#include "cli_table.h"
 #include "output.h"
 #include "output_file.h"
 #include "run_store.h"
-
-#define EXPORT_USAGE "eciton export DIR --csv|--json|--touchstone|--ffd [--to PATH]"
 
 /* The columns of one table: those that every table of its kind has, then quantities. */
 typedef struct columns {
@@ -148,7 +147,9 @@ static cJSON *json_cell(const ec_store_cell *cell, int32_t length)
 {
     char text[24];
 
-    if (length > 0 && cell->kind == EC_CELL_BLOB) {
+    if (cell->kind == EC_CELL_BLOB) {
+        if (length == 0)
+            length = (int32_t)(cell->size / sizeof(double)); /* bounds of a list's elements */
         cJSON *list = cJSON_CreateArray();
         for (int32_t k = 0; list && k < length; k++)
             cJSON_AddItemToArray(list, json_number(ec_store_cell_element(cell, k)));
@@ -203,12 +204,24 @@ static int put_row(void *user, int n, const char *const *names, const ec_store_c
     return status;
 }
 
+/* Half a table is no file of that name. */
+static int end_file(ec_output_file *file, int written)
+{
+    char reason[1024];
+
+    if (written == EC_OK)
+        return ec_output_file_close(file);
+    snprintf(reason, sizeof reason, "%s", ec_error_text());
+    ec_output_file_drop(file);
+    return ec_fail(written, "%s", reason);
+}
+
 /* Rows of a query; of CSV a file of their own, of JSON a list called `name`. */
 static int put_table(writing *w, const char *file, const char *name, const char *sql,
                      int64_t parameter)
 {
     ec_output_file out;
-    char path[4400], reason[1024];
+    char path[4400];
 
     w->first = true;
     if (w->json) {
@@ -222,10 +235,7 @@ static int put_table(writing *w, const char *file, const char *name, const char 
     if (status < 0)
         return status;
     w->to = out.stream;
-    int written = ec_store_query(w->store, sql, parameter, w, put_row);
-    snprintf(reason, sizeof reason, "%s", ec_error_text());
-    status = ec_output_file_close(&out);
-    return written < 0 ? ec_fail(written, "%s", reason) : status;
+    return end_file(&out, ec_store_query(w->store, sql, parameter, w, put_row));
 }
 
 /* A table with quantities: the columns of its own that are named, then all of them. */
@@ -277,29 +287,51 @@ static int put_search(writing *w, int64_t number)
     return status;
 }
 
+/* A search, or a sweep with its name. */
+typedef struct found_item {
+    int64_t number;
+    char *name;
+} found_item;
+
 typedef struct found {
-    int64_t numbers[1000];
-    char *names[1000];
-    int n;
+    found_item *items;
+    size_t n;
 } found;
 
-static int take_number(void *user, int n, const char *const *names, const ec_store_cell *cells)
+static int take_item(void *user, int n, const char *const *names, const ec_store_cell *cells)
 {
-    enum { MOST = 1000 };
     found *f = user;
+    found_item *more = realloc(f->items, sizeof *more * (f->n + 1));
 
     (void)names;
-    if (f->n == MOST)
-        return ec_fail(EC_ERR_UNSUPPORTED, "export: more than %d searches or sweeps", (int)MOST);
-    f->numbers[f->n] = cells[0].integer;
-    f->names[f->n++] = strdup(n > 1 ? text_of(&cells[1]) : "");
-    return f->names[f->n - 1] ? EC_OK : no_memory();
+    if (!more)
+        return no_memory();
+    f->items = more;
+    more[f->n] = (found_item){cells[0].integer, strdup(n > 1 ? text_of(&cells[1]) : "")};
+    return more[f->n++].name ? EC_OK : no_memory();
+}
+
+static int put_items(writing *w, const char *query, bool sweeps)
+{
+    found f = {.n = 0};
+    char name[60];
+
+    int status = ec_store_query(w->store, query, 0, &f, take_item);
+    for (size_t i = 0; i < f.n; i++) {
+        const found_item *item = &f.items[i];
+        snprintf(name, sizeof name, "sweep_%lld", (long long)item->number);
+        if (status == EC_OK)
+            status = sweeps ? put_quantities(w, item->name, name, "sweep", item->number,
+                                             "id, status, reason", 3)
+                            : put_search(w, item->number);
+        free(item->name);
+    }
+    free(f.items);
+    return status;
 }
 
 static int put_all(writing *w)
 {
-    static const char *const queries[] = {"SELECT number FROM search ORDER BY number",
-                                          "SELECT number, name FROM sweep ORDER BY number"};
     int status = EC_OK;
 
     w->columns.own = 99;
@@ -319,19 +351,10 @@ static int put_all(writing *w)
             status = put_table(w, NULL, "quantity",
                                "SELECT * FROM quantity ORDER BY owner, number, position", 0);
     }
-    for (int q = 0; q < 2 && status == EC_OK; q++) {
-        found f = {.n = 0};
-        status = ec_store_query(w->store, queries[q], 0, &f, take_number);
-        for (int i = 0; i < f.n && status == EC_OK; i++) {
-            char name[60];
-            snprintf(name, sizeof name, "sweep_%lld", (long long)f.numbers[i]);
-            status = q == 0 ? put_search(w, f.numbers[i])
-                            : put_quantities(w, f.names[i], name, "sweep", f.numbers[i],
-                                             "id, status, reason", 3);
-        }
-        for (int i = 0; i < f.n; i++)
-            free(f.names[i]);
-    }
+    if (status == EC_OK)
+        status = put_items(w, "SELECT number FROM search ORDER BY number", false);
+    if (status == EC_OK)
+        status = put_items(w, "SELECT number, name FROM sweep ORDER BY number", true);
     if (w->json)
         fputs("}\n", w->to);
     return status;
@@ -340,7 +363,7 @@ static int put_all(writing *w)
 static int export_store(writing *w)
 {
     ec_output_file out;
-    char path[4400], reason[1024];
+    char path[4400];
 
     int status = ec_output_folder(w->folder);
     if (status < 0 || !w->json)
@@ -350,10 +373,7 @@ static int export_store(writing *w)
     if (status < 0)
         return status;
     w->to = out.stream;
-    int written = put_all(w);
-    snprintf(reason, sizeof reason, "%s", ec_error_text());
-    status = ec_output_file_close(&out);
-    return written < 0 ? ec_fail(written, "%s", reason) : status;
+    return end_file(&out, put_all(w));
 }
 
 /* The formats: which is asked for, and what writes it. */
@@ -399,10 +419,10 @@ int ec_cli_export(int argc, char **argv)
             from = argv[i];
         }
         if (!good)
-            return ec_cli_usage_error(EXPORT_USAGE ", got '%s'%s", argv[i], "");
+            return ec_cli_misused("export", NULL, argv[i]);
     }
     if (!from || format < 0)
-        return ec_cli_usage_error(EXPORT_USAGE "%s%s", "", "");
+        return ec_cli_misused("export", from ? "in which format?" : "which run?", NULL);
     if (!ec_store_exists(from))
         ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'", from, from);
     if (ec_store_exists(from) && export_as(from, to, format) == EC_OK)

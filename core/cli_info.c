@@ -3,6 +3,9 @@
 #include <lua.h>
 #include <assimp/version.h>
 #include <expat.h>
+#if EC_HAVE_MICROHTTPD
+#include <microhttpd.h>
+#endif
 #include <nlopt.h>
 #include <cJSON.h>
 #include <sqlite3.h>
@@ -45,10 +48,15 @@ int ec_cli_info(void)
         print_backend(name);
     }
     printf("\nlibraries\n  Lua      %s.%s\n  NLopt    %d.%d.%d\n  FFTW     %s\n  cJSON    %s\n  "
-           "SQLite   %s\n  Assimp   %u.%u.%u\n  Expat    %s\n  compiler %s\n",
+           "SQLite   %s\n  Assimp   %u.%u.%u\n  Expat    %s\n  MHD      %s\n  compiler %s\n",
            LUA_VERSION_MAJOR "." LUA_VERSION_MINOR, LUA_VERSION_RELEASE, major, minor, bugfix,
            fftw_version, cJSON_Version(), sqlite3_libversion(), aiGetVersionMajor(),
            aiGetVersionMinor(), aiGetVersionPatch(), XML_ExpatVersion() + strlen("expat_"),
+#if EC_HAVE_MICROHTTPD
+           MHD_get_version(),
+#else
+           "none: no live view",
+#endif
            __VERSION__);
     return EC_EXIT_OK;
 }

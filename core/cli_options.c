@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli_table.h"
+#include "cli_watch.h"
 
 int ec_cli_usage_error(const char *format, const char *word, const char *more)
 {
@@ -63,6 +64,9 @@ static int take_value(ec_cli_options *o, const char *flag, char *value)
         if (!ending || (strcmp(ending, ".vtm") != 0 && strcmp(ending, ".png") != 0))
             return ec_cli_usage_error("--view wants a file .vtm or .png, got '%s'%s", value, "");
         o->view = value;
+    } else if (strcmp(flag, "--port") == 0) {
+        o->port_given = true;
+        return ec_cli_watch_port(value, &o->port);
     } else if (strcmp(flag, "--set") == 0) {
         return take_set(o, value);
     } else if (strcmp(flag, "--threads") == 0) {
@@ -106,7 +110,9 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
         const char *flag;
         bool *to;
     } plain[] = {{"--quick", &o->quick}, {"--json", &o->json},   {"--quiet", &o->quiet},
-                 {"--trust", &o->trust}, {"--fresh", &o->fresh}, {"--force", &o->force}};
+                 {"--trust", &o->trust}, {"--fresh", &o->fresh}, {"--force", &o->force},
+                 {"--watch", &o->watch}};
+    o->port = EC_WATCH_FREE_PORT;
     o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
     if (!o->sets)
         return ec_cli_usage_error("%s%s", "no memory", "");
@@ -141,8 +147,14 @@ int ec_cli_options_parse(int argc, char **argv, ec_cli_options *o)
     }
     if (o->view && !o->check)
         return ec_cli_usage_error("--view is a flag of eciton check%s%s", "", "");
+    if (o->check && (o->watch || o->port_given))
+        return ec_cli_usage_error("%s is a flag of eciton run%s", o->watch ? "--watch" : "--port",
+                                  "");
+    if (o->port_given && !o->watch)
+        return ec_cli_usage_error("--port is the port of --watch%s%s", "", "");
     if (!o->script)
-        return ec_cli_usage_error("which script? eciton run SCRIPT%s%s", "", "");
+        return ec_cli_usage_error("which script? eciton %s SCRIPT%s", o->check ? "check" : "run",
+                                  "");
     return EC_EXIT_OK;
 }
 

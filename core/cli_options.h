@@ -16,7 +16,9 @@ typedef struct ec_cli_options {
     double checkpoint_seconds; /* between two; 0: at the default pace; < 0: no checkpoints */
     bool resume;
     uint64_t seed;
-    bool seed_given, quick, json, quiet, trust, check, fresh, force;
+    bool seed_given, quick, json, quiet, trust, check, fresh, force, watch;
+    int port; /* of --watch, 0 any; EC_WATCH_FREE_PORT */
+    bool port_given;
     ec_lua_set *sets; /* malloc'ed; the names are cut out of the arguments */
     int n_sets;
 } ec_cli_options;

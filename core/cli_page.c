@@ -10,6 +10,7 @@
 #include "cli_options.h"
 #include "cli_place.h"
 #include "cli_store.h"
+#include "cli_table.h"
 #include "output_file.h"
 #include "utf8.h"
 
@@ -64,7 +65,7 @@ void ec_page_list(FILE *to, const double *values, size_t n, size_t step, int dig
 
 void ec_page_measure(ec_page *page)
 {
-    const long used = ftell(page->to) - page->begin;
+    const long used = ftell(page->to);
 
     page->room = used < MOST_BYTES ? (size_t)(MOST_BYTES - used) / NUMBER_BYTES : 0;
 }
@@ -73,8 +74,8 @@ static int put_data(ec_page *page)
 {
     char *folder = realpath(page->folder, NULL);
 
-    page->begin = ftell(page->to);
     ec_page_measure(page);
+    /* a line of its own: ec_page_is_same leaves it out */
     fprintf(page->to,
             "{\"format\":\"eciton report 1\",\"version\":\"%s\",\"written\":%lld,"
             "\"folder\":",
@@ -143,6 +144,35 @@ int ec_page_each_file(ec_page *page, int (*is)(const struct dirent *entry),
     return status;
 }
 
+int ec_page_data(const char *folder, bool live, char **json, size_t *size)
+{
+    ec_page page = {.folder = folder, .live = live};
+
+    *json = NULL;
+    *size = 0;
+    if (!ec_store_exists(folder))
+        return ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'", folder, folder);
+    int status = ec_store_open(folder, EC_STORE_READ, NULL, &page.store);
+    page.to = status == EC_OK ? open_memstream(json, size) : NULL;
+    if (status == EC_OK && !page.to)
+        status = ec_fail(EC_ERR_MEMORY, "report: no memory");
+    if (status == EC_OK)
+        status = put_data(&page);
+    if (page.to && fclose(page.to) != 0 && status == EC_OK)
+        status = ec_fail(EC_ERR_MEMORY, "report: no memory");
+    ec_store_close(&page.store);
+    if (status < 0) {
+        free(*json);
+        *json = NULL;
+    }
+    return status;
+}
+
+bool ec_page_is_same(const char *a, const char *b)
+{
+    return strcmp(a + strcspn(a, "\n"), b + strcspn(b, "\n")) == 0;
+}
+
 /* ---- template ---- */
 
 /* A file of the template, malloc'ed. */
@@ -170,8 +200,9 @@ static int read_part(const char *place, const char *name, size_t length, char **
     return ec_fail(EC_ERR_FILE, "'%s' cannot be read: the installation is not complete", path);
 }
 
-/* page.html with {{data}} as the JSON and {{FILE}} as the file beside it. */
-static int put_page(ec_page *page)
+/* page.html with {{data}} as the JSON, {{connect}} as what the page may ask, {{live}} as the script that
+ * asks, and {{FILE}} as the file beside it. */
+int ec_page_put(FILE *to, const char *json, bool live)
 {
     char place[4200], *text = NULL;
 
@@ -182,26 +213,36 @@ static int put_page(ec_page *page)
         const char *mark = strstr(at, "{{"), *end = mark ? strstr(mark, "}}") : NULL;
         char *part = NULL;
         if (!end) {
-            fputs(at, page->to);
+            fputs(at, to);
             break;
         }
-        fwrite(at, 1, (size_t)(mark - at), page->to);
+        fwrite(at, 1, (size_t)(mark - at), to);
         mark += 2;
         at = end + 2;
         if (strncmp(mark, "data}}", 6) == 0) {
-            status = put_data(page);
+            fputs(json, to);
             continue;
         }
-        status = read_part(place, mark, (size_t)(end - mark), &part);
+        if (strncmp(mark, "connect}}", 9) == 0) {
+            fputs(live ? "; connect-src 'self'" : "", to);
+            continue;
+        }
+        if (strncmp(mark, "live}}", 6) == 0) {
+            if (!live)
+                continue;
+            status = read_part(place, "page_live.js", strlen("page_live.js"), &part);
+        } else {
+            status = read_part(place, mark, (size_t)(end - mark), &part);
+        }
         if (status == EC_OK)
-            fputs(part, page->to);
+            fputs(part, to);
         free(part);
     }
     free(text);
     return status;
 }
 
-static int write_page(ec_page *page, const char *path)
+static int write_page(const char *json, const char *path)
 {
     ec_output_file out;
     char reason[1024];
@@ -209,8 +250,7 @@ static int write_page(ec_page *page, const char *path)
     int status = ec_output_file_open(path, &out);
     if (status < 0)
         return status;
-    page->to = out.stream;
-    int written = put_page(page);
+    int written = ec_page_put(out.stream, json, false);
     if (written == EC_OK)
         return ec_output_file_close(&out);
     snprintf(reason, sizeof reason, "%s", ec_error_text());
@@ -220,30 +260,27 @@ static int write_page(ec_page *page, const char *path)
 
 int ec_cli_page(int argc, char **argv)
 {
-    ec_page page = {.room = 0};
-    const char *path = NULL;
-    char beside[4200];
+    const char *path = NULL, *folder = NULL;
+    char beside[4200], *json = NULL;
+    size_t size;
 
     for (int i = 0; i < argc; i++) {
         if (strcmp(argv[i], "--output") == 0 && i + 1 < argc)
             path = argv[++i];
-        else if (argv[i][0] == '-' || page.folder)
-            return ec_cli_usage_error("eciton report DIR [--output FILE], got '%s'%s", argv[i], "");
+        else if (argv[i][0] == '-' || folder)
+            return ec_cli_misused("report", NULL, argv[i]);
         else
-            page.folder = argv[i];
+            folder = argv[i];
     }
-    if (!page.folder)
-        return ec_cli_usage_error("which run? eciton report DIR [--output FILE]%s%s", "", "");
-    snprintf(beside, sizeof beside, "%s/report.html", page.folder);
+    if (!folder)
+        return ec_cli_misused("report", "which run?", NULL);
+    snprintf(beside, sizeof beside, "%s/report.html", folder);
     if (!path)
         path = beside;
-    int status = ec_store_exists(page.folder)
-                     ? ec_store_open(page.folder, EC_STORE_READ, NULL, &page.store)
-                     : ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'",
-                               page.folder, page.folder);
+    int status = ec_page_data(folder, false, &json, &size);
     if (status == EC_OK)
-        status = write_page(&page, path);
-    ec_store_close(&page.store);
+        status = write_page(json, path);
+    free(json);
     if (status == EC_OK) {
         printf("written to %s\n", path);
         return EC_EXIT_OK;

@@ -2,6 +2,7 @@
  * the page (core/report/, whose page.js says how it is drawn).
  *
  *   cli_page.c         the command, the template, JSON's numbers and texts
+ *   cli_watch.c        the page of a run that goes on, to a browser
  *   cli_page_store.c   the run store: run, searches, sweeps
  *   cli_page_files.c   tables and S-parameters among the files of --out
  *   cli_page_scene.c   triangles of scenes among them
@@ -14,6 +15,7 @@
 #define EC_CLI_PAGE_H
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -24,10 +26,19 @@ typedef struct ec_page {
     ec_store *store;
     const char *folder; /* of --out */
     size_t room;        /* numbers that may still be written for plots (ec_page_measure) */
-    long begin;         /* of the data in `to` */
+    bool live;          /* made again and again: fewer designs and rows, for time */
 } ec_page;
 
 enum { EC_PAGE_EXACT = 17, EC_PAGE_DRAWN = 7 }; /* digits */
+
+/* What the page of the run in the folder shows, malloc'ed and with an ending zero, which size does not
+ * count; of a run that goes on what there is. live: see ec_page. A status. */
+int ec_page_data(const char *folder, bool live, char **json, size_t *size);
+/* Whether two of them show the same: all but when they were made. */
+bool ec_page_is_same(const char *json, const char *other);
+/* The page with these data. live: one that asks whoever served it for newer data, see cli_watch.h. A
+ * status; that the stream took it all is the caller's to see. */
+int ec_page_put(FILE *to, const char *json, bool live);
 
 /* A text in quotes, NULL as null. It is harmless within <script>, and bytes that are no UTF-8 are
  * replaced. */

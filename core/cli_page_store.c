@@ -12,6 +12,8 @@ enum {
     DESIGN_NUMBERS = 200000, /* of all searches */
     HISTORY_NUMBERS = 60000,
     SWEEP_NUMBERS = 80000,  /* of all sweeps */
+    LIVE_SHARE = 5,         /* of these a page that follows its run has a fifth */
+    MOST_COUNTED = 100000,  /* rows */
     LONGEST_SCRIPT = 400000 /* bytes */
 };
 
@@ -30,12 +32,26 @@ static double number_of(const ec_store_cell *cell)
     return cell->kind == EC_CELL_INTEGER || cell->kind == EC_CELL_NUMBER ? cell->number : NAN;
 }
 
+/* Its first elements, MOST_ELEMENTS at most. */
+static void put_list(FILE *to, const ec_store_cell *cell, size_t n)
+{
+    n = n < MOST_ELEMENTS ? n : MOST_ELEMENTS;
+    fputc('[', to);
+    for (size_t k = 0; k < n; k++) {
+        fputs(k ? "," : "", to);
+        ec_page_number(to, ec_store_cell_element(cell, (int32_t)k), EC_PAGE_EXACT);
+    }
+    fputc(']', to);
+}
+
 static void put_cell(FILE *to, const ec_store_cell *cell)
 {
     if (cell->kind == EC_CELL_INTEGER)
         fprintf(to, "%lld", (long long)cell->integer);
     else if (cell->kind == EC_CELL_NUMBER)
         ec_page_number(to, cell->number, EC_PAGE_EXACT);
+    else if (cell->kind == EC_CELL_BLOB)
+        put_list(to, cell, cell->size / sizeof(double));
     else
         ec_page_text(to, text_of(cell));
 }
@@ -161,24 +177,15 @@ typedef struct design {
     bool found;
 } design;
 
-/* A value as it is in the script: a number, or a list of at most MOST_ELEMENTS. */
+/* A value as it is in the script: a number, or a list. */
 static void put_value(ec_page *page, const ec_store_cell *cell, int32_t length)
 {
-    FILE *to = page->to;
-    size_t most =
-        page->room / 4 < MOST_ELEMENTS ? page->room / 4 : MOST_ELEMENTS; /* exact ones are long */
-    size_t n = (size_t)length < most ? (size_t)length : most;
-
     if (length == 0) {
-        ec_page_number(to, number_of(cell), EC_PAGE_EXACT);
+        ec_page_number(page->to, number_of(cell), EC_PAGE_EXACT);
         return;
     }
-    fputc('[', to);
-    for (size_t k = 0; k < n; k++) {
-        fputs(k ? "," : "", to);
-        ec_page_number(to, ec_store_cell_element(cell, (int32_t)k), EC_PAGE_EXACT);
-    }
-    fputc(']', to);
+    size_t most = page->room / 4; /* exact ones are long */
+    put_list(page->to, cell, (size_t)length < most ? (size_t)length : most);
     ec_page_measure(page);
 }
 
@@ -227,7 +234,7 @@ static int put_winner(ec_page *page, int64_t number, quantities *q)
     FILE *to = open_memstream(&sql, &size);
     if (!to)
         return no_memory();
-    fprintf(to, "%s WHERE stage = 'winner' ORDER BY id DESC LIMIT 1", head);
+    fprintf(to, "%s WHERE stage <> 'search' AND stage = 'winner' ORDER BY id DESC LIMIT 1", head);
     int status =
         fclose(to) == 0 ? ec_store_query(page->store, sql, 0, &d, put_design) : no_memory();
     free(sql);
@@ -369,42 +376,83 @@ static size_t stride(double rows, size_t width, size_t room)
     return n > 1 ? (size_t)n : 1;
 }
 
-static int count(ec_page *page, const char *sql, double *n)
+/* How many rows a table has. Counting them reads it all; one of many has hardly a gap in its ids. */
+static int count_rows(ec_page *page, const char *rows, double *n)
 {
+    char sql[300];
+
+    snprintf(sql, sizeof sql,
+             "SELECT CASE WHEN (SELECT max(id) FROM %s) > %d THEN (SELECT max(id) FROM %s)"
+             " ELSE (SELECT count(*) FROM %s) END",
+             rows, (int)MOST_COUNTED, rows, rows);
     *n = 0;
     return ec_store_query(page->store, sql, 0, n, take_number);
+}
+
+/* The winner, the front and those with final figures. "<> 'search'" lets SQLite take the index of them. */
+#define OF_THE_END "stage <> 'search' AND stage IN ('winner', 'front', 'final')"
+
+/* The text of a query of each `every`-th of the rows, found by its id, and of designs of each `every_last`-th of
+ * the end; malloc'ed, NULL: no memory. */
+static char *thinning_query(const char *rows, bool designs, size_t every, size_t every_last)
+{
+    char *sql = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&sql, &size);
+
+    if (!to)
+        return NULL;
+    if (every > 1)
+        fprintf(to,
+                "WITH RECURSIVE k (i) AS (SELECT %zu UNION ALL SELECT i + %zu FROM k"
+                " WHERE i + %zu <= (SELECT max(id) FROM %s)) ",
+                every, every, every, rows);
+    fprintf(to, "SELECT %s, t.* FROM ",
+            designs ? "generation, stage, status, violation"
+                    : "NULL AS id, NULL AS id, status, NULL AS id");
+    if (every > 1)
+        fprintf(to, "k CROSS JOIN %s t ON t.id = k.i", rows);
+    else
+        fprintf(to, "%s t", rows);
+    if (designs)
+        fprintf(to,
+                " WHERE NOT (" OF_THE_END ") UNION ALL SELECT generation, stage, status, violation,"
+                " t.* FROM %s t WHERE " OF_THE_END " AND id %% %zu = 0 ORDER BY id",
+                rows, every_last);
+    else if (every == 1)
+        fputs(" ORDER BY t.id", to);
+    if (fclose(to) == 0)
+        return sql;
+    free(sql);
+    return NULL;
 }
 
 /* "designs" or "rows". Of designs those of the end come before those of the search. */
 static int put_table(ec_page *page, const char *name, int64_t number, quantities *q, size_t room)
 {
     bool designs = strcmp(name, "designs") == 0;
-    const char *last = designs ? "stage IN ('winner', 'front', 'final')" : "0";
-    char sql[400];
+    char table_name[60], text[200];
     table t = {.q = q};
     double total = 0, n_last = 0;
 
+    if (page->live)
+        room /= LIVE_SHARE;
     if (room > page->room)
         room = page->room;
+    snprintf(table_name, sizeof table_name, "%s_%lld", name, (long long)number);
     int status = choose_columns(q, &t);
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM %s_%lld", name, (long long)number);
     if (status == EC_OK)
-        status = count(page, sql, &total);
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM %s_%lld WHERE %s", name, (long long)number,
-             last);
-    if (status == EC_OK)
-        status = count(page, sql, &n_last);
+        status = count_rows(page, table_name, &total);
+    snprintf(text, sizeof text, "SELECT count(*) FROM %s WHERE " OF_THE_END, table_name);
+    if (status == EC_OK && designs)
+        status = ec_store_query(page->store, text, 0, &n_last, take_number);
     size_t width = META + t.n_columns, every_last = stride(n_last, width, room);
     double used = ceil(n_last / (double)every_last) * (double)width;
     size_t every = stride(total - n_last, width, used < (double)room ? room - (size_t)used : width);
-    snprintf(sql, sizeof sql,
-             "SELECT %s, * FROM %s_%lld WHERE id %% (CASE WHEN %s THEN %zu ELSE %zu END) = 0"
-             " ORDER BY id",
-             designs ? "generation, stage, status, violation"
-                     : "NULL AS id, NULL AS id, status, NULL AS id",
-             name, (long long)number, last, every_last, every);
+    char *sql = status == EC_OK ? thinning_query(table_name, designs, every, every_last) : NULL;
     if (status == EC_OK)
-        status = ec_store_query(page->store, sql, 0, &t, take_row);
+        status = sql ? ec_store_query(page->store, sql, 0, &t, take_row) : no_memory();
+    free(sql);
     if (status == EC_OK) {
         fprintf(page->to, ",\"%s\":{\"total\":%.0f,\"shown\":%zu,", name, total, t.n_rows);
         put_table_columns(page->to, &t);

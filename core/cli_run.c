@@ -14,6 +14,7 @@
 #include "cli_progress.h"
 #include "cli_report.h"
 #include "cli_sweep.h"
+#include "cli_watch.h"
 #include "output.h"
 #include "run_store.h"
 #include "utf8.h"
@@ -369,11 +370,26 @@ static int open_out(const ec_cli_options *o, run_state *state)
     return o->resume || may_replace(o, state->store) ? EC_EXIT_OK : EC_EXIT_ERROR;
 }
 
+/* The page of --watch, which shows what is in the store. */
+static int begin_watch(const ec_cli_options *o, ec_cli_watch **watch)
+{
+    if (!o->watch)
+        return EC_EXIT_OK;
+    if (!o->out)
+        return ec_cli_usage_error("--watch shows what is in the run store: it needs --out DIR%s%s",
+                                  "", "");
+    return ec_cli_watch_begin(o->out, o->port, watch) == EC_OK ? EC_EXIT_OK
+                                                               : print_error(ec_error_text());
+}
+
 int ec_cli_run(const ec_cli_options *o)
 {
     run_state state = {.lock = -1};
+    ec_cli_watch *watch = NULL;
     ec_cli_progress_begin(&state.progress, o->quiet);
     int exit_status = open_out(o, &state);
+    if (exit_status == EC_EXIT_OK)
+        exit_status = begin_watch(o, &watch);
     if (exit_status != EC_EXIT_OK) {
         ec_store_close(&state.store);
         return exit_status;
@@ -383,12 +399,14 @@ int ec_cli_run(const ec_cli_options *o)
         .name = o->backend, .threads = o->threads, .isa = o->isa, .log = &state.progress.log};
     if (ec_backend_create(&info, &backend) != EC_OK) {
         ec_store_close(&state.store);
+        ec_cli_watch_end(&watch);
         return print_error(ec_error_text());
     }
     state.report = (ec_cli_report){.options = o, .backend = backend, .log = &state.progress.log};
     catch_signals();
     exit_status = run_script(o, &state, backend);
     end_run(&state, exit_status);
+    ec_cli_watch_end(&watch);
     free(state.report.json);
     ec_backend_destroy(&backend);
     return exit_status;

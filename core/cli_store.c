@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "cli_options.h"
+#include "cli_table.h"
 #include "run_store.h"
 
 enum { SHOWN_ROWS = 8, SHOWN_VALUES = 6, SHOWN_QUANTITIES = 40, DEEPEST = 8 };
@@ -127,7 +128,7 @@ int ec_cli_runs(int argc, char **argv)
     struct stat info;
 
     if (argc > 1 || (argc == 1 && argv[0][0] == '-'))
-        return ec_cli_usage_error("eciton runs takes one folder: eciton runs DIR%s%s", "", "");
+        return ec_cli_misused("runs", "one folder:", NULL);
     const char *folder = argc ? argv[0] : ".";
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) {
         fprintf(stderr, "eciton: '%s' is no folder\n", folder);
@@ -399,7 +400,7 @@ int ec_cli_show(int argc, char **argv)
     ec_store *store = NULL;
 
     if (argc != 1 || argv[0][0] == '-')
-        return ec_cli_usage_error("which run? eciton show DIR%s%s", "", "");
+        return ec_cli_misused("show", "which run?", NULL);
     if (ec_store_open(argv[0], EC_STORE_READ, NULL, &store) != EC_OK)
         return no_run(argv[0]);
     int status = show_all(argv[0], store);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "cli_options.h"
+
 enum { WIDTH = 100 };
 
 const ec_cli_command ec_cli_commands[] = {
@@ -55,6 +57,16 @@ const ec_cli_command ec_cli_commands[] = {
      "without a network: convergence, winners, designs, fronts, sweeps, the tables among the files "
      "of --out as plots, and the script. Of a run that goes on it shows what there is.",
      EC_CLI_RUN},
+    {"watch", "DIR [--port N]", "serve that page to a browser while the run in DIR goes on",
+     "Serves the page of eciton report to browsers of this machine, at http://127.0.0.1:N/, while "
+     "the "
+     "run in DIR goes on or after it, until Ctrl-C. The page brings itself up to date. It can only "
+     "be "
+     "read, nothing else is served, and requests under another Host than localhost are refused; "
+     "who "
+     "can log in to the machine can read it too. eciton run --watch does the same for its own run. "
+     "From another machine: ssh -L 8642:127.0.0.1:8642 NAME, then http://localhost:8642/.",
+     EC_CLI_RUN},
     {"info", "", "version, backends, devices, libraries", NULL, EC_CLI_NOTHING},
     {"help", "[NOUN]",
      "what scripts can say (--markdown: the whole reference; --luals, --man, --bash and --zsh: "
@@ -64,6 +76,7 @@ const ec_cli_command ec_cli_commands[] = {
 
 #define SEARCHES   " run check "
 #define BACKEND_OF " run check resume "
+#define WATCHED    " run resume "
 
 const ec_cli_flag ec_cli_flags[] = {
     {"--backend", "NAME", BACKEND_OF,
@@ -90,6 +103,12 @@ const ec_cli_flag ec_cli_flags[] = {
      EC_CLI_NOTHING},
     {"--json", NULL, BACKEND_OF,
      "print one JSON object as the last line; print of scripts goes to stderr", EC_CLI_NOTHING},
+    {"--watch", NULL, WATCHED,
+     "serve the growing report of --out to a browser of this machine; its address is printed",
+     EC_CLI_NOTHING},
+    {"--port", "N", WATCHED "watch ",
+     "port of the page that is watched (default: the first free one from 8642; 0: any)",
+     EC_CLI_NOTHING},
     {"--quiet", NULL, BACKEND_OF, "no progress and no notes", EC_CLI_NOTHING},
     {"--view", "FILE", " check ",
      "of check: what the models of ec.fdtd hold at the start values, as .vtm for ParaView with "
@@ -180,9 +199,9 @@ void ec_cli_usage(FILE *to)
     fputs("usage: eciton COMMAND\n\n", to);
     for (const ec_cli_command *c = ec_cli_commands; c->name; c++)
         put_entry(to, c->name, c->words, c->brief, 24);
-    fputs(
-        "\nflags of run and check, and of resume --backend, --threads, --json, --quiet, --force:\n",
-        to);
+    fputs("\nflags of run and check, and of resume --backend, --threads, --json, --watch, --port, "
+          "--quiet, --force:\n",
+          to);
     for (const ec_cli_flag *f = ec_cli_flags; f->name; f++)
         if (ec_cli_flag_is_of(f, "run") || ec_cli_flag_is_of(f, "check"))
             put_entry(to, f->name, f->value, f->help, 21);
@@ -204,12 +223,30 @@ static void put_synopsis(FILE *to, const ec_cli_command *command)
     put_wrapped(to, text, 0, 0);
 }
 
-bool ec_cli_help(FILE *to, const char *command)
+/* The end of the table, where there is no such command. */
+static const ec_cli_command *find_command(const char *name)
 {
     const ec_cli_command *c = ec_cli_commands;
 
-    while (c->name && strcmp(c->name, command) != 0)
+    while (c->name && strcmp(c->name, name) != 0)
         c++;
+    return c;
+}
+
+int ec_cli_misused(const char *command, const char *question, const char *word)
+{
+    const ec_cli_command *c = find_command(command);
+    char text[300];
+
+    snprintf(text, sizeof text, "eciton %s %s", command, c->name ? c->words : "");
+    return question ? ec_cli_usage_error("%s %s", question, text)
+                    : ec_cli_usage_error("%s, got '%s'", text, word);
+}
+
+bool ec_cli_help(FILE *to, const char *command)
+{
+    const ec_cli_command *c = find_command(command);
+
     if (!c->name)
         return false;
     if (!c->text) {

@@ -46,5 +46,8 @@ extern const char *const ec_cli_environment[][2];
 void ec_cli_usage(FILE *to);
 /* What `eciton help` says of a command; false: it is none. */
 bool ec_cli_help(FILE *to, const char *command);
+/* Tells how a command that takes no [FLAGS] is called: behind the question what lacks, or with the word that does
+ * not belong there (one of them is NULL). Returns EC_EXIT_USAGE. */
+int ec_cli_misused(const char *command, const char *question, const char *word);
 
 #endif

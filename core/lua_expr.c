@@ -228,8 +228,14 @@ void ec_lua_expr_page(lua_State *L, int32_t n, const ec_expr *expr)
 
 void ec_lua_expr_check(lua_State *L, int32_t n, const ec_expr *expr)
 {
+    ec_lua_host *host = ec_lua_host_of(L);
     ec_lua_expr_page(L, n, expr);
-    ec_lua_host_of(L)->checked = true;
+    if (host->settings.log)
+        ec_log_write(
+            host->settings.log, EC_LOG_INFO,
+            "the check ends at this value, of line %d: a search behind it was not looked at",
+            ec_lua_line(L, NULL, 0));
+    host->checked = true;
     ec_lua_fail(L, "the check ends here");
 }
 

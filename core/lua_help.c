@@ -89,7 +89,9 @@ static const ec_noun constant_value = {
     NULL, 0};
 static const ec_noun arg = {
     "ec.arg", "ec.arg(\"count\", 32)",
-    "The value of --set count=..., of the default's type; else the default.", NULL, 0};
+    "The value of --set count=..., of the default's type; else the default. ec.quick is true with "
+    "--quick.",
+    NULL, 0};
 static const ec_noun range = {"ec.range", "ec.range(from, to, count)",
                               "Evenly spaced values, both ends included.", NULL, 0};
 static const ec_noun load_csv = {

@@ -234,6 +234,23 @@ int ec_lua_word_get(lua_State *L, int index, const char *what, const char *words
     ec_lua_fail(L, "%s: unknown word '%s', allowed are %s", what, word, words);
 }
 
+/* Whether several inputs that vary make the least (or the largest) value: the range of (a + b) - a is
+ * wider than what it can be. */
+static bool is_combined(lua_State *L, ec_expr expr, bool least)
+{
+    const ec_node *node = ec_lua_expr_node(L, expr);
+    int32_t varied = 0;
+
+    for (int32_t i = 0; i < node->n_in; i++) {
+        const ec_node *in = ec_lua_expr_node(L, node->in[i]);
+        bool worst = least ? in->range.lo == node->range.lo : in->range.hi == node->range.hi;
+        if (node->op == EC_OP_CONCAT && worst)
+            return is_combined(L, node->in[i], least);
+        varied += (in->axes & EC_AXIS_CANDIDATE) != 0;
+    }
+    return node->op != EC_OP_CONCAT && varied > 1;
+}
+
 /* The range of an expression is known from the variables' bounds. */
 static void check_expression(lua_State *L, const char *what, const ec_key *key, ec_expr expr)
 {
@@ -247,12 +264,16 @@ static void check_expression(lua_State *L, const char *what, const ec_key *key, 
         node->range.lo < key->min || ((key->flags & EC_KEY_ABOVE) && node->range.lo == key->min);
     if (!low && node->range.hi <= key->max)
         return;
+    bool combined = is_combined(L, expr, low);
     char most[40] = "";
     if (isfinite(key->max))
         snprintf(most, sizeof most, " and at most %.14g", key->max);
-    ec_lua_fail(L, "%s: the expression can be %.14g, it must be %s %.14g%s", what,
+    ec_lua_fail(L, "%s: the expression can be %.14g, it must be %s %.14g%s%s", what,
                 low ? node->range.lo : node->range.hi,
-                key->flags & EC_KEY_ABOVE ? "above" : "at least", key->min, most);
+                key->flags & EC_KEY_ABOVE ? "above" : "at least", key->min, most,
+                combined ? " (by the ranges of its parts, each by itself: leave out of it what "
+                           "cancels between them)"
+                         : "");
 }
 
 static bool has_expressions(lua_State *L, int index)

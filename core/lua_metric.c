@@ -53,11 +53,13 @@ typedef struct metric_keys {
                "half width in phi on a theta-phi grid", exclude_phi)
 
 #define DIRECTION_ROWS                                                                             \
-    METRIC("u", EC_KEY_LIST, 0, NAN, -1, 1, NULL, "u of each direction", u),                       \
-        METRIC("v", EC_KEY_LIST, 0, NAN, -1, 1, NULL, "v of each direction on a u-v grid", v),     \
-        METRIC("theta_deg", EC_KEY_LIST, 0, NAN, -360, 360, "deg", "theta of each direction",      \
-               theta),                                                                             \
-        METRIC("phi_deg", EC_KEY_LIST, 0, NAN, -360, 720, "deg", "phi of each direction", phi)
+    METRIC("u", EC_KEY_LIST, 0, NAN, -1, 1, NULL, "u of each direction, or of all", u),            \
+        METRIC("v", EC_KEY_LIST, 0, NAN, -1, 1, NULL,                                              \
+               "v of each direction on a u-v grid, or of all", v),                                 \
+        METRIC("theta_deg", EC_KEY_LIST, 0, NAN, -360, 360, "deg",                                 \
+               "theta of each direction, or of all", theta),                                       \
+        METRIC("phi_deg", EC_KEY_LIST, 0, NAN, -360, 720, "deg",                                   \
+               "phi of each direction, or of all", phi)
 
 #define RELATIVE_ROW                                                                               \
     METRIC("relative", EC_KEY_FLAG, 0, 1, 0, 0, NULL,                                              \
@@ -396,6 +398,17 @@ static int array_pattern(lua_State *L)
     return push_metric(L, &noun, ec_array_pattern(graph_of(L), array->call));
 }
 
+/* A number beside a list of n is that of all of them. Memory stays on the stack. */
+static ec_lua_list spread(lua_State *L, const ec_lua_list *list, int32_t n)
+{
+    if (!list->scalar || n < 2)
+        return *list;
+    double *v = ec_lua_values_new(L, n);
+    for (int32_t i = 0; i < n; i++)
+        v[i] = list->v[0];
+    return (ec_lua_list){.v = v, .n = n, .scalar = true};
+}
+
 /* Directions in the grid's coordinates. Memory stays on the stack. */
 static int32_t read_directions(lua_State *L, const ec_noun *noun, const ec_lua_array *array,
                                const metric_keys *k, const double **a, const double **b,
@@ -418,13 +431,18 @@ static int32_t read_directions(lua_State *L, const ec_noun *noun, const ec_lua_a
     if (!first->v || (two && !second->v))
         ec_lua_fail(L, "%s: key '%s' is missing (the directions)", noun->name,
                     first->v ? names[1] : names[0]);
+    const ec_lua_list wide[2] = {spread(L, first, second->n), spread(L, second, first->n)};
+    if (two) {
+        first = &wide[0];
+        second = &wide[1];
+    }
     if (two && first->n != second->n)
         ec_lua_fail(L, "%s: %s has %d directions, %s has %d", noun->name, names[0], (int)first->n,
                     names[1], (int)second->n);
     bool degrees = array->kind != EC_ARRAY_CUT_U && array->kind != EC_ARRAY_GRID_UV;
     *a = degrees ? ec_lua_radians(L, first->v, first->n) : first->v;
     *b = !two ? NULL : degrees ? ec_lua_radians(L, second->v, second->n) : second->v;
-    *single = first->scalar;
+    *single = first->scalar && (!two || second->scalar);
     return first->n;
 }
 

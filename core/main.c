@@ -1,4 +1,4 @@
-/* The program eciton: run, resume, check, runs, show, export, compare, report, info, help. */
+/* The program eciton: run, resume, check, runs, show, export, compare, report, watch, info, help. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -32,11 +32,9 @@ static int command_resume(int argc, char **argv)
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} store_commands[] = {{"runs", ec_cli_runs},
-                      {"show", ec_cli_show},
-                      {"export", ec_cli_export},
-                      {"compare", ec_cli_compare},
-                      {"report", ec_cli_page}};
+} store_commands[] = {{"runs", ec_cli_runs},     {"show", ec_cli_show},
+                      {"export", ec_cli_export}, {"compare", ec_cli_compare},
+                      {"report", ec_cli_page},   {"watch", ec_cli_watch_command}};
 
 /* False: it is none of them. */
 static bool command_store(const char *command, int argc, char **argv, int *status)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -331,24 +332,69 @@ static int open_to_write(ec_store *s)
     return status == EC_OK ? migrate(s) : status;
 }
 
-/* On a read-only disk there is no room for the files beside it that readers share with writers. */
-static int open_to_read(ec_store *s)
+static int open_as(ec_store *s, const char *name, int flags, int64_t *version)
+{
+    int status = open_once(s, name, flags);
+
+    return status == EC_OK ? read_version(s, version) : status;
+}
+
+/* The file, and its folder. */
+static bool can_be_written(const ec_store *s)
+{
+    char folder[sizeof s->path];
+
+    snprintf(folder, sizeof folder, "%s", s->path);
+    *strrchr(folder, '/') = 0;
+    return access(s->path, W_OK) == 0 && access(folder[0] ? folder : "/", W_OK) == 0;
+}
+
+/* Whether one of SQLite's files beside the store has something in it. */
+static bool has_beside(const ec_store *s, const char *ending)
 {
     char name[4300];
+    struct stat info;
+
+    snprintf(name, sizeof name, "%s%s", s->path, ending);
+    return stat(name, &info) == 0 && info.st_size > 0;
+}
+
+/* Where nothing can be written, or the disk is full, there is no room for the files beside the store that
+ * readers share with writers: it is read as a file that does not change. */
+static int open_unchanging(ec_store *s, int64_t *version)
+{
+    char name[3 * sizeof s->path + 40];
+    size_t at = (size_t)snprintf(name, sizeof name, "file:");
+
+    if (has_beside(s, "-wal"))
+        return ec_fail(
+            EC_ERR_FILE,
+            "'%s' cannot be read where it is: 'run.db-wal' beside it has what is not in it "
+            "yet, and the folder cannot be written; copy both to another one",
+            s->path);
+    for (const char *c = s->path; *c; c++)
+        at += (size_t)snprintf(name + at, sizeof name - at, strchr("?#%", *c) ? "%%%02x" : "%c",
+                               (unsigned char)*c);
+    snprintf(name + at, sizeof name - at, "?immutable=1");
+    close_once(s);
+    return open_as(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, version);
+}
+
+/* Readers need SQLite's files beside the store too, and the last one to close it takes them away: that can
+ * only who may write, so a reader opens it like a writer where it can. It changes nothing, except that it
+ * mends what a killed writer has left. */
+static int open_to_read(ec_store *s)
+{
     int64_t version = 0;
 
     if (access(s->path, F_OK) != 0)
         return ec_fail(EC_ERR_FILE, "there is no '%s'", s->path);
-    int status = open_once(s, s->path, SQLITE_OPEN_READONLY);
+    int status = open_as(s, s->path, SQLITE_OPEN_READWRITE, &version);
+    bool in_use = has_beside(s, "-wal") || has_beside(s, "-shm");
+    if (status == EC_ERR_FILE && (!in_use || !can_be_written(s)))
+        status = open_unchanging(s, &version);
     if (status == EC_OK)
-        status = read_version(s, &version);
-    if (status == EC_ERR_FILE && access(s->path, W_OK) != 0 && !strpbrk(s->path, "?#%")) {
-        close_once(s);
-        snprintf(name, sizeof name, "file:%s?immutable=1", s->path);
-        status = open_once(s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-        if (status == EC_OK)
-            status = read_version(s, &version);
-    }
+        status = ec_store_run_sql(s, "PRAGMA query_only = 1");
     /* whoever made the file was killed, or found the disk full, before its tables were there */
     if (status == EC_OK && version == 0)
         status = ec_fail(EC_ERR_FILE, "'%s' holds no run that has begun", s->path);

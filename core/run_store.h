@@ -92,7 +92,12 @@ typedef struct ec_store_quantity {
     const char *name;
     int32_t length;  /* 0: a number; else a list, kept as a blob of so many float64 */
     double min, max; /* of a variable; NaN: none */
+    /* of a list whose elements have bounds of their own, one each, which are kept instead; else NULL */
+    const double *element_min, *element_max;
 } ec_store_quantity;
+
+/* That of a variable of the job, which owns its name and bounds. */
+EC_API ec_store_quantity ec_store_variable(const ec_job *job, int32_t variable);
 
 enum { EC_STORE_QUANTITIES_MAX = 1900 }; /* columns of a table in SQLite are at most 2000 */
 

@@ -4,6 +4,7 @@
  * endian wherever Eciton runs). The table `quantity` says which column is which.
  */
 #include "hash.h"
+#include "job_internal.h"
 #include "run_store_internal.h"
 #include "sweep.h"
 
@@ -101,6 +102,27 @@ static char **column_names(bool sweep, const ec_store_quantity *quantities, int3
     return names;
 }
 
+/* ---- a variable ---- */
+
+ec_store_quantity ec_store_variable(const ec_job *job, int32_t variable)
+{
+    const ec_job_entry *entry = job->variables[variable];
+    const ec_variable *v = &entry->variable;
+    const ec_interval range = ec_graph_node(job->graph, v->value)->range;
+    bool differ = false;
+
+    for (int32_t i = 1; i < v->count; i++)
+        differ = differ || entry->value_min[i] != entry->value_min[0] ||
+                 entry->value_max[i] != entry->value_max[0];
+    return (ec_store_quantity){.kind = "variable",
+                               .name = v->name,
+                               .length = v->count,
+                               .min = isfinite(range.lo) ? range.lo : NAN,
+                               .max = isfinite(range.hi) ? range.hi : NAN,
+                               .element_min = differ ? entry->value_min : NULL,
+                               .element_max = differ ? entry->value_max : NULL};
+}
+
 /* ---- making it ---- */
 
 static const char *prefix(bool sweep)
@@ -116,6 +138,39 @@ static void put_columns(FILE *to, char *const *names, const ec_store_quantity *q
         ec_store_put_name(to, names[i]);
         fputs(!types ? "" : quantities[i].length > 0 ? " BLOB" : " REAL", to);
     }
+}
+
+/* What is looked for among many: designs that are not of the search, and failures. Other rows are in
+ * neither index, and cost nothing. */
+static int create_indexes(ec_store *s, bool sweep, int64_t number)
+{
+    const char *table = prefix(sweep);
+    const long long n = (long long)number;
+    char sql[240];
+
+    snprintf(sql, sizeof sql, "CREATE INDEX %s_%lld_failed ON %s_%lld (reason) WHERE status <> 0",
+             table, n, table, n);
+    int status = ec_store_run_sql(s, sql);
+    if (sweep || status < 0)
+        return status;
+    snprintf(sql, sizeof sql,
+             "CREATE INDEX %s_%lld_last ON %s_%lld (stage) WHERE stage <> 'search'", table, n,
+             table, n);
+    return ec_store_run_sql(s, sql);
+}
+
+static int add_quantity(ec_store *s, const char *owner, int64_t number, int64_t position,
+                        const char *column, const ec_store_quantity *q)
+{
+    static const char insert[] = "INSERT INTO quantity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    size_t size = (size_t)q->length * sizeof *q->element_min;
+
+    if (q->element_min)
+        return ec_store_execute(s, insert, "tiitttibb", owner, number, position, q->kind, q->name,
+                                column, (int64_t)q->length, q->element_min, size, q->element_max,
+                                size);
+    return ec_store_execute(s, insert, "tiitttidd", owner, number, position, q->kind, q->name,
+                            column, (int64_t)q->length, q->min, q->max);
 }
 
 static int create_table(ec_store *s, bool sweep, int64_t number, char *const *names,
@@ -136,11 +191,10 @@ static int create_table(ec_store *s, bool sweep, int64_t number, char *const *na
     fputc(')', to);
     int status = fclose(to) == 0 ? ec_store_run_sql(s, sql) : no_memory();
     free(sql);
+    if (status == EC_OK)
+        status = create_indexes(s, sweep, number);
     for (int32_t i = 0; i < n && status == EC_OK; i++)
-        status = ec_store_execute(
-            s, "INSERT INTO quantity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)", "tiitttidd",
-            owner, number, (int64_t)i, quantities[i].kind, quantities[i].name, names[i],
-            (int64_t)quantities[i].length, quantities[i].min, quantities[i].max);
+        status = add_quantity(s, owner, number, i, names[i], &quantities[i]);
     return status;
 }
 

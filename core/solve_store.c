@@ -42,23 +42,18 @@ static int list_quantities(const ec_solve_run *run, ec_store_quantity **list, in
     *n = most;
     if (!q)
         return ec_fail(EC_ERR_MEMORY, "solve: no memory for the store");
-    for (int32_t i = 0; i < job->n_variables; i++) {
-        const ec_variable *v = &job->variables[i]->variable;
-        int32_t length = ec_result_value_length(job->graph, v->value);
-        const ec_node *node = ec_graph_node(job->graph, v->value);
-        bool bounded = isfinite(node->range.lo) && isfinite(node->range.hi);
-        q[at++] =
-            (ec_store_quantity){"variable", v->name, v->count > 0 ? length : 0,
-                                bounded ? node->range.lo : NAN, bounded ? node->range.hi : NAN};
-    }
+    for (int32_t i = 0; i < job->n_variables; i++)
+        q[at++] = ec_store_variable(job, i);
     for (int32_t i = 0; i < job->n_objectives; i++)
-        q[at++] = (ec_store_quantity){"objective", job->objectives[i].name, 0, NAN, NAN};
+        q[at++] =
+            (ec_store_quantity){"objective", job->objectives[i].name, 0, NAN, NAN, NULL, NULL};
     for (int32_t i = 0; i < job->n_constraints; i++)
-        q[at++] = (ec_store_quantity){"constraint", job->constraints[i].name, 0, NAN, NAN};
+        q[at++] =
+            (ec_store_quantity){"constraint", job->constraints[i].name, 0, NAN, NAN, NULL, NULL};
     for (int32_t i = 0; i < job->n_records; i++) {
         int32_t length = ec_result_value_length(job->graph, job->records[i].expr);
-        q[at++] = (ec_store_quantity){"recorded", job->records[i].name, length > 1 ? length : 0,
-                                      NAN, NAN};
+        q[at++] = (ec_store_quantity){
+            "recorded", job->records[i].name, length > 1 ? length : 0, NAN, NAN, NULL, NULL};
     }
     return EC_OK;
 }

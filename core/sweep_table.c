@@ -173,13 +173,13 @@ static int32_t describe_quantity(const ec_sweep *s, int32_t c, ec_store_quantity
     while (c + n < s->n_columns && s->columns[c + n].kind == first->kind &&
            s->columns[c + n].index == first->index)
         n++;
-    *q = (ec_store_quantity){kinds[first->kind], "violation", first->element < 0 ? 0 : n, NAN, NAN};
+    *q = (ec_store_quantity){.kind = kinds[first->kind],
+                             .name = "violation",
+                             .length = first->element < 0 ? 0 : n,
+                             .min = NAN,
+                             .max = NAN};
     if (first->kind == EC_SWEEP_VARIABLE) {
-        const ec_variable *v = &job->variables[first->index]->variable;
-        const ec_interval range = ec_graph_node(job->graph, v->value)->range;
-        q->name = v->name;
-        q->min = isfinite(range.lo) ? range.lo : NAN;
-        q->max = isfinite(range.hi) ? range.hi : NAN;
+        *q = ec_store_variable(job, first->index);
     } else if (first->kind == EC_SWEEP_OBJECTIVE) {
         q->name = job->objectives[first->index].name;
     } else if (first->kind == EC_SWEEP_CONSTRAINT) {

@@ -692,10 +692,10 @@ function array:excess_db(keys) end
 ---@field look_deg? number angle of the main beam on a theta or phi cut (number, deg, -360 to 720)
 ---@field look_theta_deg? number theta of the main beam on a theta-phi grid (number, deg, -360 to 360)
 ---@field look_phi_deg? number phi of the main beam on a theta-phi grid (number, deg, -360 to 720)
----@field u? eciton.List u of each direction (number or list, -1 to 1)
----@field v? eciton.List v of each direction on a u-v grid (number or list, -1 to 1)
----@field theta_deg? eciton.List theta of each direction (number or list, deg, -360 to 360)
----@field phi_deg? eciton.List phi of each direction (number or list, deg, -360 to 720)
+---@field u? eciton.List u of each direction, or of all (number or list, -1 to 1)
+---@field v? eciton.List v of each direction on a u-v grid, or of all (number or list, -1 to 1)
+---@field theta_deg? eciton.List theta of each direction, or of all (number or list, deg, -360 to 360)
+---@field phi_deg? eciton.List phi of each direction, or of all (number or list, deg, -360 to 720)
 ---@field relative? boolean levels over the beam's peak; false: 20 log10 |F| (true or false; default true)
 
 ---Level in given directions, in dB: a list, or a number for a single direction.
@@ -711,10 +711,10 @@ function array:level_db(keys) end
 ---@field look_deg? number angle of the main beam on a theta or phi cut (number, deg, -360 to 720)
 ---@field look_theta_deg? number theta of the main beam on a theta-phi grid (number, deg, -360 to 360)
 ---@field look_phi_deg? number phi of the main beam on a theta-phi grid (number, deg, -360 to 720)
----@field u? eciton.List u of each direction (number or list, -1 to 1)
----@field v? eciton.List v of each direction on a u-v grid (number or list, -1 to 1)
----@field theta_deg? eciton.List theta of each direction (number or list, deg, -360 to 360)
----@field phi_deg? eciton.List phi of each direction (number or list, deg, -360 to 720)
+---@field u? eciton.List u of each direction, or of all (number or list, -1 to 1)
+---@field v? eciton.List v of each direction on a u-v grid, or of all (number or list, -1 to 1)
+---@field theta_deg? eciton.List theta of each direction, or of all (number or list, deg, -360 to 360)
+---@field phi_deg? eciton.List phi of each direction, or of all (number or list, deg, -360 to 720)
 
 ---The highest level of the given directions over the beam's peak, in dB.
 ---
@@ -1060,7 +1060,7 @@ function link:save(file, options) end
 ---@return eciton.Places
 function ec.grid(keys) end
 
----The value of --set count=..., of the default's type; else the default.
+---The value of --set count=..., of the default's type; else the default. ec.quick is true with --quick.
 ---
 ---    ec.arg("count", 32)
 ---@param name string|eciton.Value

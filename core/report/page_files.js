@@ -269,6 +269,7 @@ function draw_places(node, file) {
       return sweep_line(t, along, pz, rows);
     }
     const {data, layout} = sweep_map(t, px, py, pz, rows);
+    data[0].name = "receivers";
     for (const f of marks) {
       const side = file_column(f, "side"), tx = side.map((_, i) => i).filter(i => side[i] === "tx");
       data.push({type: "scatter", mode: "markers", name: "transmitting antennas", x: tx.map(i => file_column(f, "x_m")[i]), y: tx.map(i => file_column(f, "y_m")[i]),
@@ -287,7 +288,8 @@ function draw_antennas(node, file) {
   const [side, x, y, z] = ["side", "x_m", "y_m", "z_m"].map(name => file_column(file, name));
   const link = DATA.files.find(f => f.columns && is_paths(f) && has_columns(f, "receiver", "rx", "tx") && f.name === beside(file.name, "antennas", "paths"));
   const receivers = link ? unique(file_column(link, "receiver")) : [];
-  const scene = DATA.scenes.find(s => s.name === beside(file.name, "antennas", "scene").replace(/csv$/, "vtk"));
+  /* links of one scene have one file of it */
+  const scene = DATA.scenes.find(s => s.name === beside(file.name, "antennas", "scene").replace(/csv$/, "vtk")) || (DATA.scenes.length === 1 ? DATA.scenes[0] : undefined);
   if (scene && scene.why !== null) node.append(h("p", {class: "note"}, `The scene is not drawn: ${scene.why}.`));
   let at = 0;
   if (receivers.length > 1)

@@ -83,11 +83,12 @@ function near_bound(value, low, high) {
 function list_plot(parent, q, values) {
   const x = values.map((_, i) => i + 1);
   add_plot(parent, 240, t => {
-    const level = (y, name) => ({x: [1, Math.max(values.length, 2)], y: [y, y], name, mode: "lines", line: {color: t.limit, width: 1, dash: "dash"}, hoverinfo: "skip", showlegend: false});
+    const all = limit => Array.isArray(limit) ? limit.slice(0, values.length) : [limit, limit];
+    const level = (y, name) => ({x: Array.isArray(y) ? x : [1, Math.max(values.length, 2)], y: all(y), name, mode: "lines", line: {color: t.limit, width: 1, dash: "dash"}, hoverinfo: "skip", showlegend: false});
     const data = [{x, y: values, mode: values.length > 300 ? "lines" : "markers", name: plain(q.name), marker: {size: 6}, hovertemplate: "%{y:.8g}<br>element %{x}"}];
     if (q.minimum !== null) data.push(level(q.minimum, "minimum"));
     if (q.maximum !== null) data.push(level(q.maximum, "maximum"));
-    const e = extent([...values, q.minimum, q.maximum]) || [0, 1], pad = 0.06 * (e[1] - e[0] || Math.abs(e[0]) || 1);
+    const e = extent([...values, ...all(q.minimum), ...all(q.maximum)]) || [0, 1], pad = 0.06 * (e[1] - e[0] || Math.abs(e[0]) || 1);
     return {data, layout: {xaxis: axis(t, "element", whole_ticks(x)), yaxis: axis(t, q.name, {range: [e[0] - pad, e[1] + pad]}), showlegend: false}};
   });
   if (values.length < q.length) parent.append(h("p", {class: "note"}, `The first ${values.length} of ${q.length} elements.`));
@@ -116,11 +117,12 @@ function search_winner(node, search) {
     part("Constraints", table(["", {n: "beyond its limit by"}, ""], constraints.map(([q, v]) => [q.name, v, v <= 0 ? "met" : "violated"])));
   const recorded = of("recorded").filter(([, v]) => !Array.isArray(v) && v !== null);
   if (recorded.length) part("Recorded", table(["", {n: "value"}], recorded.map(([q, v]) => [q.name, v])));
-  const row = (name, v, q) => [name, v, q.minimum, q.maximum, bar(v, q.minimum, q.maximum), near_bound(v, q.minimum, q.maximum)];
+  const row = (name, v, low, high) => [name, v, low, high, bar(v, low, high), near_bound(v, low, high)];
+  const bound = (limit, k) => Array.isArray(limit) ? limit[k] : limit;
   const rows = [];
   for (const [q, v] of of("variable"))
-    if (!Array.isArray(v)) rows.push(row(q.name, v, q));
-    else if (v.length <= 12) v.forEach((x, k) => rows.push(row(`${q.name}[${k + 1}]`, x, q)));
+    if (!Array.isArray(v)) rows.push(row(q.name, v, q.minimum, q.maximum));
+    else if (v.length <= 12) v.forEach((x, k) => rows.push(row(`${q.name}[${k + 1}]`, x, bound(q.minimum, k), bound(q.maximum, k))));
   if (rows.length) node.append(h("h3", null, "Variables and their bounds"), table(["", {n: "value"}, {n: "min"}, {n: "max"}, "its place", ""], rows));
   for (const [q, v] of [...of("variable").filter(([, v]) => Array.isArray(v) && v.length > 12), ...of("recorded").filter(([, v]) => Array.isArray(v))])
     node.append(h("h3", null, q.kind === "recorded" ? `${q.name} (recorded)` : q.name)), list_plot(node, q, v);

@@ -972,7 +972,7 @@ bool ec_array_look_warning(const ec_graph *graph, ec_expr metric, double level, 
     snprintf(
         text, size,
         "%s: the look direction lies %.3g dB below the pattern's maximum: is the array steered "
-        "there?",
+        "there? (look_u, look_deg, ... of the metric look elsewhere)",
         node->call->out[node->output].name, -level);
     return true;
 }

@@ -1009,8 +1009,7 @@ static void describe_axis(const ec_fdtd_line_plan *plan, int a, char *text, size
     append(text, size, ", %d marks, smallest cell %s (between ends of %s and %s)", (int)axis->n + 1,
            ec_fdtd_length_of(axis->smallest).text, owner[0], owner[1]);
     append(text, size, ", neighbours differ by up to %.3g%s\n", axis->ratio,
-           axis->ratio > config->grid.growth * (1 + 1e-6) ? ", more than the growth asked for"
-                                                          : "");
+           axis->ratio > config->grid.growth * 1.005 ? ", more than the growth asked for" : "");
     for (int i = 0; i < 2 && axis->joined > 0; i++)
         ec_fdtd_owner_text(config, axis->mark[axis->at_joined[i]].owner, owner[i]);
     if (axis->joined > 0)

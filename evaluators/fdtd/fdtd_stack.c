@@ -1251,11 +1251,13 @@ static void tell_progress(const ec_fdtd_stack *s, progress *p)
     if (now < p->next || i == s->n_slots)
         return;
     p->next = now + fmin(fmax(10, 0.2 * gone), 120);
-    char fallen[48] = "";
+    char fallen[96] = "";
     const slot *q = s->slot + i;
-    if (isfinite(c->decay_db) && q->energy > 0 && s->domain[i].step >= s->domain[i].n_wave)
-        snprintf(fallen, sizeof fallen, ", its energy down by %.1f of %.4g dB",
-                 10 * log10(q->peak / q->energy), c->decay_db);
+    if (isfinite(c->decay_db) && q->energy > 0 && s->domain[i].step >= s->domain[i].n_wave) {
+        const double down = 10 * log10(q->peak / q->energy);
+        snprintf(fallen, sizeof fallen, ", its energy down by %.1f of %.4g dB%s", down, c->decay_db,
+                 down >= c->decay_db ? ", its results still changing" : "");
+    }
     ec_log_write(s->backend->log, EC_LOG_INFO,
                  "fdtd: %zu of %zu domains done; one is at step %lld of %s%lld%s; %.0f s", p->ended,
                  p->all, (long long)s->domain[i].step, isfinite(c->decay_db) ? "at most " : "",

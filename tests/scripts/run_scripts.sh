@@ -115,7 +115,8 @@ if wanted section/cli "$@"; then
     cli bytecode 1 "bytecode.lua: this is bytecode; only scripts as text are run" run "$work/bytecode.lua"
     cli missing_script 1 "nowhere.lua" run "$work/nowhere.lua"
     cli folder_as_script 1 "not a file" run "$work"
-    cli no_script 2 "which script?" run
+    cli no_script 2 "which script? eciton run SCRIPT" run
+    cli no_script_check 2 "which script? eciton check SCRIPT" check
     cli unknown_flag 2 "unknown flag '--quik' (did you mean '--quick'?)" run "$good" --quik
     cli unknown_command 2 "unknown command 'rnu'" rnu "$good"
     cli threads 2 "--threads wants a whole number" run "$good" --threads none

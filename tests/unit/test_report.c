@@ -1,5 +1,6 @@
 /* test_report.c: the page of `eciton report` has the figures of the store, whatever the texts in it are;
  * how it tells of runs that did not end; what it leaves out; and what is refused. */
+#include "job.h"
 #include "run_store.h"
 
 #include <math.h>
@@ -111,11 +112,12 @@ static void is_number(const cJSON *item, double value)
 
 /* ---- a store ---- */
 
-static const ec_store_quantity quantities[] = {{"variable", evil, LIST, -1, 1},
-                                               {"variable", "s", 0, 0, INFINITY},
-                                               {"objective", "f \"0\"", 0, NAN, NAN},
-                                               {"constraint", "g", 0, NAN, NAN},
-                                               {"recorded", "r", 0, NAN, NAN}};
+static const double low[LIST] = {-1, -2, -1.0 / 3}, high[LIST] = {1, 0, 1e300};
+static const ec_store_quantity quantities[] = {{"variable", evil, LIST, -2, 1e300, low, high},
+                                               {"variable", "s", 0, 0, INFINITY, NULL, NULL},
+                                               {"objective", "f \"0\"", 0, NAN, NAN, NULL, NULL},
+                                               {"constraint", "g", 0, NAN, NAN, NULL, NULL},
+                                               {"recorded", "r", 0, NAN, NAN, NULL, NULL}};
 enum { QUANTITIES = sizeof quantities / sizeof *quantities, LENGTH = LIST + 4 };
 static const double winner[LENGTH] = {0.1, -1.0 / 3, 1e-310, 5, -0.7, NAN, INFINITY};
 
@@ -168,6 +170,37 @@ static void write_run(const char *status, int rows)
     ec_store_close(&store);
 }
 
+/* Elements whose bounds differ have them one by one; where they are alike there is one of each. */
+static void test_bounds(void **state)
+{
+    static const double from[] = {2, 2, 1}, to[] = {4, 6, 6};
+    static const ec_variable_info info[] = {
+        {.name = "x", .kind = EC_VARIABLE_REAL, .count = 2, .min = from, .max = to},
+        {.name = "n", .kind = EC_VARIABLE_INTEGER, .count = 2, .min = from + 1, .max = to + 1},
+        {.name = "a", .kind = EC_VARIABLE_REAL, .count = 2, .min = from, .max = to + 1},
+        {.name = "y", .kind = EC_VARIABLE_REAL, .min = from, .max = to}};
+    ec_graph *graph = NULL;
+    ec_job *job = NULL;
+
+    (void)state;
+    assert_int_equal(ec_graph_create(&graph), EC_OK);
+    assert_int_equal(ec_job_create(graph, "job", 1, &job), EC_OK);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(ec_job_add_variable(job, &info[i]), i);
+        const ec_store_quantity q = ec_store_variable(job, i);
+        assert_string_equal(q.kind, "variable");
+        assert_string_equal(q.name, info[i].name);
+        assert_int_equal(q.length, info[i].count);
+        assert_int_equal(q.element_min != NULL, i < 2);
+        assert_int_equal(q.element_max != NULL, i < 2);
+        for (int k = 0; k < info[i].count && i < 2; k++)
+            assert_true(q.element_min[k] == info[i].min[k] && q.element_max[k] == info[i].max[k]);
+        assert_true(i < 2 || (q.min == info[i].min[0] && q.max == info[i].max[0]));
+    }
+    ec_job_destroy(&job);
+    ec_graph_destroy(&graph);
+}
+
 static void test_figures(void **state)
 {
     static const char shown[] = "</script><script>\"\\\n\t<!-- \xef\xbf\xbd & \xc3\xa4";
@@ -191,7 +224,12 @@ static void test_figures(void **state)
         is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 0), k), winner[k]);
     for (int k = LIST; k < LENGTH; k++)
         is_number(cJSON_GetArrayItem(values, k - LIST + 1), winner[k]);
-    const cJSON *bounds = cJSON_GetArrayItem(get(search, "quantities"), 1);
+    const cJSON *bounds = cJSON_GetArrayItem(get(search, "quantities"), 0);
+    for (int k = 0; k < LIST; k++) {
+        is_number(cJSON_GetArrayItem(get(bounds, "minimum"), k), low[k]);
+        is_number(cJSON_GetArrayItem(get(bounds, "maximum"), k), high[k]);
+    }
+    bounds = cJSON_GetArrayItem(get(search, "quantities"), 1);
     is_number(get(bounds, "minimum"), 0);
     is_number(get(bounds, "maximum"), NAN);
     /* of the history the rows that history.csv has */
@@ -524,6 +562,7 @@ static void test_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bounds),
         cmocka_unit_test_setup_teardown(test_figures, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unfinished, setup, teardown),
         cmocka_unit_test_setup_teardown(test_large, setup, teardown),

@@ -66,10 +66,10 @@ static ec_store *open_store(void)
 }
 
 /* A column of its own would be called like one that each table has, or like another one. */
-static const ec_store_quantity quantities[] = {{"variable", "x", LIST, -1, 1},
-                                               {"variable", "Status", 0, 0, 5},
-                                               {"objective", "f \"0\"", 0, NAN, NAN},
-                                               {"recorded", "X", 0, NAN, NAN}};
+static const ec_store_quantity quantities[] = {{"variable", "x", LIST, -1, 1, NULL, NULL},
+                                               {"variable", "Status", 0, 0, 5, NULL, NULL},
+                                               {"objective", "f \"0\"", 0, NAN, NAN, NULL, NULL},
+                                               {"recorded", "X", 0, NAN, NAN, NULL, NULL}};
 enum { QUANTITIES = sizeof quantities / sizeof *quantities, LENGTH = LIST + 3 };
 
 static const ec_store_search about = {.job = "job",
@@ -305,8 +305,8 @@ static void test_refuses(void **state)
 /* ---- rows in numbers ------------------------------------------------------------------------- */
 
 /* A row's number is SQLite's rowid, whatever a quantity is called. */
-static const ec_store_quantity two[] = {{"variable", "i", 0, 0, ROWS},
-                                        {"recorded", "rowid", 0, NAN, NAN}};
+static const ec_store_quantity two[] = {{"variable", "i", 0, 0, ROWS, NULL, NULL},
+                                        {"recorded", "rowid", 0, NAN, NAN, NULL, NULL}};
 
 static int add_rows(ec_store_table *table, int first, int n, int step)
 {

@@ -51,6 +51,12 @@ local x, y = square.x, square.y
 local plane = ec.array{ x = x, y = y, wavelength = 1, u = ec.range(-1, 1, 101), v = ec.range(-1, 1, 101) }
 close(plane:sll_db{ exclude_u = 0.25 }, -12.7973, 2e-3, "sll of the plane")
 close(plane:level_db{ u = 0, v = 0 }, 0, 1e-6, "level of the plane")
+-- a number beside a list is that of all directions
+local row = ec.value(plane:level_db{ u = 0.1, v = { 0, 0.2 } })
+assert(#row == 2)
+close(plane:level_db{ u = 0.1, v = 0 }, row[1], 1e-9, "first of a row")
+close(plane:level_db{ u = 0.1, v = 0.2 }, row[2], 1e-9, "second of a row")
+close(plane:null_depth_db{ u = { 0.1, 0.1 }, v = 0.2 }, row[2], 1e-9, "a column")
 
 -- masks from a list and from a file; levels and nulls
 local m = ec.array{ x = line, wavelength = 1, u = ec.range(-1, 1, 801) }
@@ -70,6 +76,7 @@ local function refuses(text, call, ...)
     assert(not good and why:find(text, 1, true), tostring(why))
 end
 refuses("key 'exclude_u' does not belong to the array's grid, a theta cut", a.sll_db, a, { exclude_u = 0.1 })
+refuses("array:level_db: u has 2 directions, v has 3", plane.level_db, plane, { u = { 0, 0.1 }, v = { 0, 0.1, 0.2 } })
 refuses("must ascend", ec.array, { x = line, wavelength = 1, u = { 0, 0.5, 0.5 } })
 refuses("one of the keys wavelength and frequency", ec.array, { x = line, u = ec.range(-1, 1, 9) })
 refuses("for several at once use frequency = ec.over", ec.array,

@@ -1,6 +1,7 @@
 -- A check ends at the first value that would run a model, and says what it would take.
 -- command: check
 -- expect: at least, 512 at most
+-- expect: the check ends at this value, of line 12: a search behind it was not looked at
 -- refuse: not to be reached
 local ec = require "eciton"
 local mm, GHz = ec.mm, ec.GHz

@@ -68,6 +68,7 @@ local cases = {
     -- shapes
     { of, ec.cylinder{ radius = 1*mm, inner_radius = 1*mm, length = 1*mm }, "ec.cylinder: key 'inner_radius': 0.001 is not below radius, 0.001" },
     { ec.box, { size = { v[1], 1, 1 } }, "ec.box: key 'size': the expression can be -1, it must be above 0" },
+    { ec.box, { size = { (v[1] + 3) - v[1], 1, 1 } }, "it must be above 0 and at most 1000000000 (by the ranges of its parts" },
     { of, ec.cone{ radius = 1, length = 1 }, "ec.fdtd: ec.cone is for ec.scene alone; there are ec.box" },
     { of, ec.box{ size = { 1, 1, 1 }, divisions = 2 }, "ec.fdtd: ec.box has the key 'divisions', which is for ec.scene alone" },
     { of, ec.box{ size = { 1, 1, 1 }, rotate_deg = 45 }, "ec.fdtd: ec.box has the key 'rotate_deg'" },
