@@ -290,6 +290,7 @@ function draw_antennas(node, file) {
   const receivers = link ? unique(file_column(link, "receiver")) : [];
   /* links of one scene have one file of it */
   const scene = DATA.scenes.find(s => s.name === beside(file.name, "antennas", "scene").replace(/csv$/, "vtk")) || (DATA.scenes.length === 1 ? DATA.scenes[0] : undefined);
+  if (scene && scene.why === null && scene.shown < scene.total) node.append(h("p", {class: "note"}, `Of the scene's ${scene.total.toLocaleString("en")} triangles ${scene.shown.toLocaleString("en")} coarser ones are drawn.`));
   if (scene && scene.why !== null) node.append(h("p", {class: "note"}, `The scene is not drawn: ${scene.why}.`));
   let at = 0;
   if (receivers.length > 1)
@@ -299,7 +300,7 @@ function draw_antennas(node, file) {
     for (const [end, title, symbol] of [["tx", "transmitting", "diamond"], ["rx", "receiving", "circle"]]) {
       const rows = side.map((_, i) => i).filter(i => side[i] === end), get = list => rows.map(i => list[i]);
       const antenna = file_column(file, "antenna"), receiver = file_column(file, "receiver");
-      data.push({type: "scatter3d", mode: "markers", name: title, x: get(x), y: get(y), z: get(z), marker: {size: end === "tx" ? 6 : 3, symbol},
+      data.push({type: "scatter3d", mode: "markers", name: title, x: get(x), y: get(y), z: get(z), marker: {size: (end === "tx" ? 6 : 3) * (t.narrow ? 0.6 : 1), symbol},
         text: rows.map(i => `${title}${end === "rx" && receiver && receiver[i] !== null ? `, receiver ${receiver[i]}` : ""}, antenna ${antenna ? antenna[i] : ""}`),
         hovertemplate: "%{text}<br>%{x:.4g}, %{y:.4g}, %{z:.4g} m<extra></extra>"});
     }

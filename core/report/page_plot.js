@@ -21,7 +21,7 @@ function plain(text) {
 
 /* Beside the plot, below it where there is no room. */
 function colour_bar(t, title) {
-  const own = {title: {text: plain(title), side: t.narrow ? "top" : "right"}, thickness: 12};
+  const own = {title: {text: plain(title), side: t.narrow ? "top" : "right"}, thickness: 12, exponentformat: "SI"};
   return t.narrow ? Object.assign(own, {orientation: "h", y: -55 / (t.height - 150), yanchor: "top", x: 0.5, xanchor: "center", len: 0.9, thickness: 9}) : own;
 }
 

@@ -25,7 +25,7 @@
   const all_have_data = () => {
     for (const {node} of plots) {
       const data = node.data || [];
-      if (!data.some(trace => ["x", "y", "z", "values"].some(key => has_number(trace[key])) && (trace.z || trace.y || trace.values) || (trace.dimensions || []).some(d => has_number(d.values))))
+      if (!data.some(trace => has_number(trace.z || trace.y) || (trace.dimensions || []).some(d => has_number(d.values))))
         wrong.push(`a plot of "${heading(node)}" has no data`);
     }
   };

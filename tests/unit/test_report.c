@@ -368,7 +368,7 @@ static void test_files(void **state)
 /* Of a long list of paths the strongest of each pair stay. */
 static void test_paths_and_scene(void **state)
 {
-    enum { PAIRS = 4000, RANKS = 20 };
+    enum { PAIRS = 4000, RANKS = 20, SIDE = 200 };
 
     (void)state;
     write_run("finished", 2);
@@ -384,6 +384,18 @@ static void test_paths_and_scene(void **state)
     fclose(file);
     file = new_file("scene_2.vtk"); /* a corner that is not there */
     fputs("# vtk\nPOINTS 1 double\n0 0 0\nPOLYGONS 1 4\n3 0 0 1\n", file);
+    fclose(file);
+    file = new_file("scene_3.vtk"); /* a sheet of very many triangles, and a large one above it */
+    fprintf(file, "# vtk\nPOINTS %d double\n", SIDE * SIDE + 3);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        fprintf(file, "%d %d 0\n", i % SIDE, i / SIDE);
+    fprintf(file, "0 0 100\n%d 0 100\n0 %d 100\nPOLYGONS %d 4\n", SIDE - 1, SIDE - 1,
+            2 * (SIDE - 1) * (SIDE - 1) + 1);
+    for (int i = 0; i < SIDE * (SIDE - 1); i++)
+        if (i % SIDE < SIDE - 1)
+            fprintf(file, "3 %d %d %d\n3 %d %d %d\n", i, i + 1, i + SIDE, i + 1, i + SIDE + 1,
+                    i + SIDE);
+    fprintf(file, "3 %d %d %d\n", SIDE * SIDE, SIDE * SIDE + 1, SIDE * SIDE + 2);
     fclose(file);
     cJSON *json = page_data();
     const cJSON *paths = file_named(json, "paths.csv");
@@ -401,6 +413,45 @@ static void test_paths_and_scene(void **state)
     is_number(cJSON_GetArrayItem(get(scene, "j"), 1), 2);
     assert_non_null(strstr(get(cJSON_GetArrayItem(get(json, "scenes"), 1), "why")->valuestring,
                            "none of points and triangles"));
+    /* of the large scene the whole extent is there, and the area of its sheet and of its large triangle */
+    scene = cJSON_GetArrayItem(get(json, "scenes"), 2);
+    assert_true(cJSON_IsNull(get(scene, "why")));
+    is_number(get(scene, "total"), 2 * (SIDE - 1) * (SIDE - 1) + 1);
+    const int shown = get(scene, "shown")->valueint;
+    assert_in_range(shown, 5000, 30000);
+    assert_int_equal(cJSON_GetArraySize(get(scene, "i")), shown);
+    double area = 0, (*at)[3] = calloc(3u * (size_t)shown, sizeof *at);
+    static const char *const corner[] = {"i", "j", "k"}, *const axis[] = {"x", "y", "z"};
+    assert_non_null(at);
+    double *place[3] = {NULL, NULL, NULL};
+    const int points = cJSON_GetArraySize(get(scene, "x"));
+    for (int c = 0; c < 3; c++) {
+        const cJSON *item;
+        int n = 0;
+        place[c] = calloc((size_t)points, sizeof(double));
+        assert_non_null(place[c]);
+        cJSON_ArrayForEach(item, get(scene, axis[c])) place[c][n++] = item->valuedouble;
+    }
+    for (int c = 0; c < 3; c++) {
+        const cJSON *item;
+        int n = 0;
+        cJSON_ArrayForEach(item, get(scene, corner[c]))
+        {
+            assert_in_range(item->valueint, 0, points - 1);
+            for (int k = 0; k < 3; k++)
+                at[3 * n + c][k] = place[k][item->valueint];
+            n++;
+        }
+    }
+    for (int i = 0; i < shown; i++) {
+        double(*t)[3] = at + 3 * i;
+        area += 0.5 * fabs((t[1][0] - t[0][0]) * (t[2][1] - t[0][1]) -
+                           (t[1][1] - t[0][1]) * (t[2][0] - t[0][0]));
+    }
+    assert_true(fabs(area / (1.5 * (SIDE - 1) * (SIDE - 1)) - 1) < 0.03);
+    for (int c = 0; c < 3; c++)
+        free(place[c]);
+    free(at);
     cJSON_Delete(json);
 }
 
