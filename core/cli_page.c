@@ -176,8 +176,10 @@ int ec_cli_page(int argc, char **argv)
                      ? ec_store_open(page.folder, EC_STORE_READ, NULL, &page.store)
                      : ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'",
                                page.folder, page.folder);
-    if (status == EC_OK)
+    if (status == EC_OK) {
+        ec_cli_warn_damage(page.store);
         status = write_page(&page, path);
+    }
     ec_store_close(&page.store);
     if (status == EC_OK) {
         printf("written to %s\n", path);
