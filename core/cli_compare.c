@@ -7,7 +7,6 @@
 
 #include "cli_options.h"
 #include "cli_table.h"
-#include "run_store.h"
 
 enum { RUNS_MAX = 8, LINES_MAX = 400, LABEL_WIDTH = 34, VALUE_WIDTH = 22 };
 
@@ -139,6 +138,7 @@ static int read_side(const char *folder, side *s)
     if (status == EC_OK && !found)
         status = ec_fail(EC_ERR_FILE, "'%s' holds no run that has begun", folder);
     if (status == EC_OK) {
+        ec_cli_warn_damage(store);
         add_run(s, &run);
         ec_store_run_release(&run);
         status = ec_store_query(store, "SELECT max(number) FROM search", 0, &searches, take_last);

@@ -11,7 +11,6 @@
 #include "cli_table.h"
 #include "output.h"
 #include "output_file.h"
-#include "run_store.h"
 
 /* The columns of one table: those that every table of its kind has, then quantities. */
 typedef struct columns {
@@ -391,8 +390,10 @@ static int export_as(const char *from, const char *to, int format)
     if (!to)
         w.folder = folder;
     int status = ec_store_open(from, EC_STORE_READ, NULL, &w.store);
-    if (status == EC_OK)
+    if (status == EC_OK) {
+        ec_cli_warn_damage(w.store);
         status = export_store(&w);
+    }
     ec_store_close(&w.store);
     if (status == EC_OK)
         printf("written to %s\n", w.folder);

@@ -153,6 +153,8 @@ int ec_page_data(const char *folder, bool live, char **json, size_t *size)
     if (!ec_store_exists(folder))
         return ec_fail(EC_ERR_FILE, "'%s' holds no run: there is no '%s/run.db'", folder, folder);
     int status = ec_store_open(folder, EC_STORE_READ, NULL, &page.store);
+    if (status == EC_OK && !live) /* which reads it all */
+        ec_cli_warn_damage(page.store);
     page.to = status == EC_OK ? open_memstream(json, size) : NULL;
     if (status == EC_OK && !page.to)
         status = ec_fail(EC_ERR_MEMORY, "report: no memory");

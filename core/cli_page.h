@@ -32,7 +32,8 @@ typedef struct ec_page {
 enum { EC_PAGE_EXACT = 17, EC_PAGE_DRAWN = 7 }; /* digits */
 
 /* What the page of the run in the folder shows, malloc'ed and with an ending zero, which size does not
- * count; of a run that goes on what there is. live: see ec_page. A status. */
+ * count; of a run that goes on what there is. live: see ec_page; else a warning on stderr tells
+ * of damage. A status. */
 int ec_page_data(const char *folder, bool live, char **json, size_t *size);
 /* Whether two of them show the same: all but when they were made. */
 bool ec_page_is_same(const char *json, const char *other);

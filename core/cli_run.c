@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli_models.h"
@@ -18,10 +19,14 @@
 #include "output.h"
 #include "run_store.h"
 #include "utf8.h"
+#include "wall_clock.h"
 
 /* Processor time of a script outside searches, and its memory; ample for building a graph. */
 static const double SCRIPT_SECONDS = 10;
 static const size_t SCRIPT_MEMORY = (size_t)1 << 30;
+
+/* That a run waits for another one in its folder to begin a sweep that they share. */
+static const double LOCK_SECONDS = 10;
 
 /* The one thing a signal handler can reach. */
 static volatile int interrupted;
@@ -313,16 +318,27 @@ static int run_script(const ec_cli_options *o, run_state *state, ec_backend *bac
     return exit_status;
 }
 
-/* One run at a time searches in a folder, several may sweep. The lock goes with the process. */
+/* One run at a time searches in a folder, several may sweep. The lock goes with the process. A run that has
+ * just begun shows only with its first search or sweep which of them it is: another one gives it some time. */
 static bool lock_folder(const char *out, run_state *state)
 {
+    const struct timespec pause = {0, 20000000};
+    double deadline = ec_wall_seconds() + LOCK_SECONDS;
+    bool told = false;
     state->alone = true;
     state->lock = open(out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (state->lock < 0 || flock(state->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return true; /* a file system without locks has none to wait for */
-    state->alone = false;
-    if (flock(state->lock, LOCK_SH | LOCK_NB) == 0)
-        return true;
+    do {
+        if (state->lock < 0 || flock(state->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return true; /* a file system without locks has none to wait for */
+        state->alone = flock(state->lock, LOCK_SH | LOCK_NB) != 0;
+        if (!state->alone)
+            return true;
+        if (!told)
+            ec_log_write(&state->progress.log, EC_LOG_INFO,
+                         "waiting for the run in '%s', whose sweep could be shared", out);
+        told = true;
+        nanosleep(&pause, NULL);
+    } while (ec_wall_seconds() < deadline);
     close(state->lock);
     state->lock = -1;
     fprintf(stderr, "eciton: '%s' is being written by another run\n", out);

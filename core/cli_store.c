@@ -10,7 +10,6 @@
 
 #include "cli_options.h"
 #include "cli_table.h"
-#include "run_store.h"
 
 enum { SHOWN_ROWS = 8, SHOWN_VALUES = 6, SHOWN_QUANTITIES = 40, DEEPEST = 8 };
 
@@ -18,6 +17,15 @@ static int print_error(void)
 {
     fprintf(stderr, "eciton: %s\n", ec_error_text());
     return EC_EXIT_ERROR;
+}
+
+void ec_cli_warn_damage(ec_store *store)
+{
+    if (ec_store_check(store) != EC_OK)
+        fprintf(stderr,
+                "eciton: warning: %s; 'eciton resume' keeps what is good, and does the rest again "
+                "where it can\n",
+                ec_error_text());
 }
 
 static void print_time(double seconds)
@@ -403,6 +411,7 @@ int ec_cli_show(int argc, char **argv)
         return ec_cli_misused("show", "which run?", NULL);
     if (ec_store_open(argv[0], EC_STORE_READ, NULL, &store) != EC_OK)
         return no_run(argv[0]);
+    ec_cli_warn_damage(store);
     int status = show_all(argv[0], store);
     ec_store_close(&store);
     return status == EC_OK ? EC_EXIT_OK : print_error();

@@ -3,6 +3,10 @@
 #ifndef EC_CLI_STORE_H
 #define EC_CLI_STORE_H
 
+#include "run_store.h"
+
+/* Says on stderr what of a store is damaged, before it is shown all the same. */
+void ec_cli_warn_damage(ec_store *store);
 int ec_cli_runs(int argc, char **argv);
 int ec_cli_show(int argc, char **argv);
 int ec_cli_export(int argc, char **argv);        /* cli_export.c */

@@ -34,7 +34,9 @@ static const char *const migrations[EC_STORE_VERSION] = {
     "CREATE TABLE checkpoint (search INTEGER, part INTEGER, bytes BLOB,"
     " PRIMARY KEY (search, part));"
     "CREATE TABLE sweep (number INTEGER PRIMARY KEY, name TEXT UNIQUE, origin TEXT,"
-    " created REAL);"};
+    " created REAL);",
+    "ALTER TABLE history ADD COLUMN row_sum INTEGER;"
+    "CREATE TABLE seal (id INTEGER PRIMARY KEY, sum INTEGER);"};
 
 double ec_store_now(void)
 {
@@ -95,16 +97,28 @@ static int bind_list(ec_store *s, sqlite3_stmt *statement, const char *letters, 
 {
     int code = SQLITE_OK;
 
+    s->sum = 0;
     for (int i = 1; *letters && code == SQLITE_OK; letters++, i++) {
         if (*letters == 'i') {
-            code = sqlite3_bind_int64(statement, i, va_arg(list, int64_t));
+            int64_t value = va_arg(list, int64_t);
+            ec_row_sum_integer(&s->sum, value);
+            code = sqlite3_bind_int64(statement, i, value);
         } else if (*letters == 'd') {
-            code = sqlite3_bind_double(statement, i, va_arg(list, double));
+            double value = va_arg(list, double);
+            ec_row_sum_number(&s->sum, value);
+            code = sqlite3_bind_double(statement, i, value);
         } else if (*letters == 't') {
-            code = sqlite3_bind_text(statement, i, va_arg(list, const char *), -1, SQLITE_STATIC);
+            const char *text = va_arg(list, const char *);
+            ec_row_sum_text(&s->sum, text);
+            code = sqlite3_bind_text(statement, i, text, -1, SQLITE_STATIC);
+        } else if (*letters == 's') {
+            code = sqlite3_bind_int64(statement, i, (int64_t)s->sum);
         } else {
             const void *bytes = va_arg(list, const void *);
-            code = sqlite3_bind_blob64(statement, i, bytes, va_arg(list, size_t), SQLITE_STATIC);
+            size_t size = va_arg(list, size_t);
+            code = sqlite3_bind_blob64(statement, i, bytes, size, SQLITE_STATIC);
+            if (*letters == 'b')
+                ec_row_sum_bytes(&s->sum, bytes, size);
         }
     }
     return code == SQLITE_OK ? EC_OK : ec_store_fail(s, code);
@@ -172,13 +186,15 @@ int ec_store_begin(ec_store *s)
     int status = ec_store_execute(s, "BEGIN IMMEDIATE", "");
 
     s->in_one = status == EC_OK;
+    s->unsealed = false;
     return status;
 }
 
 int ec_store_commit(ec_store *s)
 {
-    int status = ec_store_execute(s, "COMMIT", "");
+    int code = s->unsealed ? ec_store_seal(s->db) : SQLITE_OK;
 
+    int status = code == SQLITE_OK ? ec_store_execute(s, "COMMIT", "") : ec_store_fail(s, code);
     if (status < 0)
         ec_store_rollback(s);
     s->in_one = false;
@@ -270,20 +286,24 @@ static int migrate(ec_store *s)
     status = read_version(s, &version); /* another process may have been faster */
     for (int64_t i = version; i < EC_STORE_VERSION && status == EC_OK; i++)
         status = ec_store_run_sql(s, migrations[i]);
+    int code = status == EC_OK ? ec_store_add_sums(s->db) : SQLITE_OK;
+    if (code != SQLITE_OK)
+        status = ec_store_fail(s, code);
     snprintf(text, sizeof text, "PRAGMA user_version = %d; PRAGMA application_id = %d",
              EC_STORE_VERSION, EC_STORE_APPLICATION);
     if (status == EC_OK)
         status = ec_store_run_sql(s, text);
+    s->unsealed = true;
     return ec_store_leave(s, false, status);
 }
 
-/* Whether pages and rows are as they should be. */
+/* Whether pages and indices are as they should be. */
 static int check_pages(ec_store *s)
 {
     sqlite3_stmt *statement = NULL;
     int status = EC_OK;
 
-    int code = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &statement, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_step(statement);
     if (code != SQLITE_ROW)
@@ -297,12 +317,26 @@ static int check_pages(ec_store *s)
     return status;
 }
 
+/* Of every row that is changed. */
+static void note_change(void *user, int what, const char *base, const char *table,
+                        sqlite3_int64 row)
+{
+    ec_store *s = (ec_store *)user;
+
+    (void)what;
+    (void)base;
+    (void)row;
+    if (!s->unsealed && table[0] != 'd' && table[0] != 'h' && table[0] != 'c')
+        s->unsealed = strncmp(table, "rows_", 5) != 0 && strcmp(table, "seal") != 0;
+}
+
 static int open_once(ec_store *s, const char *name, int flags)
 {
     int code = sqlite3_open_v2(name, &s->db, flags, NULL);
 
     if (code == SQLITE_OK) {
         sqlite3_extended_result_codes(s->db, 1);
+        sqlite3_update_hook(s->db, note_change, s);
         code = sqlite3_busy_timeout(s->db, BUSY_MILLISECONDS);
     }
     return code == SQLITE_OK ? EC_OK : ec_store_fail(s, code);
@@ -329,6 +363,8 @@ static int open_to_write(ec_store *s)
         status = set_journal(s);
     if (status == EC_OK && old)
         status = check_pages(s);
+    if (status == EC_OK && old)
+        status = ec_store_check(s);
     return status == EC_OK ? migrate(s) : status;
 }
 
@@ -432,7 +468,7 @@ int ec_store_open(const char *folder, ec_store_mode mode, ec_log *log, ec_store 
     if (status == EC_ERR_FORMAT && mode == EC_STORE_WRITE && is_worth_saving(s)) {
         ec_log_write(log, EC_LOG_WARNING, "%s", ec_error_text());
         close_once(s);
-        status = ec_store_salvage(s->path, migrations[0], log);
+        status = ec_store_salvage(s->path, migrations, log);
         if (status == EC_OK)
             status = open_to_write(s);
     }

@@ -26,7 +26,7 @@ EC_C_BEGIN
 
 typedef struct ec_store ec_store;
 
-enum { EC_STORE_VERSION = 1 }; /* of the schema that is written */
+enum { EC_STORE_VERSION = 2 }; /* of the schema that is written */
 
 typedef enum ec_store_mode {
     EC_STORE_READ, /* a store that exists, also while others write it or on a read-only disk */
@@ -37,6 +37,9 @@ typedef enum ec_store_mode {
  * one stays as run.db.damaged, and the log says what is lost. */
 EC_API int ec_store_open(const char *folder, ec_store_mode mode, ec_log *log, ec_store **store);
 EC_API void ec_store_close(ec_store **store);
+/* Whether every row is as it was written, as far as there are check sums; reads all of the store. Opening it to
+ * write does so. ERR_FORMAT says what is not. */
+EC_API int ec_store_check(ec_store *store);
 /* Whether the folder has a store, of whatever version. */
 EC_API bool ec_store_exists(const char *folder);
 EC_API const char *ec_store_path(const ec_store *store);

@@ -70,20 +70,28 @@ int ec_store_run_begin(ec_store *s, const ec_store_run *run)
 
 int ec_store_run_end(ec_store *s, const char *word)
 {
+    bool joined;
+
     if (s->run == 0)
         return EC_OK;
-    return ec_store_execute(s, "UPDATE run SET status = ?1, ended = ?2 WHERE id = ?3", "tdi", word,
-                            ec_store_now(), s->run);
+    int status = ec_store_join(s, &joined);
+    if (status == EC_OK)
+        status = ec_store_execute(s, "UPDATE run SET status = ?1, ended = ?2 WHERE id = ?3", "tdi",
+                                  word, ec_store_now(), s->run);
+    return ec_store_leave(s, joined, status);
 }
 
 int ec_store_run_resume(ec_store *s)
 {
-    int status = ec_store_number(s, "SELECT max(id) FROM run", 0, 0, &s->run);
+    bool joined;
 
-    if (status < 0 || s->run == 0)
-        return status;
-    return ec_store_execute(s, "UPDATE run SET status = 'running', ended = NULL WHERE id = ?1", "i",
-                            s->run);
+    int status = ec_store_join(s, &joined);
+    if (status == EC_OK)
+        status = ec_store_number(s, "SELECT max(id) FROM run", 0, 0, &s->run);
+    if (status == EC_OK && s->run > 0)
+        status = ec_store_execute(
+            s, "UPDATE run SET status = 'running', ended = NULL WHERE id = ?1", "i", s->run);
+    return ec_store_leave(s, joined, status);
 }
 
 /* ---- reading ---- */

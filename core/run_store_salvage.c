@@ -2,8 +2,7 @@
  *
  * Each table is read by its row numbers from the first row upwards until an error comes, and, after
  * one, from the last row downwards until another comes: so a damaged page costs the rows on it. What
- * is between two damaged pages is lost too. Damage within a row's numbers cannot be seen; the states
- * of searches have a check sum of their own.
+ * is between two damaged pages is lost too, as is a row that has not the check sum it was written with.
  */
 #include "run_store_internal.h"
 
@@ -43,10 +42,16 @@ static char *insert_text(const char *table, int columns, sqlite3_stmt *select)
     return NULL;
 }
 
-/* Copies rows in one direction; *last: the number of the last one. Returns SQLite's code, DONE when
- * all were read. */
-static int copy_rows(salvage *s, const char *table, bool down, int64_t *last, int64_t *n)
+/* What became of a table's rows. */
+typedef struct tally {
+    int64_t last; /* number of the last one that was read upwards */
+    long long copied, bad;
+} tally;
+
+/* Copies rows in one direction. Returns SQLite's code, DONE when all were read. */
+static int copy_rows(salvage *s, const char *table, bool down, tally *t)
 {
+    ec_row_check check = {.n = 0};
     char *sql =
         sqlite3_mprintf("SELECT rowid, * FROM %s ORDER BY rowid %s", table, down ? "DESC" : "ASC");
     sqlite3_stmt *select = NULL, *insert = NULL;
@@ -58,19 +63,25 @@ static int copy_rows(salvage *s, const char *table, bool down, int64_t *last, in
         code = text ? sqlite3_prepare_v2(s->to, text, -1, &insert, NULL) : SQLITE_NOMEM;
         free(text);
     }
+    if (code == SQLITE_OK && ec_row_check_begin(table, select, &check) != EC_OK)
+        code = SQLITE_NOMEM;
     while (code == SQLITE_OK && (code = sqlite3_step(select)) == SQLITE_ROW) {
         int64_t number = sqlite3_column_int64(select, 0);
-        if (down && number <= *last)
+        if (down && number <= t->last)
             break;
-        for (int i = 0; i < sqlite3_column_count(select); i++)
+        bool good = ec_row_check_passes(&check, select);
+        for (int i = 0; good && i < sqlite3_column_count(select); i++)
             sqlite3_bind_value(insert, i + 1, sqlite3_column_value(select, i));
-        sqlite3_step(insert);
+        /* what is there twice is one row too many */
+        good = good && sqlite3_step(insert) == SQLITE_DONE && sqlite3_changes(s->to) == 1;
         sqlite3_reset(insert);
-        *n += sqlite3_changes(s->to);
+        t->copied += good;
+        t->bad += !good;
         if (!down)
-            *last = number;
+            t->last = number;
         code = SQLITE_OK;
     }
+    ec_row_check_end(&check);
     sqlite3_finalize(select);
     sqlite3_finalize(insert);
     return code;
@@ -78,15 +89,20 @@ static int copy_rows(salvage *s, const char *table, bool down, int64_t *last, in
 
 static void copy_table(salvage *s, const char *table)
 {
-    int64_t last = INT64_MIN, n = 0;
-    int code = copy_rows(s, table, false, &last, &n);
+    tally t = {.last = INT64_MIN};
+    int code = copy_rows(s, table, false, &t);
 
-    if (code == SQLITE_DONE)
-        return;
-    copy_rows(s, table, true, &last, &n);
-    s->lost = true;
-    ec_log_write(s->log, EC_LOG_WARNING, "table %s: %lld rows could be read, the others are lost",
-                 table, (long long)n);
+    if (code != SQLITE_DONE) {
+        copy_rows(s, table, true, &t);
+        s->lost = true;
+        ec_log_write(s->log, EC_LOG_WARNING,
+                     "table %s: %lld rows could be read, the others are lost", table, t.copied);
+    }
+    if (t.bad > 0) {
+        s->lost = true;
+        ec_log_write(s->log, EC_LOG_WARNING, "table %s: %lld row%s not as written, and %s lost",
+                     table, t.bad, t.bad > 1 ? "s are" : " is", t.bad > 1 ? "are" : "is");
+    }
 }
 
 /* Every table of the old store is made in the new one, then filled. */
@@ -101,8 +117,9 @@ static int copy_tables(salvage *s)
     while (code == SQLITE_OK && (code = sqlite3_step(list)) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(list, 0);
         const char *sql = (const char *)sqlite3_column_text(list, 1);
-        /* those of the schema are there already */
-        if (name && sql && strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789") == strlen(name)) {
+        /* those of the schema are there already; the seal is of what the old store had */
+        if (name && sql && strcmp(name, "seal") != 0 &&
+            strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789") == strlen(name)) {
             sqlite3_exec(s->to, sql, NULL, NULL, NULL);
             copy_table(s, name);
         }
@@ -113,6 +130,13 @@ static int copy_tables(salvage *s)
         ec_log_write(s->log, EC_LOG_WARNING, "the list of its tables cannot be read to its end");
     }
     sqlite3_finalize(list);
+    if (!ec_store_is_sealed(s->from)) {
+        s->lost = true;
+        ec_log_write(
+            s->log, EC_LOG_WARNING,
+            "how the run was started, what its searches are or what its columns are is not "
+            "as it was written: 'eciton show' tells what there is");
+    }
     return EC_OK;
 }
 
@@ -150,12 +174,16 @@ static int finish(salvage *s)
 {
     char text[120];
 
+    int code = ec_store_add_sums(s->to); /* of rows of an older version */
+
+    if (code == SQLITE_OK)
+        code = ec_store_seal(s->to);
     snprintf(text, sizeof text, "PRAGMA user_version = %d; PRAGMA application_id = %d; COMMIT",
              EC_STORE_VERSION, EC_STORE_APPLICATION);
-    return sqlite3_exec(s->to, text, NULL, NULL, NULL);
+    return code == SQLITE_OK ? sqlite3_exec(s->to, text, NULL, NULL, NULL) : code;
 }
 
-int ec_store_salvage(const char *path, const char *schema, ec_log *log)
+int ec_store_salvage(const char *path, const char *const *schema, ec_log *log)
 {
     salvage s = {.log = log};
     char fresh[4400], damaged[4400];
@@ -164,6 +192,8 @@ int ec_store_salvage(const char *path, const char *schema, ec_log *log)
     snprintf(damaged, sizeof damaged, "%s.damaged", path);
     unlink(fresh);
     int code = sqlite3_open_v2(path, &s.from, SQLITE_OPEN_READWRITE, NULL);
+    if (code == SQLITE_OK) /* else a file that lacks its end is not read at all */
+        code = sqlite3_exec(s.from, "PRAGMA writable_schema = 1", NULL, NULL, NULL);
     if (code == SQLITE_OK && application_of(&s, path) != EC_STORE_APPLICATION) {
         sqlite3_close(s.from);
         return ec_fail(EC_ERR_FORMAT, "'%s' is damaged, or no run store", path);
@@ -172,8 +202,8 @@ int ec_store_salvage(const char *path, const char *schema, ec_log *log)
         code = sqlite3_open_v2(fresh, &s.to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_exec(s.to, "BEGIN", NULL, NULL, NULL);
-    if (code == SQLITE_OK)
-        code = sqlite3_exec(s.to, schema, NULL, NULL, NULL);
+    for (int i = 0; i < EC_STORE_VERSION && code == SQLITE_OK; i++)
+        code = sqlite3_exec(s.to, schema[i], NULL, NULL, NULL);
     if (code == SQLITE_OK) {
         copy_tables(&s);
         code = finish(&s);

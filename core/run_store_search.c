@@ -71,13 +71,17 @@ int ec_store_search_rewind(ec_store *s, int64_t number, uint32_t generation)
 
 int ec_store_search_end(ec_store *s, int64_t number, const ec_result *r)
 {
-    return ec_store_execute(s,
-                            "UPDATE search SET ended = ?2, stop = ?3, message = ?4,"
-                            " generations = ?5, evaluations = ?6, failed = ?7, seconds = ?8"
-                            " WHERE number = ?1",
-                            "idttiiid", number, ec_store_now(), ec_stop_name(r->stop), r->message,
-                            (int64_t)r->generations, (int64_t)r->evaluations, (int64_t)r->failed,
-                            r->seconds);
+    bool joined;
+
+    int status = ec_store_join(s, &joined);
+    if (status == EC_OK)
+        status = ec_store_execute(
+            s,
+            "UPDATE search SET ended = ?2, stop = ?3, message = ?4, generations = ?5,"
+            " evaluations = ?6, failed = ?7, seconds = ?8 WHERE number = ?1",
+            "idttiiid", number, ec_store_now(), ec_stop_name(r->stop), r->message,
+            (int64_t)r->generations, (int64_t)r->evaluations, (int64_t)r->failed, r->seconds);
+    return ec_store_leave(s, joined, status);
 }
 
 /* ---- history ---- */
@@ -99,14 +103,12 @@ int ec_store_history_add(ec_store *s, int64_t number, const ec_history_row *row,
     if (status == EC_OK)
         status = ec_store_execute(
             s,
-            "INSERT INTO history VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,"
-            " ?14) ON CONFLICT (search, generation) DO UPDATE SET kept = max(kept, ?3)",
-            "iiiiiddddd"
-            "iidi",
-            number, (int64_t)row->generation, (int64_t)kept, (int64_t)row->evaluations,
+            "INSERT INTO history VALUES (?1, ?2, ?15, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+            " ?13, ?14) ON CONFLICT (search, generation) DO UPDATE SET kept = max(kept, ?15)",
+            "iiiidddddiidisi", number, (int64_t)row->generation, (int64_t)row->evaluations,
             (int64_t)row->failed, row->seconds, row->best, row->median, row->spread, row->violation,
-            (int64_t)row->feasible, (int64_t)row->population, row->hypervolume,
-            (int64_t)row->front);
+            (int64_t)row->feasible, (int64_t)row->population, row->hypervolume, (int64_t)row->front,
+            (int64_t)kept);
     if (status == EC_OK && !kept && ++s->added % RING_ROWS == 0)
         status = trim_ring(s, number);
     return ec_store_leave(s, joined, status);
@@ -125,7 +127,7 @@ int ec_store_checkpoint_put(ec_store *s, int64_t number, const void *bytes, size
         status = ec_store_execute(s,
                                   "INSERT INTO checkpoint VALUES (?1, ?2, ?3)"
                                   " ON CONFLICT (search, part) DO UPDATE SET bytes = ?3",
-                                  "iib", number, part, (const char *)bytes + at, n);
+                                  "iiB", number, part, (const char *)bytes + at, n);
         at += n;
     }
     if (status == EC_OK)

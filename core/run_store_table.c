@@ -19,7 +19,7 @@ enum { KEY_BYTES = 16 };
 struct ec_store_table {
     ec_store *store;
     int64_t number;
-    bool sweep;
+    bool sweep, sums; /* sums: the table has a column for the check sums of rows */
     int32_t n;
     int32_t *length; /* as in ec_store_quantity */
     bool *variable;
@@ -47,10 +47,11 @@ size_t ec_store_row_length(const ec_store_quantity *quantities, int32_t n)
 
 /* Columns that a table has of itself, and SQLite's own names of a row's number, which tell rows of a
  * damaged store from each other. SQLite does not tell capitals from small letters. */
-static const char *const design_columns[] = {"id",        "generation", "stage", "status", "reason",
-                                             "violation", "rowid",      "oid",   "_rowid_"};
-static const char *const row_columns[] = {"id",    "key", "status", "reason",
-                                          "rowid", "oid", "_rowid_"};
+static const char *const design_columns[] = {"id",      "generation", "stage", "status",
+                                             "reason",  "violation",  "rowid", "oid",
+                                             "_rowid_", "row_sum"};
+static const char *const row_columns[] = {"id",    "key", "status",  "reason",
+                                          "rowid", "oid", "_rowid_", "row_sum"};
 
 static bool is_taken(bool sweep, char *const *names, int32_t n, const char *name)
 {
@@ -88,18 +89,14 @@ static void free_names(char **names, int32_t n)
     free(names);
 }
 
-static char **column_names(bool sweep, const ec_store_quantity *quantities, int32_t n)
+static int column_names(bool sweep, const ec_store_quantity *quantities, int32_t n, char **names)
 {
-    char **names = (char **)calloc((size_t)n + 1, sizeof *names);
-
-    for (int32_t i = 0; names && i < n; i++) {
+    for (int32_t i = 0; i < n; i++) {
         names[i] = column_name(sweep, names, i, &quantities[i]);
-        if (!names[i]) {
-            free_names(names, i);
-            return NULL;
-        }
+        if (!names[i])
+            return no_memory();
     }
-    return names;
+    return EC_OK;
 }
 
 /* ---- a variable ---- */
@@ -188,7 +185,7 @@ static int create_table(ec_store *s, bool sweep, int64_t number, char *const *na
             sweep ? "key BLOB UNIQUE, status INTEGER, reason TEXT"
                   : "generation INTEGER, stage TEXT, status INTEGER, reason TEXT, violation REAL");
     put_columns(to, names, quantities, n, true);
-    fputc(')', to);
+    fputs(", row_sum INTEGER)", to);
     int status = fclose(to) == 0 ? ec_store_run_sql(s, sql) : no_memory();
     free(sql);
     if (status == EC_OK)
@@ -200,6 +197,7 @@ static int create_table(ec_store *s, bool sweep, int64_t number, char *const *na
 
 typedef struct comparison {
     const ec_store_quantity *quantities;
+    char **names; /* of the columns that are there, malloc'ed */
     int32_t n, at;
     bool same;
 } comparison;
@@ -210,18 +208,20 @@ static int compare(void *user, int n, const char *const *names, const ec_store_c
 
     (void)n;
     (void)names;
-    const ec_store_quantity *q = c->at < c->n ? &c->quantities[c->at++] : NULL;
+    const ec_store_quantity *q = c->at < c->n ? &c->quantities[c->at] : NULL;
+    if (q && !(c->names[c->at++] = strdup(cells[3].kind == EC_CELL_TEXT ? cells[3].text : "")))
+        return no_memory();
     c->same = c->same && q && cells[0].kind == EC_CELL_TEXT && cells[1].kind == EC_CELL_TEXT &&
               strcmp(cells[0].text, q->kind) == 0 && strcmp(cells[1].text, q->name) == 0 &&
               cells[2].integer == q->length;
     return EC_OK;
 }
 
-/* Whether the table is there, and with these quantities. */
+/* Whether the table is there, and with these quantities; names: of the columns that it has for them. */
 static int find_table(ec_store *s, bool sweep, int64_t number, const ec_store_quantity *quantities,
-                      int32_t n, bool *there, bool *same)
+                      int32_t n, char **names, bool *there, bool *same)
 {
-    comparison c = {quantities, n, 0, true};
+    comparison c = {quantities, names, n, 0, true};
     int64_t tables = 0;
 
     *there = *same = false;
@@ -234,10 +234,10 @@ static int find_table(ec_store *s, bool sweep, int64_t number, const ec_store_qu
     if (status < 0 || tables == 0)
         return status;
     status = ec_store_query(s,
-                            sweep ? "SELECT kind, name, length FROM quantity WHERE owner = 'sweep'"
-                                    " AND number = ?1 ORDER BY position"
-                                  : "SELECT kind, name, length FROM quantity WHERE owner = 'search'"
-                                    " AND number = ?1 ORDER BY position",
+                            sweep ? "SELECT kind, name, length, \"column\" FROM quantity"
+                                    " WHERE owner = 'sweep' AND number = ?1 ORDER BY position"
+                                  : "SELECT kind, name, length, \"column\" FROM quantity"
+                                    " WHERE owner = 'search' AND number = ?1 ORDER BY position",
                             number, &c, compare);
     *there = true;
     *same = c.same && c.at == n;
@@ -255,10 +255,11 @@ static int prepare(ec_store_table *t, char *const *names, const ec_store_quantit
         return no_memory();
     fprintf(to, "INSERT %s INTO %s_%lld (%s", t->sweep ? "OR IGNORE" : "", prefix(t->sweep),
             (long long)t->number,
-            t->sweep ? "status, reason, key" : "status, reason, generation, stage, violation");
+            t->sweep ? "key, status, reason" : "generation, stage, status, reason, violation");
     put_columns(to, names, quantities, t->n, false);
+    fputs(t->sums ? ", row_sum" : "", to);
     fputs(t->sweep ? ") VALUES (?, ?, ?" : ") VALUES (?, ?, ?, ?, ?", to);
-    for (int32_t i = 0; i < t->n; i++)
+    for (int32_t i = 0; i < t->n + t->sums; i++)
         fputs(", ?", to);
     fputc(')', to);
     int status = fclose(to) == 0 ? EC_OK : no_memory();
@@ -279,7 +280,7 @@ static int prepare(ec_store_table *t, char *const *names, const ec_store_quantit
     return fclose(to) == 0 ? EC_OK : no_memory();
 }
 
-static int open_table(ec_store *s, bool sweep, int64_t number, char *const *names,
+static int open_table(ec_store *s, bool sweep, bool sums, int64_t number, char *const *names,
                       const ec_store_quantity *quantities, int32_t n, ec_store_table **table)
 {
     ec_store_table *t = (ec_store_table *)calloc(1, sizeof *t);
@@ -290,6 +291,7 @@ static int open_table(ec_store *s, bool sweep, int64_t number, char *const *name
     t->store = s;
     t->number = number;
     t->sweep = sweep;
+    t->sums = sums;
     t->n = n;
     t->row_length = ec_store_row_length(quantities, n);
     t->length = (int32_t *)malloc(sizeof *t->length * ((size_t)n + 1));
@@ -301,6 +303,15 @@ static int open_table(ec_store *s, bool sweep, int64_t number, char *const *name
         t->variable[i] = strcmp(quantities[i].kind, "variable") == 0;
     }
     return prepare(t, names, quantities);
+}
+
+/* Whether the column for sums is there: not where a table of an older version has a quantity of this name. */
+static bool keeps_sums(char *const *names, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strcasecmp(names[i], "row_sum") == 0)
+            return false;
+    return true;
 }
 
 int ec_store_table_create(ec_store *s, const char *owner, int64_t number,
@@ -315,17 +326,21 @@ int ec_store_table_create(ec_store *s, const char *owner, int64_t number,
                        "the run store has room for %d variables, objectives, constraints and "
                        "recorded quantities, here are %d; lists (count = ...) count as one",
                        EC_STORE_QUANTITIES_MAX, (int)n);
-    int status = find_table(s, sweep, number, quantities, n, &there, same);
-    if (status < 0 || (there && !*same))
-        return status;
-    *same = true;
-    char **names = column_names(sweep, quantities, n);
+    char **names = (char **)calloc((size_t)n + 1, sizeof *names);
     if (!names)
         return no_memory();
+    int status = find_table(s, sweep, number, quantities, n, names, &there, same);
+    if (status < 0 || (there && !*same)) {
+        free_names(names, n);
+        return status;
+    }
+    *same = true;
     if (!there)
+        status = column_names(sweep, quantities, n, names);
+    if (status == EC_OK && !there)
         status = create_table(s, sweep, number, names, quantities, n);
     if (status == EC_OK)
-        status = open_table(s, sweep, number, names, quantities, n, table);
+        status = open_table(s, sweep, keeps_sums(names, n), number, names, quantities, n, table);
     free_names(names, n);
     if (status < 0)
         ec_store_table_close(table);
@@ -391,18 +406,24 @@ static bool all_nan(const double *values, int32_t n)
 static int bind_values(const ec_store_table *t, int first, const double *values)
 {
     int code = SQLITE_OK;
+    uint64_t *sum = &t->store->sum; /* of what was bound before */
 
     for (int32_t i = 0; i < t->n && code == SQLITE_OK; i++) {
         int32_t n = t->length[i];
-        if (n == 0)
+        size_t size = sizeof(double) * (size_t)n;
+        const double *list = n > 0 && !all_nan(values, n) ? values : NULL;
+        if (n == 0) {
+            ec_row_sum_number(sum, values[0]);
             code = sqlite3_bind_double(t->insert, first + i, values[0]);
-        else if (all_nan(values, n))
-            code = sqlite3_bind_null(t->insert, first + i);
-        else
-            code = sqlite3_bind_blob64(t->insert, first + i, values, sizeof(double) * (size_t)n,
-                                       SQLITE_STATIC);
+        } else {
+            ec_row_sum_bytes(sum, list, size);
+            code = list ? sqlite3_bind_blob64(t->insert, first + i, list, size, SQLITE_STATIC)
+                        : sqlite3_bind_null(t->insert, first + i);
+        }
         values += n > 0 ? n : 1;
     }
+    if (code == SQLITE_OK && t->sums)
+        code = sqlite3_bind_int64(t->insert, first + t->n, (int64_t)*sum);
     return code == SQLITE_OK ? EC_OK : ec_store_fail(t->store, code);
 }
 
@@ -417,10 +438,10 @@ static int add_row(ec_store_table *t, const ec_store_row *row)
     if (t->sweep) {
         make_key(t, row->values, key);
         status =
-            ec_store_bind(t->store, t->insert, "itb", (int64_t)row->status, why, key, sizeof key);
+            ec_store_bind(t->store, t->insert, "bit", key, sizeof key, (int64_t)row->status, why);
     } else {
-        status = ec_store_bind(t->store, t->insert, "ititd", (int64_t)row->status, why,
-                               (int64_t)row->generation, row->stage, row->violation);
+        status = ec_store_bind(t->store, t->insert, "ititd", (int64_t)row->generation, row->stage,
+                               (int64_t)row->status, why, row->violation);
     }
     if (status == EC_OK)
         status = bind_values(t, t->sweep ? 4 : 6, row->values);

@@ -162,6 +162,9 @@ if [ "$whole" = 1 ]; then
     kill_at_calls sweep 20
     search lshade best --set population=200 --set generations=100000
     kill_at_times "lshade, best" 20
+    # what is written between two states is forgotten, and found again
+    search lshade elite --set population=200 --set generations=100000 --checkpoint 2.3
+    kill_at_times "lshade, elite, rare states" 20
     search cmaes elite --set population=200 --set generations=900
     kill_at_times "cmaes, elite" 20
     search nsga2 elite --set population=200 --set generations=8000

@@ -5,6 +5,7 @@
  *                                 searches, kept rows of the history, designs, rows of sweeps (by their keys), to
  *                                 the bit; without times, and without the states, which have times in them
  *     store_tool query DIR SQL    the first cell of the first row
+ *     store_tool copies DIR N     adds copies of search 1 as searches 2 to N
  *     store_tool flip DIR SEED    turns one bit of a byte drawn by SEED in run.db; prints its place
  *     store_tool cut DIR SEED     cuts run.db at a length drawn by SEED; prints it
  */
@@ -106,7 +107,7 @@ static int dump(sqlite3 *db)
     while (status == 0 && code == SQLITE_OK && sqlite3_step(tables) == SQLITE_ROW) {
         snprintf(name, sizeof name, "%s", (const char *)sqlite3_column_text(tables, 0));
         snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY %s", name,
-                 name[0] == 'r' ? "key" : "id");
+                 name[0] == 'r' ? "+key" : "id"); /* +: not by the index, which may be damaged */
         status = put_rows(db, name, sql, 1);
     }
     sqlite3_finalize(tables);
@@ -144,6 +145,25 @@ static int check(sqlite3 *db)
     return good ? 0 : 1;
 }
 
+static int copies(sqlite3 *db, int n)
+{
+    int code = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+
+    for (int i = 2; i <= n && code == SQLITE_OK; i++) {
+        char *sql = sqlite3_mprintf(
+            "CREATE TABLE designs_%d AS SELECT * FROM designs_1;"
+            "INSERT INTO search (number, job) SELECT %d, job FROM search WHERE number = 1;"
+            "INSERT INTO quantity SELECT owner, %d, position, kind, name, \"column\", length, "
+            "minimum, maximum FROM quantity WHERE number = 1",
+            i, i, i);
+        code = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+        sqlite3_free(sql);
+    }
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    return code == SQLITE_OK ? 0 : fail(sqlite3_errmsg(db));
+}
+
 static int flip(uint64_t seed)
 {
     struct stat info;
@@ -179,7 +199,7 @@ int main(int argc, char **argv)
     int status = 2;
 
     if (argc < 3)
-        return fail("store_tool check|dump|query|flip|cut DIR [SQL|SEED]");
+        return fail("store_tool check|dump|query|copies|flip|cut DIR [SQL|N|SEED]");
     snprintf(path, sizeof path, "%s/run.db", argv[2]);
     if (strcmp(word, "flip") == 0)
         return flip(seed);
@@ -193,10 +213,12 @@ int main(int argc, char **argv)
         status = check(db);
     else if (strcmp(word, "dump") == 0)
         status = dump(db);
+    else if (strcmp(word, "copies") == 0)
+        status = copies(db, (int)seed);
     else if (strcmp(word, "query") == 0 && argc > 3)
         status = query(db, argv[3]);
     else
-        status = fail("store_tool check|dump|query|flip|cut DIR [SQL|SEED]");
+        status = fail("store_tool check|dump|query|copies|flip|cut DIR [SQL|N|SEED]");
     sqlite3_close(db);
     return status;
 }

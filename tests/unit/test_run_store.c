@@ -464,6 +464,91 @@ static void test_damaged(void **state)
     refuses(EC_STORE_WRITE, EC_ERR_FORMAT, "or no run store");
 }
 
+/* Values that are not as they were written, which SQLite does not see. */
+static void test_values(void **state)
+{
+    ec_store *store = NULL;
+    ec_store_run run = {.script = (char *)"script.lua"};
+    ec_history_row row = {.generation = 3, .best = 1};
+    double n = 0;
+
+    (void)state;
+    assert_int_equal(write_rows(0), EC_OK);
+    store = open_store();
+    assert_int_equal(check(ec_store_run_begin(store, &run)), EC_OK);
+    for (row.generation = 1; row.generation <= 5; row.generation++)
+        assert_int_equal(check(ec_store_history_add(store, 1, &row, true)), EC_OK);
+    assert_int_equal(check(ec_store_check(store)), EC_OK);
+    ec_store_close(&store);
+    /* what a run may change, and what nobody has */
+    change("UPDATE history SET kept = 0 WHERE generation = 2");
+    store = open_store();
+    assert_string_equal(heard, "");
+    ec_store_close(&store);
+    change("UPDATE history SET best = 1.5 WHERE generation = 2; UPDATE rows_1 SET i = i + 0.25"
+           " WHERE id IN (7, 9); UPDATE rows_1 SET row_sum = NULL WHERE id = 8");
+    assert_int_equal(ec_store_open(folder, EC_STORE_READ, NULL, &store), EC_OK);
+    assert_int_equal(ec_store_check(store), EC_ERR_FORMAT);
+    assert_non_null(strstr(ec_error_text(), "of table history 1 row is not as it was written"));
+    ec_store_close(&store);
+    store = open_store();
+    if (!strstr(heard, "table history: 1 row is not as written, and is lost") ||
+        !strstr(heard, "table rows_1: 3 rows are not as written, and are lost"))
+        fail_msg("heard: %s", heard);
+    assert_int_equal(check(ec_store_query(store, "SELECT count(*) FROM rows_1", 0, &n, one_number)),
+                     EC_OK);
+    assert_true(n == ROWS - 3);
+    assert_int_equal(
+        check(ec_store_query(store, "SELECT count(*) FROM history WHERE generation <> 2", 0, &n,
+                             one_number)),
+        EC_OK);
+    assert_true(n == 4);
+    ec_store_close(&store);
+    heard[0] = 0;
+    change("UPDATE run SET script = 'another.lua'");
+    store = open_store();
+    if (!strstr(heard, "how the run was started, what its searches are"))
+        fail_msg("heard: %s", heard);
+    ec_store_close(&store);
+    heard[0] = 0;
+    store = open_store();
+    assert_string_equal(heard, "");
+    ec_store_close(&store);
+}
+
+/* A store of version 1, which had no sums: its rows are taken as they are, and have sums from then on. */
+static void test_older_version(void **state)
+{
+    ec_store *store = NULL;
+    ec_history_row row = {.generation = 3, .best = 1};
+    int n = 0;
+    ec_store_table *table = NULL;
+    char *other = NULL;
+
+    (void)state;
+    assert_int_equal(write_rows(0), EC_OK);
+    store = open_store();
+    assert_int_equal(check(ec_store_history_add(store, 1, &row, true)), EC_OK);
+    ec_store_close(&store);
+    change("ALTER TABLE rows_1 DROP COLUMN row_sum; ALTER TABLE history DROP COLUMN row_sum;"
+           "DROP TABLE seal; PRAGMA user_version = 1");
+    assert_int_equal(ec_store_open(folder, EC_STORE_READ, NULL, &store), EC_OK);
+    assert_int_equal(check(ec_store_check(store)), EC_OK);
+    ec_store_close(&store);
+    assert_int_equal(write_rows(ROWS / 2), EC_OK);
+    assert_string_equal(heard, "");
+    change("UPDATE rows_1 SET i = i + 0.25 WHERE id = 7");
+    store = open_store();
+    if (!strstr(heard, "table rows_1: 1 row is not as written"))
+        fail_msg("heard: %s", heard);
+    assert_int_equal(
+        check(ec_store_sweep_open(store, "shared", "f: 1", two, 2, false, &table, &other)), EC_OK);
+    assert_int_equal(check(ec_store_table_read(table, &n, count)), EC_OK);
+    assert_int_equal(n, ROWS - 1);
+    ec_store_table_close(&table);
+    ec_store_close(&store);
+}
+
 /* ---- a full disk ----------------------------------------------------------------------------- */
 
 /* Writes until it cannot; what was committed before stays. */
@@ -610,6 +695,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_two_writers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_values, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_older_version, setup, teardown),
         cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
         cmocka_unit_test_setup_teardown(test_killed, setup, teardown),
     };
