@@ -116,7 +116,7 @@ function carry(from, to) {
     before.style.height = node.style.height;
     watcher.unobserve(node);
     plots.delete(drawn);
-    plot_of.set(before, Object.assign(plot, {node: before, revision: drawn.revision, drawn: true, near: drawn.near}));
+    plot_of.set(before, Object.assign(plot, {node: before, revision: drawn.revision, drawn: true, work: drawn.work, near: drawn.near}));
   }
   return () => { /* once it is on the page */
     for (const [name, node] of landmarks(to)) {

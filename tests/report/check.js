@@ -3,6 +3,7 @@
  * the page itself knows nothing of it. */
 "use strict";
 (async () => {
+  let seen = 0;
   const wrong = [], wait = ms => new Promise(resolve => setTimeout(resolve, ms));
   addEventListener("error", event => wrong.push(`error: ${event.message}`));
   document.addEventListener("securitypolicyviolation", event => wrong.push(`request: ${event.blockedURI}`));
@@ -40,6 +41,7 @@
     for (const node of document.querySelectorAll("details")) node.fill(), node.open = true;
     await all_drawn();
     all_have_data();
+    seen = plots.size;
     overflow("when all is open");
     const text = document.body.innerText;
     for (const word of ["undefined", "NaN", "[object", "could not be drawn"]) if (text.replace(document.querySelector("section pre") ? document.querySelector("section pre").innerText : "", "").includes(word)) wrong.push(`the page says "${word}"`);
@@ -55,10 +57,15 @@
       all_have_data();
       if (count() !== before) wrong.push(`sections, plots and open parts are ${count()} after an update, were ${before}`);
       if (script && !script.isConnected) wrong.push("the script, which is the same, was written again");
+      /* nothing of what was there is left when all of it goes, also of plots that were never drawn again */
+      for (const search of newer.searches) search.about[0].seconds += 1;
+      ecitonPage.update(newer);
+      ecitonPage.update(Object.assign({}, newer, {searches: [], sweeps: [], files: [], scenes: [], written: newer.written + 1}));
+      if (plots.size > 0 || document.querySelector("div.plot")) wrong.push(`${plots.size} plots are left after an update without any`);
     }
     for (const entry of performance.getEntriesByType("resource")) if (!/^(data|blob):/.test(entry.name)) wrong.push(`request: ${entry.name}`);
   } catch (error) {
     wrong.push(`error: ${error.message}`);
   }
-  parent.postMessage({wrong, plots: plots.size}, "*");
+  parent.postMessage({wrong, plots: seen}, "*");
 })();
