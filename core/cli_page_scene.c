@@ -2,6 +2,7 @@
 #include "cli_page.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +14,9 @@ enum {
 
 typedef struct scene {
     char *bytes;
-    size_t n_points, n_triangles;
-    double *at;  /* [point][3] */
-    int *corner; /* [triangle][3] */
+    size_t n_points, n_triangles, n_all; /* n_all: triangles of the file */
+    double *at;                          /* [point][3] */
+    int *corner;                         /* [triangle][3] */
 } scene;
 
 static void release(scene *s)
@@ -65,6 +66,88 @@ static bool read_triangles(scene *s, char *at)
     return s->corner != NULL;
 }
 
+/* ---- coarser ---- */
+
+/* Boxes of one size that hold the points, `along` of them along the longest side. */
+typedef struct lattice {
+    double low[3], width;
+    size_t n[3];
+} lattice;
+
+static lattice lay(const scene *s, size_t along)
+{
+    lattice l = {.width = 0};
+
+    for (int c = 0; c < 3; c++) {
+        double high = l.low[c] = s->at[c];
+        for (size_t i = 0; i < s->n_points; i++) {
+            l.low[c] = fmin(l.low[c], s->at[3 * i + (size_t)c]);
+            high = fmax(high, s->at[3 * i + (size_t)c]);
+        }
+        l.n[c] = 1;
+        l.width = fmax(l.width, (high - l.low[c]) / (double)along);
+    }
+    for (size_t i = 0; i < 3 * s->n_points && l.width > 0; i++) {
+        size_t at = (size_t)((s->at[i] - l.low[i % 3]) / l.width);
+        l.n[i % 3] = at + 1 > l.n[i % 3] ? at + 1 : l.n[i % 3];
+    }
+    return l;
+}
+
+/* Points in one box become one, the first of them; triangles that are none any more fall away. J. Rossignac,
+ * P. Borrel, Multi-resolution 3D approximations for rendering complex scenes, 1993. */
+static bool cluster(scene *s, size_t along)
+{
+    const lattice l = lay(s, along);
+    int *first = l.width > 0 ? malloc(sizeof *first * l.n[0] * l.n[1] * l.n[2]) : NULL;
+    int *as = malloc(sizeof *as * s->n_points);
+    size_t points = 0, triangles = 0;
+
+    if (!first || !as) {
+        free(first);
+        free(as);
+        return false;
+    }
+    memset(first, -1, sizeof *first * l.n[0] * l.n[1] * l.n[2]);
+    for (size_t i = 0; i < s->n_points; i++) {
+        size_t box = 0;
+        for (size_t c = 3; c-- > 0;)
+            box = box * l.n[c] + (size_t)((s->at[3 * i + c] - l.low[c]) / l.width);
+        if (first[box] < 0) {
+            memmove(s->at + 3 * points, s->at + 3 * i, 3 * sizeof *s->at);
+            first[box] = (int)points++;
+        }
+        as[i] = first[box];
+    }
+    for (size_t i = 0; i < s->n_triangles; i++) {
+        const int *corner = s->corner + 3 * i;
+        const int now[3] = {as[corner[0]], as[corner[1]], as[corner[2]]};
+        if (now[0] != now[1] && now[1] != now[2] && now[2] != now[0])
+            memcpy(s->corner + 3 * triangles++, now, sizeof now);
+    }
+    s->n_points = points;
+    s->n_triangles = triangles;
+    free(first);
+    free(as);
+    return true;
+}
+
+static bool fits(const scene *s, size_t room)
+{
+    return 3 * (s->n_points + s->n_triangles) <= room;
+}
+
+/* Less and less points until what is left fits. */
+static bool coarsen(scene *s, size_t room)
+{
+    enum { FINEST = 192, COARSEST = 12 };
+
+    for (size_t along = FINEST; !fits(s, room) && along >= COARSEST; along = along * 3 / 4)
+        if (!cluster(s, along))
+            return false;
+    return fits(s, room) && s->n_triangles > 0;
+}
+
 /* Why a scene is not drawn, NULL: it is. As ec_scene_save writes it: points, then triangles. */
 static const char *read_scene(const char *path, size_t room, scene *s)
 {
@@ -85,11 +168,10 @@ static const char *read_scene(const char *path, size_t room, scene *s)
     char *triangles = points ? find_list(points, "\nPOLYGONS ", &s->n_triangles) : NULL;
     if (!triangles)
         return "its file is none of points and triangles";
-    if (3 * (s->n_points + s->n_triangles) > room)
-        return "it has too many triangles for a page";
-    return read_points(s, points) && read_triangles(s, triangles)
-               ? NULL
-               : "its file is none of points and triangles";
+    s->n_all = s->n_triangles;
+    if (!read_points(s, points) || !read_triangles(s, triangles))
+        return "its file is none of points and triangles";
+    return coarsen(s, room) ? NULL : "it has too many triangles for a page";
 }
 
 static int put_scene(ec_page *page, void *user, const char *name)
@@ -106,6 +188,8 @@ static int put_scene(ec_page *page, void *user, const char *name)
     ec_page_text(to, name);
     fputs(",\"why\":", to);
     ec_page_text(to, why);
+    if (!why)
+        fprintf(to, ",\"total\":%zu,\"shown\":%zu", s.n_all, s.n_triangles);
     for (int c = 0; c < 3 && !why; c++) {
         fprintf(to, ",\n\"%s\":", axes[c]);
         ec_page_list(to, s.at + c, s.n_points, 3, EC_PAGE_DRAWN);

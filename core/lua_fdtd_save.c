@@ -25,10 +25,10 @@ const ec_noun ec_noun_fdtd_save = {
     "(Touchstone, version 2 where their resistances differ) or .csv with a plot in dB, "
     "NAME_db.png; or its grid, .vtm for "
     "ParaView: cells "
-    "with their materials, conductors, ports, or .png: three cuts. model:save(file) writes those "
-    "of "
+    "with their materials, conductors, ports, and NAME_structure.csv with what it is made of, or "
+    ".png: three cuts. model:save(file) writes those of "
     "a model without design variables. With --out DIR the models of a job's goals are written by "
-    "themselves: sparameters.sNp, sparameters.csv and sparameters_db.png.",
+    "themselves: structure.csv, sparameters.sNp, sparameters.csv and sparameters_db.png.",
     EC_KEYS(save_table)};
 
 /* What the run of all ports would take, or the grid alone; `eciton check` goes on behind it. */

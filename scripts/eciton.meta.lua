@@ -1238,7 +1238,7 @@ function model:pattern(keys) end
 ---@class eciton.keys.model.save
 ---@field reference? number resistance to which the S-parameters of all ports refer in the file (default: each port's own) (number, ohm, at least 1e-06)
 
----The S-parameters of a model at the best design, into the folder of --out: .sNp of N ports (Touchstone, version 2 where their resistances differ) or .csv with a plot in dB, NAME_db.png; or its grid, .vtm for ParaView: cells with their materials, conductors, ports, or .png: three cuts. model:save(file) writes those of a model without design variables. With --out DIR the models of a job's goals are written by themselves: sparameters.sNp, sparameters.csv and sparameters_db.png.
+---The S-parameters of a model at the best design, into the folder of --out: .sNp of N ports (Touchstone, version 2 where their resistances differ) or .csv with a plot in dB, NAME_db.png; or its grid, .vtm for ParaView: cells with their materials, conductors, ports, and NAME_structure.csv with what it is made of, or .png: three cuts. model:save(file) writes those of a model without design variables. With --out DIR the models of a job's goals are written by themselves: structure.csv, sparameters.sNp, sparameters.csv and sparameters_db.png.
 ---
 ---    best:save("filter.s2p", model, { reference = 50 }), model:save("filter.csv")
 ---@param file string

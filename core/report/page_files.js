@@ -6,6 +6,9 @@ const file_column = (file, name) => {
   return i < 0 ? null : file.values[i];
 };
 const has_columns = (file, ...names) => names.every(name => file.columns.includes(name));
+/* A table of paths between antennas: with several frequencies the gain of each, gain_db[1] and on. */
+const gain_of = file => (file.columns || []).find(name => name === "gain_db" || name === "gain_db[1]");
+const is_paths = file => file.columns !== undefined && file.columns.includes("points") && gain_of(file) !== undefined;
 const is_numeric = list => list.every(v => v === null || typeof v === "number");
 
 function thinned_note(file) {
@@ -283,10 +286,11 @@ function draw_places(node, file) {
 /* Antennas, and the strongest of the paths between them. */
 function draw_antennas(node, file) {
   const [side, x, y, z] = ["side", "x_m", "y_m", "z_m"].map(name => file_column(file, name));
-  const link = DATA.files.find(f => f.columns && has_columns(f, "receiver", "rx", "tx", "points", "gain_db") && f.name === beside(file.name, "antennas", "paths"));
+  const link = DATA.files.find(f => f.columns && is_paths(f) && has_columns(f, "receiver", "rx", "tx") && f.name === beside(file.name, "antennas", "paths"));
   const receivers = link ? unique(file_column(link, "receiver")) : [];
   /* links of one scene have one file of it */
   const scene = DATA.scenes.find(s => s.name === beside(file.name, "antennas", "scene").replace(/csv$/, "vtk")) || (DATA.scenes.length === 1 ? DATA.scenes[0] : undefined);
+  if (scene && scene.why === null && scene.shown < scene.total) node.append(h("p", {class: "note"}, `Of the scene's ${scene.total.toLocaleString("en")} triangles ${scene.shown.toLocaleString("en")} coarser ones are drawn.`));
   if (scene && scene.why !== null) node.append(h("p", {class: "note"}, `The scene is not drawn: ${scene.why}.`));
   let at = 0;
   if (receivers.length > 1)
@@ -296,7 +300,7 @@ function draw_antennas(node, file) {
     for (const [end, title, symbol] of [["tx", "transmitting", "diamond"], ["rx", "receiving", "circle"]]) {
       const rows = side.map((_, i) => i).filter(i => side[i] === end), get = list => rows.map(i => list[i]);
       const antenna = file_column(file, "antenna"), receiver = file_column(file, "receiver");
-      data.push({type: "scatter3d", mode: "markers", name: title, x: get(x), y: get(y), z: get(z), marker: {size: end === "tx" ? 6 : 3, symbol},
+      data.push({type: "scatter3d", mode: "markers", name: title, x: get(x), y: get(y), z: get(z), marker: {size: (end === "tx" ? 6 : 3) * (t.narrow ? 0.6 : 1), symbol},
         text: rows.map(i => `${title}${end === "rx" && receiver && receiver[i] !== null ? `, receiver ${receiver[i]}` : ""}, antenna ${antenna ? antenna[i] : ""}`),
         hovertemplate: "%{text}<br>%{x:.4g}, %{y:.4g}, %{z:.4g} m<extra></extra>"});
     }
@@ -307,7 +311,7 @@ function draw_antennas(node, file) {
     else if (data[2]) places.push([data[2].x, data[2].y, data[2].z]);
     return {data, layout: scene_layout(t, ["x (m)", "y (m)", "z (m)"], places)};
   });
-  if (link) node.append(h("p", {class: "note"}, "Lines are the paths of the file for this receiver, from a transmitting antenna over their points to a receiving one, coloured by gain."), thinned_note(link) || "");
+  if (link) node.append(h("p", {class: "note"}, `Lines are the paths of the file for this receiver, from a transmitting antenna over their points to a receiving one, coloured by gain${gain_of(link) === "gain_db" ? "" : " at the first frequency"}.`), thinned_note(link) || "");
 }
 
 function path_lines(t, antennas, link, receiver) {
@@ -316,7 +320,7 @@ function path_lines(t, antennas, link, receiver) {
     const i = side.findIndex((s, k) => s === end && a[k] === number && (end === "tx" || r[k] === null || r[k] === of));
     return i < 0 ? null : ["x_m", "y_m", "z_m"].map(name => file_column(antennas, name)[i]);
   };
-  const [r, rx, tx, points, gain] = ["receiver", "rx", "tx", "points", "gain_db"].map(name => file_column(link, name));
+  const [r, rx, tx, points, gain] = ["receiver", "rx", "tx", "points", gain_of(link)].map(name => file_column(link, name));
   const lines = {type: "scatter3d", mode: "lines", name: "paths", x: [], y: [], z: [], text: [], line: {width: 2.5, color: [], colorscale: SCALE, showscale: true, colorbar: Object.assign(colour_bar(t, "gain (dB)"), t.narrow ? {} : {len: 0.7})}, hovertemplate: "%{text}<extra></extra>"};
   r.forEach((of, i) => {
     const from = where("tx", tx[i], of), to = where("rx", rx[i], of);
@@ -386,11 +390,11 @@ const KINDS = [ /* title, whether a file is of it, how it is drawn (false: it ca
 function files_sections() {
   const sections = new Map(), rest = [];
   for (const file of DATA.files) {
-    const kind = file.why === null && file.shown > 0 && !(has_columns(file, "points", "gain_db") && DATA.files.some(f => f.name === beside(file.name, "paths", "antennas") && f !== file))
+    const kind = file.why === null && file.shown > 0 && !(is_paths(file) && DATA.files.some(f => f.name === beside(file.name, "paths", "antennas") && f !== file))
       ? KINDS.find(([, test]) => test(file)) : null;
     const node = h("div", null, h("h3", null, file.name));
     if (!kind || kind[2](node, file) === false) {
-      if (!has_columns(Object.assign({columns: []}, file), "points", "gain_db")) rest.push([file.name, file.why || `${file.total} rows of ${file.columns.join(", ")}`]);
+      if (!is_paths(file)) rest.push([file.name, file.why || `${file.total} rows of ${file.columns.join(", ")}`]);
       continue;
     }
     const note = thinned_note(file);

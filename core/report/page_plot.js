@@ -21,7 +21,7 @@ function plain(text) {
 
 /* Beside the plot, below it where there is no room. */
 function colour_bar(t, title) {
-  const own = {title: {text: plain(title), side: t.narrow ? "top" : "right"}, thickness: 12};
+  const own = {title: {text: plain(title), side: t.narrow ? "top" : "right"}, thickness: 12, exponentformat: "SI"};
   return t.narrow ? Object.assign(own, {orientation: "h", y: -55 / (t.height - 150), yanchor: "top", x: 0.5, xanchor: "center", len: 0.9, thickness: 9}) : own;
 }
 
@@ -79,7 +79,7 @@ function draw_now(plot) {
   }, layout);
   if (whole.scene) whole.scene.uirevision = "kept"; /* the camera, whatever is chosen */
   if (printing) whole.width = width, whole.autosize = false;
-  if (plot.gl && !plot.drawn) spare_contexts(plot);
+  if (plot.gl && !plot.drawn && !printing) spare_contexts(plot);
   plot.drawn = true;
   plot.work = Promise.resolve(Plotly.react(plot.node, data, whole, {responsive: true, displaylogo: false, displayModeBar: printing || narrow ? false : "hover"}));
 }
@@ -139,10 +139,11 @@ const middle = node => {
 
 /* Browsers keep some 16 contexts of WebGL, and a plot takes up to three: those farthest away give theirs
  * back. */
+const MOST_CONTEXTS = 4; /* plots that have some */
 function spare_contexts(plot) {
-  const MOST = 4, here = middle(plot.node), distance = p => Math.abs(middle(p.node) - here);
+  const here = middle(plot.node), distance = p => Math.abs(middle(p.node) - here);
   const others = [...plots].filter(p => p.gl && p.drawn && p !== plot).sort((a, b) => distance(b) - distance(a));
-  others.filter(p => !p.near).slice(0, Math.max(0, others.length + 1 - MOST)).forEach(forget);
+  others.filter(p => !p.near).slice(0, Math.max(0, others.length + 1 - MOST_CONTEXTS)).forEach(forget);
 }
 
 const watcher = new IntersectionObserver(entries => {
@@ -214,7 +215,22 @@ function add_gl_plot(parent, height, make) {
 
 dark_query.addEventListener("change", all_stale);
 
-let unfolded = []; /* for paper */
+let unfolded = [], stand_ins = []; /* for paper */
+
+/* A picture of a plot in its place, whose contexts of WebGL go to the next one. Returns what takes it away
+ * again. */
+function stand_in(plot) {
+  const node = plot.node, copy = node.cloneNode(true), pictures = copy.querySelectorAll("canvas"), layout = node._fullLayout;
+  for (const name of (layout && layout._subplots && layout._subplots.gl3d) || []) layout[name]._scene.glplot.redraw();
+  node.querySelectorAll("canvas").forEach((canvas, i) => {
+    const size = canvas.getBoundingClientRect();
+    pictures[i].replaceWith(h("img", {src: canvas.toDataURL(), class: canvas.className, alt: "", style: `${canvas.style.cssText};width:${size.width}px;height:${size.height}px`}));
+  });
+  forget(plot);
+  plot.node.replaceWith(copy);
+  return () => copy.replaceWith(plot.node);
+}
+
 window.addEventListener("beforeprint", () => {
   start_plots();
   printing = true;
@@ -223,11 +239,16 @@ window.addEventListener("beforeprint", () => {
     node.open = true;
     node.fill();
   }
-  for (const plot of plots)
-    if (plot.node.offsetParent !== null) draw(plot);
+  const shown = [...plots].filter(plot => plot.node.offsetParent !== null), many = shown.filter(plot => plot.gl).length > MOST_CONTEXTS;
+  for (const plot of shown) {
+    draw(plot);
+    if (plot.gl && many) stand_ins.push(stand_in(plot));
+  }
 });
 window.addEventListener("afterprint", () => {
   printing = false;
+  for (const restore of stand_ins) restore();
+  stand_ins = [];
   for (const node of unfolded) node.open = false;
   all_stale();
 });

@@ -368,7 +368,7 @@ static void test_files(void **state)
 /* Of a long list of paths the strongest of each pair stay. */
 static void test_paths_and_scene(void **state)
 {
-    enum { PAIRS = 4000, RANKS = 20 };
+    enum { PAIRS = 4000, RANKS = 20, SIDE = 200 };
 
     (void)state;
     write_run("finished", 2);
@@ -384,6 +384,18 @@ static void test_paths_and_scene(void **state)
     fclose(file);
     file = new_file("scene_2.vtk"); /* a corner that is not there */
     fputs("# vtk\nPOINTS 1 double\n0 0 0\nPOLYGONS 1 4\n3 0 0 1\n", file);
+    fclose(file);
+    file = new_file("scene_3.vtk"); /* a sheet of very many triangles, and a large one above it */
+    fprintf(file, "# vtk\nPOINTS %d double\n", SIDE * SIDE + 3);
+    for (int i = 0; i < SIDE * SIDE; i++)
+        fprintf(file, "%d %d 0\n", i % SIDE, i / SIDE);
+    fprintf(file, "0 0 100\n%d 0 100\n0 %d 100\nPOLYGONS %d 4\n", SIDE - 1, SIDE - 1,
+            2 * (SIDE - 1) * (SIDE - 1) + 1);
+    for (int i = 0; i < SIDE * (SIDE - 1); i++)
+        if (i % SIDE < SIDE - 1)
+            fprintf(file, "3 %d %d %d\n3 %d %d %d\n", i, i + 1, i + SIDE, i + 1, i + SIDE + 1,
+                    i + SIDE);
+    fprintf(file, "3 %d %d %d\n", SIDE * SIDE, SIDE * SIDE + 1, SIDE * SIDE + 2);
     fclose(file);
     cJSON *json = page_data();
     const cJSON *paths = file_named(json, "paths.csv");
@@ -401,6 +413,164 @@ static void test_paths_and_scene(void **state)
     is_number(cJSON_GetArrayItem(get(scene, "j"), 1), 2);
     assert_non_null(strstr(get(cJSON_GetArrayItem(get(json, "scenes"), 1), "why")->valuestring,
                            "none of points and triangles"));
+    /* of the large scene the whole extent is there, and the area of its sheet and of its large triangle */
+    scene = cJSON_GetArrayItem(get(json, "scenes"), 2);
+    assert_true(cJSON_IsNull(get(scene, "why")));
+    is_number(get(scene, "total"), 2 * (SIDE - 1) * (SIDE - 1) + 1);
+    const int shown = get(scene, "shown")->valueint;
+    assert_in_range(shown, 5000, 30000);
+    assert_int_equal(cJSON_GetArraySize(get(scene, "i")), shown);
+    double area = 0, (*at)[3] = calloc(3u * (size_t)shown, sizeof *at);
+    static const char *const corner[] = {"i", "j", "k"}, *const axis[] = {"x", "y", "z"};
+    assert_non_null(at);
+    double *place[3] = {NULL, NULL, NULL};
+    const int points = cJSON_GetArraySize(get(scene, "x"));
+    for (int c = 0; c < 3; c++) {
+        const cJSON *item;
+        int n = 0;
+        place[c] = calloc((size_t)points, sizeof(double));
+        assert_non_null(place[c]);
+        cJSON_ArrayForEach(item, get(scene, axis[c])) place[c][n++] = item->valuedouble;
+    }
+    for (int c = 0; c < 3; c++) {
+        const cJSON *item;
+        int n = 0;
+        cJSON_ArrayForEach(item, get(scene, corner[c]))
+        {
+            assert_in_range(item->valueint, 0, points - 1);
+            for (int k = 0; k < 3; k++)
+                at[3 * n + c][k] = place[k][item->valueint];
+            n++;
+        }
+    }
+    for (int i = 0; i < shown; i++) {
+        double(*t)[3] = at + 3 * i;
+        area += 0.5 * fabs((t[1][0] - t[0][0]) * (t[2][1] - t[0][1]) -
+                           (t[1][1] - t[0][1]) * (t[2][0] - t[0][0]));
+    }
+    assert_true(fabs(area / (1.5 * (SIDE - 1) * (SIDE - 1)) - 1) < 0.03);
+    for (int c = 0; c < 3; c++)
+        free(place[c]);
+    free(at);
+    cJSON_Delete(json);
+}
+
+/* Files of further searches, and S-parameters that are in a Touchstone file alone. */
+static void test_folders(void **state)
+{
+    char path[100];
+    ec_store *store = NULL;
+    ec_store_table *designs = NULL;
+    ec_store_search search = {.job = "again", .method = "de", .keep = "best", .population = 8};
+
+    (void)state;
+    write_run("running", 2);
+    assert_int_equal(ec_store_open(folder, EC_STORE_WRITE, NULL, &store), EC_OK);
+    assert_int_equal(ec_store_begin(store), EC_OK);
+    assert_int_equal(ec_store_search_begin(store, 2, &search, quantities, QUANTITIES, &designs),
+                     EC_OK);
+    assert_int_equal(ec_store_commit(store), EC_OK);
+    ec_store_table_close(&designs);
+    ec_store_close(&store);
+    snprintf(path, sizeof path, "%s/search_2", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    FILE *file = new_file("search_2/pattern.csv");
+    fputs("u,level_db\n0,0\n1,-20\n", file);
+    fclose(file);
+    file = new_file("search_2/best.csv");
+    fputs("name\nx\n", file);
+    fclose(file);
+    file = new_file("search_2/scene.vtk");
+    fputs("# vtk\nPOINTS 3 double\n0 0 0\n1 0 0\n0 1 0\nPOLYGONS 1 4\n3 0 1 2\n", file);
+    fclose(file);
+    static const char touchstone[] = "# GHz S MA R 50\n1 0.5 0 0.1 90 0.01 -90 1 45\n";
+    static const char *const names[] = {"a.s2p", "b.s2p", "b.csv", "c.s3p"};
+    for (int i = 0; i < 4; i++) {
+        file = new_file(names[i]);
+        fputs(i == 2 ? "frequency_hz,s_1_1_db\n1,0\n" : touchstone, file);
+        fclose(file);
+    }
+    cJSON *json = page_data();
+    assert_int_equal(cJSON_GetArraySize(get(json, "files")), 4);
+    const cJSON *values = get(file_named(json, "search_2/pattern.csv"), "values");
+    is_number(cJSON_GetArrayItem(cJSON_GetArrayItem(values, 1), 1), -20);
+    assert_string_equal(get(cJSON_GetArrayItem(get(json, "scenes"), 0), "name")->valuestring,
+                        "search_2/scene.vtk");
+    file_named(json, "b.csv"); /* in the place of b.s2p */
+    assert_non_null(strstr(get(file_named(json, "c.s3p"), "why")->valuestring, "Touchstone"));
+    static const struct {
+        const char *column;
+        double value;
+    } wanted[] = {{"frequency_hz", 1e9},    {"s_1_1_db", -6.020600}, {"s_1_1_phase_deg", 0},
+                  {"s_2_1_db", -20},        {"s_2_1_phase_deg", 90}, {"s_1_2_db", -40},
+                  {"s_1_2_phase_deg", -90}, {"s_2_2_db", 0},         {"s_2_2_phase_deg", 45}};
+    const cJSON *a = file_named(json, "a.s2p");
+    assert_int_equal(cJSON_GetArraySize(get(a, "columns")), 9);
+    for (int i = 0; i < 9; i++) {
+        assert_string_equal(cJSON_GetArrayItem(get(a, "columns"), i)->valuestring,
+                            wanted[i].column);
+        const cJSON *value = cJSON_GetArrayItem(cJSON_GetArrayItem(get(a, "values"), i), 0);
+        assert_true(fabs(value->valuedouble - wanted[i].value) <= 1e-5);
+    }
+    cJSON_Delete(json);
+}
+
+/* What the page's script reads without asking whether it is there. */
+static void test_members(void **state)
+{
+    static const char *const page[] = {"format", "version",        "written", "folder",
+                                       "run",    "searches",       "sweeps",  "scenes",
+                                       "files",  "files_left_out", NULL};
+    static const char *const run[] = {"quick",    "status",  "version", "script", "text",
+                                      "data",     "backend", "device",  "isa",    "seed",
+                                      "settings", "started", "ended",   NULL};
+    static const char *const search[] = {"number", "about",   "quantities", "history",
+                                         "winner", "designs", "reasons",    NULL};
+    static const char *const about[] = {"job",         "method",  "population", "seed",
+                                        "evaluations", "failed",  "seconds",    "ended",
+                                        "stop",        "message", "keep",       NULL};
+    static const char *const quantity[] = {"kind", "name", "length", "minimum", "maximum", NULL};
+    static const char *const history[] = {"total", "columns", "rows", NULL};
+    static const char *const winner_of[] = {"generation", "stage",  "status", "reason",
+                                            "violation",  "values", NULL};
+    static const char *const designs[] = {"total",  "shown",     "columns", "generation", "stage",
+                                          "status", "violation", "values",  NULL};
+    static const char *const file_of[] = {"name", "why",    "columns", "total", "strongest",
+                                          "grid", "values", "shown",   NULL};
+    static const char *const columns[] = {"generation", "evaluations", "failed",    "best",
+                                          "median",     "spread",      "violation", "hypervolume"};
+
+    (void)state;
+    write_run("finished", 4);
+    FILE *file = new_file("a.csv");
+    fputs("x,y\n1,2\n", file);
+    fclose(file);
+    cJSON *json = page_data();
+    const cJSON *s = cJSON_GetArrayItem(get(json, "searches"), 0);
+    const struct {
+        const cJSON *of;
+        const char *const *names;
+    } parts[] = {{json, page},
+                 {get(json, "run"), run},
+                 {s, search},
+                 {cJSON_GetArrayItem(get(s, "about"), 0), about},
+                 {cJSON_GetArrayItem(get(s, "quantities"), 0), quantity},
+                 {get(s, "history"), history},
+                 {get(s, "winner"), winner_of},
+                 {get(s, "designs"), designs},
+                 {file_named(json, "a.csv"), file_of}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (int k = 0; parts[i].names[k]; k++)
+            get(parts[i].of, parts[i].names[k]);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const cJSON *name;
+        bool found = false;
+        cJSON_ArrayForEach(name, get(get(s, "history"), "columns")) found =
+            found || strcmp(name->valuestring, columns[i]) == 0;
+        if (!found)
+            fail_msg("the history has no %s", columns[i]);
+    }
+    assert_string_equal(get(json, "format")->valuestring, "eciton report 1");
     cJSON_Delete(json);
 }
 
@@ -449,6 +619,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_large, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths_and_scene, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folders, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_members, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refuses, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,10 @@
 -- file: match_grid.vtr
 -- file: match_conductors.vtp
 -- file: match_ports.vtp
+-- holds: match_structure.csv domain,,,,nan,nan,nan,,0,0.0040000000000000001,0,0.0040000000000000001,0,0.02,nan,nan,
+-- holds: structure.csv port,lumped,out,,nan,nan,nan,y,0,0.0040000000000000001,0,0.0040000000000000001,0.02,0.02,nan,nan,
+-- holds: plate_structure.csv object,plate,plate,pec,nan,nan,nan,z,0,0.002,0.001,0.002,0.001,0.001,nan,nan,
+-- holds: plate_structure.csv object,box,box,pec,nan,nan,nan,,0.0030000000000000001,0.0040000000000000001,0,0.001,0,0.001,nan,nan,
 -- file: plate.vtm
 -- expect: best:save: 'match.s1p': the S-parameters of 2 ports are saved as .s2p or .csv, its grid as .vtm
 -- expect: model:save: the model has design variables: best:save("line.s2p", model) writes it
