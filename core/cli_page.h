@@ -4,6 +4,7 @@
  *   cli_page.c         the command, the template, JSON's numbers and texts
  *   cli_watch.c        the page of a run that goes on, to a browser
  *   cli_page_store.c   the run store: run, searches, sweeps
+ *   cli_page_table.c   tables of designs and rows of it
  *   cli_page_files.c   tables and S-parameters among the files of --out
  *   cli_page_scene.c   triangles of scenes among them
  *

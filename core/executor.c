@@ -756,6 +756,21 @@ int ec_executor_estimate(const ec_executor *x, ec_fidelity fidelity, int32_t *ca
     return EC_OK;
 }
 
+bool ec_executor_repeats(const ec_executor *x)
+{
+    for (int32_t i = 0; i < x->n_calls; i++) {
+        const ec_planned_call *pc = x->call + i;
+        ec_estimate one = {.least = 0};
+        if (pc->call->mode != EC_MODE_RUN)
+            continue;
+        if (!pc->call->def->estimate ||
+            pc->call->def->estimate(pc->call, EC_SEARCH, pc->wanted, NULL, &one) < 0 || one.finer ||
+            !(one.most > 0))
+            return false;
+    }
+    return x->n_calls > 0;
+}
+
 /* ---- one design ------------------------------------------------------------------------------ */
 
 static int upload_design(ec_backend *be, ec_array *a, int axes, const double *genes, size_t n)

@@ -61,6 +61,9 @@ typedef struct ec_executor_stats {
     int32_t nodes, fused_passes, calls;
 } ec_executor_stats;
 EC_API void ec_executor_describe(const ec_executor *executor, ec_executor_stats *stats);
+/* Whether final fidelity is the search once more: every call has an estimate, something to run, and
+ * nothing finer. Without calls, or where a call does not tell, false. */
+EC_API bool ec_executor_repeats(const ec_executor *executor);
 /* Adds up what calls with an estimate of their own take for a design; *calls of them there are. */
 EC_API int ec_executor_estimate(const ec_executor *executor, ec_fidelity fidelity, int32_t *calls,
                                 ec_estimate *sum);

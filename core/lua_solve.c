@@ -74,8 +74,9 @@ static const ec_key solve_table[] = {
      "longer); a polish that it ends may fall short of the optimum and differ from run to run",
      offsetof(solve_keys, polish_seconds)},
     {"final_designs", EC_KEY_INTEGER, 0, 0, 1, 1000, NULL, NULL,
-     "best designs that are evaluated again at final fidelity (default 16; several objectives: the "
-     "whole front)",
+     "best designs that are evaluated again at final fidelity (default 16, of ec.fdtd without "
+     "final "
+     "1; several objectives: the whole front)",
      offsetof(solve_keys, final_designs)},
     {"keep", EC_KEY_WORD, 0, EC_KEEP_BEST, 0, 0, NULL, "best|elite|all",
      "designs in the run store of --out besides the winner (or front) and a sample of those that "

@@ -104,7 +104,8 @@ typedef struct ec_solve_info {
     double polish_seconds; /* wall time of the polish, at most; 0: as long as the search took, or
                               10 s when that is longer. A safety net: a polish that it ends
                               depends on timing and may fall short of the optimum. */
-    int32_t keep; /* k of the final re-scoring; 0: 16; of several objectives: the whole front */
+    int32_t keep; /* k of the final re-scoring; 0: 16, or 1 where long runs would only be repeated;
+                     of several objectives: the whole front */
     size_t memory_budget, chunk; /* 0: automatic */
     uint64_t seed;               /* used when seed_given, else the job's */
     bool seed_given;

@@ -354,9 +354,18 @@ static int build_rules(ec_solve_run *run)
     return EC_OK;
 }
 
+/* How many designs are scored again at final fidelity. One, for the values of the winner, where that would
+ * only repeat long runs. */
+static size_t designs_kept(const ec_solve_run *run)
+{
+    if (run->info->keep > 0)
+        return (size_t)run->info->keep;
+    return run->repeats && run->info->kept_designs != EC_KEEP_ELITE ? 1 : KEEP_DEFAULT;
+}
+
 static int build_lists(ec_solve_run *run)
 {
-    size_t keep = run->info->keep > 0 ? (size_t)run->info->keep : KEEP_DEFAULT;
+    size_t keep = designs_kept(run);
     size_t elite = keep > EC_ELITE_MAX ? keep : EC_ELITE_MAX;
 
     if (run->n_objectives > 1)
@@ -449,10 +458,13 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
     if (status == EC_OK)
         status = build_rules(run);
     if (status == EC_OK)
-        status = build_lists(run);
+        status = scorer_create(run, &run->scorer, backend);
     if (status < 0)
         return status;
-    status = scorer_create(run, &run->scorer, backend);
+    run->repeats =
+        ec_graph_sample_count(job->graph, false) == ec_graph_sample_count(job->graph, true) &&
+        ec_executor_repeats(run->scorer.executor);
+    status = build_lists(run);
     if (status == EC_OK)
         build_fusion(run);
     return status;

@@ -146,7 +146,8 @@ typedef struct ec_solve_run {
     ec_stop_rules_args rules;
     ec_captured captures[EC_CAPTURES_MAX];
     size_t n_captures;
-    bool fused; /* the method runs whole generations by itself */
+    bool fused;   /* the method runs whole generations by itself */
+    bool repeats; /* final fidelity is the search once more, and takes long */
 
     /* the host's view */
     double start, limit; /* limit: wall time of the search, infinite without one */

@@ -299,7 +299,10 @@ int ec_solve_fill_values(ec_solve_run *run, ec_backend *backend, const double *o
         status = left_out ? EC_STOPPED : evaluate_winner(run, backend, EC_FINAL, n, exprs, values);
         for (int32_t i = 0; i < n_objectives; i++)
             values[i] = &result->objective_search[i];
-        if (status == EC_OK)
+        if (status == EC_OK && run->repeats)
+            memcpy(result->objective_search, result->objective_final,
+                   sizeof(double) * (size_t)n_objectives);
+        else if (status == EC_OK)
             status = evaluate_winner(run, backend, EC_SEARCH, n_objectives, exprs, values);
         if (status < 0)
             ec_solve_note_error(run, status);

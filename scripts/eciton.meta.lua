@@ -353,7 +353,7 @@ function job:record(name, value) end
 ---@field polish_designs? number how many designs are polished (default 8) (whole number, 1 to 64)
 ---@field polish_evaluations? number evaluations of each polished design, at most (default: 1500 along gradients, and those of 300 slopes by differences; a local search gets half as many as the search used, for all designs together) (whole number, at least 1)
 ---@field polish_seconds? number wall time of the polish, at most (default: as long as the search took, or 10 s when that is longer); a polish that it ends may fall short of the optimum and differ from run to run (number, s, above 0)
----@field final_designs? number best designs that are evaluated again at final fidelity (default 16; several objectives: the whole front) (whole number, 1 to 1000)
+---@field final_designs? number best designs that are evaluated again at final fidelity (default 16, of ec.fdtd without final 1; several objectives: the whole front) (whole number, 1 to 1000)
 ---@field keep? "best"|"elite"|"all" designs in the run store of --out besides the winner (or front) and a sample of those that failed: the best whenever it gets better, what comes into the best final_designs, or all (word: best|elite|all; default best)
 ---@field on_failure? "worst"|"retry"|"value"|"stop" a design that fails: ranks behind all others, is evaluated once more (for models that fail by chance), counts as one of the objective failure_value, or ends the run; value is of the search only: at final fidelity a design that fails ranks last (word: worst|retry|value|stop; default worst)
 ---@field failure_value? number objective of a design that fails, with on_failure = "value" (number)
