@@ -127,7 +127,7 @@ static int put_quantities(ec_page *page, const char *owner, int64_t number)
     char sql[200];
 
     snprintf(sql, sizeof sql,
-             "SELECT kind, name, \"column\", length, minimum, maximum FROM quantity"
+             "SELECT kind, name, \"column\", length, minimum, maximum, goal FROM quantity"
              " WHERE owner = '%s' AND number = ?1 ORDER BY position",
              owner);
     return put_objects(page, "quantities", sql, number);

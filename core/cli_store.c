@@ -269,10 +269,11 @@ static int show_winner(ec_store *store, long long number)
     char *sql = NULL;
     size_t size = 0;
 
-    int status = ec_store_query(store,
-                                "SELECT kind, name, \"column\" FROM quantity WHERE owner ="
-                                " 'search' AND number = ?1 ORDER BY kind = 'variable', position",
-                                number, &list, take_quantity);
+    int status =
+        ec_store_query(store,
+                       "SELECT coalesce(goal, kind), name, \"column\" FROM quantity WHERE owner ="
+                       " 'search' AND number = ?1 ORDER BY kind = 'variable', position",
+                       number, &list, take_quantity);
     FILE *to = status == EC_OK ? open_memstream(&sql, &size) : NULL;
     if (to) {
         fputs("SELECT status, reason, violation", to);

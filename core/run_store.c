@@ -36,6 +36,7 @@ static const char *const migrations[EC_STORE_VERSION] = {
     "CREATE TABLE sweep (number INTEGER PRIMARY KEY, name TEXT UNIQUE, origin TEXT,"
     " created REAL);",
     "ALTER TABLE history ADD COLUMN row_sum INTEGER;"
+    "ALTER TABLE quantity ADD COLUMN goal TEXT;"
     "CREATE TABLE seal (id INTEGER PRIMARY KEY, sum INTEGER);"};
 
 double ec_store_now(void)

@@ -97,6 +97,7 @@ typedef struct ec_store_quantity {
     double min, max; /* of a variable; NaN: none */
     /* of a list whose elements have bounds of their own, one each, which are kept instead; else NULL */
     const double *element_min, *element_max;
+    const char *goal; /* of an objective of a search, "minimize" or "maximize"; else NULL */
 } ec_store_quantity;
 
 /* That of a variable of the job, which owns its name and bounds. */

@@ -159,15 +159,16 @@ static int create_indexes(ec_store *s, bool sweep, int64_t number)
 static int add_quantity(ec_store *s, const char *owner, int64_t number, int64_t position,
                         const char *column, const ec_store_quantity *q)
 {
-    static const char insert[] = "INSERT INTO quantity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    static const char insert[] =
+        "INSERT INTO quantity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     size_t size = (size_t)q->length * sizeof *q->element_min;
 
     if (q->element_min)
-        return ec_store_execute(s, insert, "tiitttibb", owner, number, position, q->kind, q->name,
+        return ec_store_execute(s, insert, "tiitttibbt", owner, number, position, q->kind, q->name,
                                 column, (int64_t)q->length, q->element_min, size, q->element_max,
-                                size);
-    return ec_store_execute(s, insert, "tiitttidd", owner, number, position, q->kind, q->name,
-                            column, (int64_t)q->length, q->min, q->max);
+                                size, q->goal);
+    return ec_store_execute(s, insert, "tiitttiddt", owner, number, position, q->kind, q->name,
+                            column, (int64_t)q->length, q->min, q->max, q->goal);
 }
 
 static int create_table(ec_store *s, bool sweep, int64_t number, char *const *names,

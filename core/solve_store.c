@@ -46,14 +46,21 @@ static int list_quantities(const ec_solve_run *run, ec_store_quantity **list, in
         q[at++] = ec_store_variable(job, i);
     for (int32_t i = 0; i < job->n_objectives; i++)
         q[at++] =
-            (ec_store_quantity){"objective", job->objectives[i].name, 0, NAN, NAN, NULL, NULL};
+            (ec_store_quantity){.kind = "objective",
+                                .name = job->objectives[i].name,
+                                .min = NAN,
+                                .max = NAN,
+                                .goal = job->objectives[i].maximize ? "maximize" : "minimize"};
     for (int32_t i = 0; i < job->n_constraints; i++)
-        q[at++] =
-            (ec_store_quantity){"constraint", job->constraints[i].name, 0, NAN, NAN, NULL, NULL};
+        q[at++] = (ec_store_quantity){
+            .kind = "constraint", .name = job->constraints[i].name, .min = NAN, .max = NAN};
     for (int32_t i = 0; i < job->n_records; i++) {
         int32_t length = ec_result_value_length(job->graph, job->records[i].expr);
-        q[at++] = (ec_store_quantity){
-            "recorded", job->records[i].name, length > 1 ? length : 0, NAN, NAN, NULL, NULL};
+        q[at++] = (ec_store_quantity){.kind = "recorded",
+                                      .name = job->records[i].name,
+                                      .length = length > 1 ? length : 0,
+                                      .min = NAN,
+                                      .max = NAN};
     }
     return EC_OK;
 }

@@ -111,7 +111,7 @@ function search_winner(node, search) {
   const columns = h("div", {class: "columns"});
   node.append(columns);
   const part = (title, body) => columns.append(h("div", null, h("h3", null, title), body));
-  if (of("objective").length) part(of("objective").length > 1 ? "Objectives" : "Objective", table(["", {n: "value"}], of("objective").map(([q, v]) => [q.name, v])));
+  if (of("objective").length) part(of("objective").length > 1 ? "Objectives" : "Objective", table(["", {n: "value"}, ""], of("objective").map(([q, v]) => [q.name, v, q.goal ? `${q.goal}d` : ""])));
   const constraints = of("constraint").filter(([, v]) => typeof v === "number");
   if (constraints.length)
     part("Constraints", table(["", {n: "beyond its limit by"}, ""], constraints.map(([q, v]) => [q.name, v, v <= 0 ? "met" : "violated"])));

@@ -154,7 +154,7 @@ static int copies(sqlite3 *db, int n)
             "CREATE TABLE designs_%d AS SELECT * FROM designs_1;"
             "INSERT INTO search (number, job) SELECT %d, job FROM search WHERE number = 1;"
             "INSERT INTO quantity SELECT owner, %d, position, kind, name, \"column\", length, "
-            "minimum, maximum FROM quantity WHERE number = 1",
+            "minimum, maximum, goal FROM quantity WHERE number = 1",
             i, i, i);
         code = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
         sqlite3_free(sql);

@@ -113,11 +113,12 @@ static void is_number(const cJSON *item, double value)
 /* ---- a store ---- */
 
 static const double low[LIST] = {-1, -2, -1.0 / 3}, high[LIST] = {1, 0, 1e300};
-static const ec_store_quantity quantities[] = {{"variable", evil, LIST, -2, 1e300, low, high},
-                                               {"variable", "s", 0, 0, INFINITY, NULL, NULL},
-                                               {"objective", "f \"0\"", 0, NAN, NAN, NULL, NULL},
-                                               {"constraint", "g", 0, NAN, NAN, NULL, NULL},
-                                               {"recorded", "r", 0, NAN, NAN, NULL, NULL}};
+static const ec_store_quantity quantities[] = {
+    {"variable", evil, LIST, -2, 1e300, low, high, NULL},
+    {"variable", "s", 0, 0, INFINITY, NULL, NULL, NULL},
+    {"objective", "f \"0\"", 0, NAN, NAN, NULL, NULL, "maximize"},
+    {"constraint", "g", 0, NAN, NAN, NULL, NULL, NULL},
+    {"recorded", "r", 0, NAN, NAN, NULL, NULL, NULL}};
 enum { QUANTITIES = sizeof quantities / sizeof *quantities, LENGTH = LIST + 4 };
 static const double winner[LENGTH] = {0.1, -1.0 / 3, 1e-310, 5, -0.7, NAN, INFINITY};
 
@@ -231,6 +232,9 @@ static void test_figures(void **state)
     }
     bounds = cJSON_GetArrayItem(get(search, "quantities"), 1);
     is_number(get(bounds, "minimum"), 0);
+    assert_true(cJSON_IsNull(get(bounds, "goal")));
+    assert_string_equal(get(cJSON_GetArrayItem(get(search, "quantities"), 2), "goal")->valuestring,
+                        "maximize");
     is_number(get(bounds, "maximum"), NAN);
     /* of the history the rows that history.csv has */
     const cJSON *rows = get(get(search, "history"), "rows");
@@ -529,7 +533,8 @@ static void test_members(void **state)
     static const char *const about[] = {"job",         "method",  "population", "seed",
                                         "evaluations", "failed",  "seconds",    "ended",
                                         "stop",        "message", "keep",       NULL};
-    static const char *const quantity[] = {"kind", "name", "length", "minimum", "maximum", NULL};
+    static const char *const quantity[] = {"kind",    "name", "length", "minimum",
+                                           "maximum", "goal", NULL};
     static const char *const history[] = {"total", "columns", "rows", NULL};
     static const char *const winner_of[] = {"generation", "stage",  "status", "reason",
                                             "violation",  "values", NULL};

@@ -66,10 +66,11 @@ static ec_store *open_store(void)
 }
 
 /* A column of its own would be called like one that each table has, or like another one. */
-static const ec_store_quantity quantities[] = {{"variable", "x", LIST, -1, 1, NULL, NULL},
-                                               {"variable", "Status", 0, 0, 5, NULL, NULL},
-                                               {"objective", "f \"0\"", 0, NAN, NAN, NULL, NULL},
-                                               {"recorded", "X", 0, NAN, NAN, NULL, NULL}};
+static const ec_store_quantity quantities[] = {
+    {"variable", "x", LIST, -1, 1, NULL, NULL, NULL},
+    {"variable", "Status", 0, 0, 5, NULL, NULL, NULL},
+    {"objective", "f \"0\"", 0, NAN, NAN, NULL, NULL, "maximize"},
+    {"recorded", "X", 0, NAN, NAN, NULL, NULL, NULL}};
 enum { QUANTITIES = sizeof quantities / sizeof *quantities, LENGTH = LIST + 3 };
 
 static const ec_store_search about = {.job = "job",
@@ -305,8 +306,8 @@ static void test_refuses(void **state)
 /* ---- rows in numbers ------------------------------------------------------------------------- */
 
 /* A row's number is SQLite's rowid, whatever a quantity is called. */
-static const ec_store_quantity two[] = {{"variable", "i", 0, 0, ROWS, NULL, NULL},
-                                        {"recorded", "rowid", 0, NAN, NAN, NULL, NULL}};
+static const ec_store_quantity two[] = {{"variable", "i", 0, 0, ROWS, NULL, NULL, NULL},
+                                        {"recorded", "rowid", 0, NAN, NAN, NULL, NULL, NULL}};
 
 static int add_rows(ec_store_table *table, int first, int n, int step)
 {
@@ -531,7 +532,7 @@ static void test_older_version(void **state)
     assert_int_equal(check(ec_store_history_add(store, 1, &row, true)), EC_OK);
     ec_store_close(&store);
     change("ALTER TABLE rows_1 DROP COLUMN row_sum; ALTER TABLE history DROP COLUMN row_sum;"
-           "DROP TABLE seal; PRAGMA user_version = 1");
+           "ALTER TABLE quantity DROP COLUMN goal; DROP TABLE seal; PRAGMA user_version = 1");
     assert_int_equal(ec_store_open(folder, EC_STORE_READ, NULL, &store), EC_OK);
     assert_int_equal(check(ec_store_check(store)), EC_OK);
     ec_store_close(&store);
