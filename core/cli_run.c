@@ -131,9 +131,26 @@ static void take_folder(run_state *state)
                      ec_error_text());
 }
 
+/* A run without a search and a sweep has its files to be looked at, and may have taken long: it is told of too,
+ * but not in the place of another one. */
+static void take_empty_folder(run_state *state)
+{
+    ec_store_run run;
+    bool found = false;
+
+    if (!state->store || ec_store_run_read(state->store, &run, &found) != EC_OK)
+        return;
+    if (found)
+        ec_store_run_release(&run);
+    else
+        take_folder(state);
+}
+
 static void end_run(run_state *state, int exit_status)
 {
     const char *out = state->report.options->out;
+    if (!state->begun && exit_status == EC_EXIT_OK)
+        take_empty_folder(state);
     if (state->begun) {
         const char *word = interrupted                 ? "interrupted"
                            : exit_status == EC_EXIT_OK ? "finished"

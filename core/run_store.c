@@ -465,6 +465,7 @@ int ec_store_open(const char *folder, ec_store_mode mode, ec_log *log, ec_store 
         return ec_fail(EC_ERR_ARGUMENT, "'%.80s...': the path is too long", folder);
     }
     s->log = log;
+    s->opened = ec_store_now();
     int status = mode == EC_STORE_WRITE ? open_to_write(s) : open_to_read(s);
     if (status == EC_ERR_FORMAT && mode == EC_STORE_WRITE && is_worth_saving(s)) {
         ec_log_write(log, EC_LOG_WARNING, "%s", ec_error_text());

@@ -26,6 +26,7 @@ struct ec_store {
     sqlite3 *db;
     char path[4200];
     ec_log *log;
+    double opened;  /* when; a run began then */
     int64_t run;    /* that this handle began or resumed; 0: none */
     bool in_one;    /* a transaction */
     unsigned added; /* rows of histories, for the ring */

@@ -31,7 +31,7 @@ static int insert_run(ec_store *s, const ec_store_run *run)
         "INSERT INTO run (status, started, version, script, script_text, script_hash, data,"
         " backend, device, isa, seed, quick, trust, checkpoint_seconds)"
         " VALUES ('running', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        "dtttttttttiid", ec_store_now(), run->version, run->script, run->text, hash, run->data,
+        "dtttttttttiid", s->opened, run->version, run->script, run->text, hash, run->data,
         run->backend, run->device, run->isa, run->seed, (int64_t)run->quick, (int64_t)run->trust,
         run->checkpoint_seconds);
 }

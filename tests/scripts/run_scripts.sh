@@ -224,6 +224,13 @@ END
     cli help_report 0 "eciton report DIR [--output FILE]" help report
     cli help_show 0 "eciton show DIR" help show
     cli show_nothing 1 "holds no run: there is no" show "$work/nowhere"
+    # a run of values alone is told of too, but not in the place of a search
+    cli values_run 0 "" run "$here/good/expressions.lua" --quiet --out "$work/values"
+    cli values_shown 0 "expressions.lua, finished" show "$work/values"
+    cli values_report 0 "written to" report "$work/values"
+    cli values_search 0 "" run "$here/good/small.lua" --quiet --fresh --out "$work/values"
+    cli values_again 0 "" run "$here/good/expressions.lua" --quiet --fresh --out "$work/values"
+    cli values_left 0 "small.lua, finished" show "$work/values"
     cli runs_nothing 1 "is no folder" runs "$work/nowhere"
     cli help_units 0 "kHz, MHz, GHz" help units
     cli run_help 0 "usage: eciton COMMAND" run --help
