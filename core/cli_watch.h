@@ -5,6 +5,7 @@
  * 304. It takes GET and HEAD, and no request whose Host is another name than this machine's own
  * (localhost, 127.0.0.1, [::1]; any port, for tunnels): a page of another site cannot come in by a name
  * that it lets point here. Nothing is written, and nothing but the report is served.
+ * The page adds ?page= and a name of its own, by which the server knows who has had the end of the run.
  *
  * Data are made anew when somebody asks and the store has changed, once a second at most, and so seldom
  * that it takes 0.4 % of one processor: less than 1 % also of a run that has to share it.
