@@ -21,8 +21,9 @@ int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch)
                                     "libmicrohttpd; 'eciton report' writes the page as a file");
 }
 
-void ec_cli_watch_end(ec_cli_watch **watch)
+void ec_cli_watch_end(ec_cli_watch **watch, bool ended)
 {
+    (void)ended;
     *watch = NULL;
 }
 
@@ -181,11 +182,13 @@ static int renew(ec_cli_watch *w, bool last)
     w->next = clock + (used > LEAST_SECONDS ? used : LEAST_SECONDS);
     if (w->status < 0)
         return w->json ? EC_OK : w->status;
-    w->made_of = now;
-    if (!w->json || !ec_page_is_same(json, w->json))
-        return take_data(w, json, size);
-    free(json);
-    return EC_OK;
+    if (w->json && ec_page_is_same(json, w->json))
+        free(json);
+    else
+        w->status = take_data(w, json, size);
+    if (w->status == EC_OK)
+        w->made_of = now;
+    return w->json ? EC_OK : w->status;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -418,7 +421,7 @@ int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch)
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!w->daemon) {
-        ec_cli_watch_end(&w);
+        ec_cli_watch_end(&w, false);
         return ec_fail(EC_ERR_FILE, "live view: port %d of 127.0.0.1 cannot be used%s%s%s", first,
                        ports > 1 ? ", nor are those behind it" : "", reason ? ": " : "",
                        reason ? strerror(reason) : "");
@@ -431,7 +434,7 @@ int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch)
     return EC_OK;
 }
 
-void ec_cli_watch_end(ec_cli_watch **watch)
+void ec_cli_watch_end(ec_cli_watch **watch, bool ended)
 {
     static const struct timespec pause = {0, 20000000};
     ec_cli_watch *w = *watch;
@@ -440,7 +443,7 @@ void ec_cli_watch_end(ec_cli_watch **watch)
     if (!w)
         return;
     double began = ec_wall_seconds();
-    for (bool waiting = w->daemon != NULL; waiting;) {
+    for (bool waiting = ended; waiting;) {
         pthread_mutex_lock(&w->lock);
         w->last = true;
         waiting = is_awaited(w, began) && ec_wall_seconds() - began < LOOKING_SECONDS;
@@ -504,6 +507,6 @@ int ec_cli_watch_command(int argc, char **argv)
         return EC_EXIT_ERROR;
     }
     sigwait(&ends, &signal_that_came);
-    ec_cli_watch_end(&watch);
+    ec_cli_watch_end(&watch, false);
     return EC_EXIT_OK;
 }

@@ -13,6 +13,8 @@
 #ifndef EC_CLI_WATCH_H
 #define EC_CLI_WATCH_H
 
+#include <stdbool.h>
+
 #include "log.h"
 #include "status.h"
 
@@ -29,8 +31,8 @@ typedef struct ec_cli_watch ec_cli_watch;
  * ERR_FILE, the port is taken; ERR_ARGUMENT, the program was built without this. The folder's name is
  * kept, not copied. */
 int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch);
-/* Stops. Whoever was looking gets the last state before, which takes 3 s at most. */
-void ec_cli_watch_end(ec_cli_watch **watch);
+/* Stops. ended: with the run, so whoever was looking gets its end before, which takes 3 s at most. */
+void ec_cli_watch_end(ec_cli_watch **watch, bool ended);
 
 /* The number of --port; prints what is wrong and returns EC_EXIT_USAGE. */
 int ec_cli_watch_port(const char *text, int *port);
