@@ -432,14 +432,14 @@ int ec_cli_run(const ec_cli_options *o)
         .name = o->backend, .threads = o->threads, .isa = o->isa, .log = &state.progress.log};
     if (ec_backend_create(&info, &backend) != EC_OK) {
         ec_store_close(&state.store);
-        ec_cli_watch_end(&watch);
+        ec_cli_watch_end(&watch, false);
         return print_error(ec_error_text());
     }
     state.report = (ec_cli_report){.options = o, .backend = backend, .log = &state.progress.log};
     catch_signals();
     exit_status = run_script(o, &state, backend);
     end_run(&state, exit_status);
-    ec_cli_watch_end(&watch);
+    ec_cli_watch_end(&watch, true);
     free(state.report.json);
     ec_backend_destroy(&backend);
     return exit_status;

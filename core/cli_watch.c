@@ -21,8 +21,9 @@ int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch)
                                     "libmicrohttpd; 'eciton report' writes the page as a file");
 }
 
-void ec_cli_watch_end(ec_cli_watch **watch)
+void ec_cli_watch_end(ec_cli_watch **watch, bool ended)
 {
+    (void)ended;
     *watch = NULL;
 }
 
@@ -30,6 +31,7 @@ void ec_cli_watch_end(ec_cli_watch **watch)
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -47,30 +49,61 @@ static const double LEAST_SECONDS = 1,
 static const double IDLE_SECONDS = 20; /* until a connection is closed */
 static const double LOOKING_SECONDS =
     3; /* since somebody asked: who still does asks every second */
-enum { MOST_CONNECTIONS = 32 };
+enum { MOST_CONNECTIONS = 32, LOOKERS = 16 };
 
 /* What shows that a store has changed, without opening it. */
 typedef struct trace {
     int64_t bytes[2], seconds[2], nanoseconds[2];
 } trace;
 
+/* A page that asks, by the name that it gives itself; who gives none, or has loaded the page only, is "". */
+typedef struct looker {
+    char name[16];
+    double asked; /* when it last did, -infinite: a free place */
+    bool seen;    /* the end of the run has been sent to it */
+} looker;
+
 struct ec_cli_watch {
     const char *folder;
     struct MHD_Daemon *daemon;
 
-    /* of the server's thread */
-    char *json; /* NULL: not made yet */
-    size_t size;
-    uint64_t edition; /* of json; entity tags have it and the time of the start */
+    /* of the server's thread. Answers are shared by all who are sent them, however slowly they read. */
+    char *json;                       /* NULL: not made yet; data owns it */
+    struct MHD_Response *data, *page; /* page NULL: not made yet */
+    uint64_t edition;                 /* of json; entity tags have it and the time of the start */
     int64_t start;
     trace made_of;
     double next; /* when it may be made again */
+    int status;  /* of the last attempt, whose message is still the thread's */
     bool nice;   /* the thread gives way to those that compute */
 
     pthread_mutex_t lock; /* of what follows */
-    double asked;         /* when somebody last did */
-    bool last, seen;      /* the run has ended; and its end has been fetched */
+    looker lookers[LOOKERS];
+    bool last; /* the run has ended */
 };
+
+/* ---- heads of answers ------------------------------------------------------------------------ */
+
+static void add_headers(struct MHD_Response *response, const char *type)
+{
+    static const char *const headers[][2] = {
+        {"Cache-Control", "no-cache"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"X-Frame-Options", "DENY"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+    };
+
+    for (size_t i = 0; response && i < sizeof headers / sizeof *headers; i++)
+        MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    if (response && type)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+}
+
+static void write_tag(const ec_cli_watch *w, char *tag, size_t size)
+{
+    snprintf(tag, size, "\"%lld-%llu\"", (long long)w->start, (unsigned long long)w->edition);
+}
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
@@ -101,8 +134,37 @@ static double thread_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Makes the data anew when they may have changed and it is time. last: whatever the time. What cannot be
- * read now, as a store that another process is mending, leaves the former data. */
+static void forget(struct MHD_Response **response)
+{
+    if (*response)
+        MHD_destroy_response(*response); /* whoever is being sent it has it until then */
+    *response = NULL;
+}
+
+/* Takes new data, which it owns from now on. */
+static int take_data(ec_cli_watch *w, char *json, size_t size)
+{
+    char tag[64];
+    struct MHD_Response *data = MHD_create_response_from_buffer(size, json, MHD_RESPMEM_MUST_FREE);
+
+    if (!data) {
+        free(json);
+        return ec_fail(EC_ERR_MEMORY, "live view: no memory");
+    }
+    forget(&w->data);
+    forget(&w->page);
+    w->json = json;
+    w->data = data;
+    w->edition++;
+    write_tag(w, tag, sizeof tag);
+    add_headers(data, "application/json; charset=utf-8");
+    MHD_add_response_header(data, MHD_HTTP_HEADER_ETAG, tag);
+    return EC_OK;
+}
+
+/* Makes the data anew when they may have changed and it is time. last: whatever the time, and whatever the
+ * files look like, whose time stamps are no finer than a tick of the system. What cannot be read now, as a
+ * store that another process is mending, leaves the former data. */
 static int renew(ec_cli_watch *w, bool last)
 {
     trace now = trace_of(w->folder);
@@ -110,47 +172,33 @@ static int renew(ec_cli_watch *w, bool last)
     char *json = NULL;
     size_t size = 0;
 
-    if (w->json && (memcmp(&now, &w->made_of, sizeof now) == 0 || (clock < w->next && !last)))
+    if (!last && w->json && memcmp(&now, &w->made_of, sizeof now) == 0)
         return EC_OK;
+    if (!last && clock < w->next)
+        return w->json ? EC_OK : w->status;
     double before = thread_seconds();
-    int status = ec_page_data(w->folder, true, &json, &size);
+    w->status = ec_page_data(w->folder, true, &json, &size);
     double used = COST * (thread_seconds() - before);
     w->next = clock + (used > LEAST_SECONDS ? used : LEAST_SECONDS);
-    if (status < 0)
-        return w->json ? EC_OK : status;
-    w->made_of = now;
-    if (w->json && ec_page_is_same(json, w->json)) {
+    if (w->status < 0)
+        return w->json ? EC_OK : w->status;
+    if (w->json && ec_page_is_same(json, w->json))
         free(json);
-        return EC_OK;
-    }
-    free(w->json);
-    w->json = json;
-    w->size = size;
-    w->edition++;
-    return EC_OK;
+    else
+        w->status = take_data(w, json, size);
+    if (w->status == EC_OK)
+        w->made_of = now;
+    return w->json ? EC_OK : w->status;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned code,
-                                     struct MHD_Response *response, const char *type)
+static enum MHD_Result send_once(struct MHD_Connection *connection, unsigned code,
+                                 struct MHD_Response *response)
 {
-    static const char *const headers[][2] = {
-        {"Cache-Control", "no-cache"},
-        {"X-Content-Type-Options", "nosniff"},
-        {"X-Frame-Options", "DENY"},
-        {"Referrer-Policy", "no-referrer"},
-        {"Cross-Origin-Resource-Policy", "same-origin"},
-    };
+    enum MHD_Result result = response ? MHD_queue_response(connection, code, response) : MHD_NO;
 
-    if (!response)
-        return MHD_NO;
-    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-        MHD_add_response_header(response, headers[i][0], headers[i][1]);
-    if (type)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
-    enum MHD_Result result = MHD_queue_response(connection, code, response);
-    MHD_destroy_response(response);
+    forget(&response);
     return result;
 }
 
@@ -162,9 +210,10 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned code, 
     n = n < (int)sizeof line ? n : (int)sizeof line - 1;
     struct MHD_Response *response =
         MHD_create_response_from_buffer((size_t)n, line, MHD_RESPMEM_MUST_COPY);
+    add_headers(response, "text/plain; charset=utf-8");
     if (response && code == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-    return send_response(connection, code, response, "text/plain; charset=utf-8");
+    return send_once(connection, code, response);
 }
 
 /* "localhost:8642" and the like: a name of this machine for itself, and a port or none. */
@@ -184,46 +233,89 @@ static bool is_own_host(const char *host)
     return false;
 }
 
-static enum MHD_Result send_page(ec_cli_watch *w, struct MHD_Connection *connection)
+static int make_page(ec_cli_watch *w)
 {
     char *page = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&page, &size);
 
     if (!to)
-        return MHD_NO;
+        return ec_fail(EC_ERR_MEMORY, "report: no memory");
     int status = ec_page_put(to, w->json, true);
     if (fclose(to) != 0 && status == EC_OK)
         status = ec_fail(EC_ERR_MEMORY, "report: no memory");
-    if (status < 0) {
+    if (status == EC_OK)
+        w->page = MHD_create_response_from_buffer(size, page, MHD_RESPMEM_MUST_FREE);
+    if (!w->page)
         free(page);
+    if (status == EC_OK && !w->page)
+        status = ec_fail(EC_ERR_MEMORY, "live view: no memory");
+    add_headers(w->page, "text/html; charset=utf-8");
+    return status;
+}
+
+static enum MHD_Result send_page(ec_cli_watch *w, struct MHD_Connection *connection)
+{
+    if (!w->page && make_page(w) < 0)
         return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, ec_error_text());
-    }
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(size, page, MHD_RESPMEM_MUST_FREE);
-    if (!response)
-        free(page);
-    return send_response(connection, MHD_HTTP_OK, response, "text/html; charset=utf-8");
+    return MHD_queue_response(connection, MHD_HTTP_OK, w->page);
 }
 
 static enum MHD_Result send_data(ec_cli_watch *w, struct MHD_Connection *connection)
 {
+    static char nothing[1];
     char tag[64];
     const char *has =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
 
-    snprintf(tag, sizeof tag, "\"%lld-%llu\"", (long long)w->start, (unsigned long long)w->edition);
-    bool same = has && strcmp(has, tag) == 0;
+    write_tag(w, tag, sizeof tag);
+    if (!has || strcmp(has, tag) != 0)
+        return MHD_queue_response(connection, MHD_HTTP_OK, w->data);
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(same ? 0 : w->size, w->json, MHD_RESPMEM_MUST_COPY);
+        MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+    add_headers(response, NULL);
     if (response)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, tag);
-    return send_response(connection, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, response,
-                         same ? NULL : "application/json; charset=utf-8");
+    return send_once(connection, MHD_HTTP_NOT_MODIFIED, response);
 }
 
-/* States of a request: of one that is answered, and with the end of the run. */
-static int begun, ending;
+/* ---- who asks -------------------------------------------------------------------------------- */
+
+/* The place of whoever asks; a name that is new takes that of a page that has been loaded and has not asked
+ * yet, a free one, or the one that was not asked from for the longest time. The lock is held. */
+static looker *find_looker(ec_cli_watch *w, struct MHD_Connection *connection)
+{
+    const char *given = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "page");
+    looker *place = w->lookers, *unnamed = NULL;
+    char name[sizeof place->name];
+
+    snprintf(name, sizeof name, "%s", given ? given : "");
+    for (looker *l = w->lookers; l < w->lookers + LOOKERS; l++) {
+        if (isfinite(l->asked) && strcmp(l->name, name) == 0)
+            return l;
+        if (isfinite(l->asked) && !*l->name)
+            unnamed = l;
+        if (l->asked < place->asked)
+            place = l;
+    }
+    place = unnamed ? unnamed : place;
+    *place = (looker){.asked = -INFINITY};
+    memcpy(place->name, name, sizeof name);
+    return place;
+}
+
+/* Whether one who was looking when the run ended still has to be sent its end. */
+static bool is_awaited(const ec_cli_watch *w, double end)
+{
+    for (const looker *l = w->lookers; l < w->lookers + LOOKERS; l++)
+        if (!l->seen && end - l->asked < LOOKING_SECONDS)
+            return true;
+    return false;
+}
+
+/* State of a request that is to be answered; of one that is answered with the end of the run it is the
+ * looker. */
+static int begun;
 
 static enum MHD_Result serve(ec_cli_watch *w, struct MHD_Connection *connection, bool page,
                              void **state)
@@ -232,7 +324,8 @@ static enum MHD_Result serve(ec_cli_watch *w, struct MHD_Connection *connection,
         setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
     w->nice = true;
     pthread_mutex_lock(&w->lock);
-    bool last = w->last && !w->seen;
+    looker *who = find_looker(w, connection);
+    bool last = w->last && !who->seen;
     pthread_mutex_unlock(&w->lock);
     int status = renew(w, last);
     enum MHD_Result result = status < 0
@@ -240,9 +333,9 @@ static enum MHD_Result serve(ec_cli_watch *w, struct MHD_Connection *connection,
                              : page ? send_page(w, connection)
                                     : send_data(w, connection);
     pthread_mutex_lock(&w->lock);
-    w->asked = ec_wall_seconds();
+    who->asked = ec_wall_seconds();
     pthread_mutex_unlock(&w->lock);
-    *state = last ? &ending : &begun;
+    *state = last ? (void *)who : &begun;
     return result;
 }
 
@@ -255,8 +348,11 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
 
     (void)version;
     (void)upload;
-    (void)upload_size;
-    if (*state) /* the second call, with nothing sent by the other side */
+    if (*state && *upload_size > 0) { /* a body, which says nothing here */
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    if (*state)
         return serve(w, connection, page, state);
     if (!is_own_host(
             MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
@@ -279,7 +375,8 @@ static void completed(void *user, struct MHD_Connection *connection, void **stat
     (void)connection;
     (void)code;
     pthread_mutex_lock(&w->lock);
-    w->seen = w->seen || *state == &ending;
+    if (*state && *state != &begun)
+        ((looker *)*state)->seen = true;
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -313,7 +410,8 @@ int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch)
         return ec_fail(EC_ERR_MEMORY, "live view: no memory");
     w->folder = folder;
     w->start = (int64_t)time(NULL);
-    w->asked = -1e9;
+    for (int i = 0; i < LOOKERS; i++)
+        w->lookers[i].asked = -INFINITY;
     pthread_mutex_init(&w->lock, NULL);
     sigfillset(&all); /* signals are for the thread that computes */
     pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -323,7 +421,7 @@ int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch)
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!w->daemon) {
-        ec_cli_watch_end(&w);
+        ec_cli_watch_end(&w, false);
         return ec_fail(EC_ERR_FILE, "live view: port %d of 127.0.0.1 cannot be used%s%s%s", first,
                        ports > 1 ? ", nor are those behind it" : "", reason ? ": " : "",
                        reason ? strerror(reason) : "");
@@ -336,7 +434,7 @@ int ec_cli_watch_begin(const char *folder, int port, ec_cli_watch **watch)
     return EC_OK;
 }
 
-void ec_cli_watch_end(ec_cli_watch **watch)
+void ec_cli_watch_end(ec_cli_watch **watch, bool ended)
 {
     static const struct timespec pause = {0, 20000000};
     ec_cli_watch *w = *watch;
@@ -345,11 +443,10 @@ void ec_cli_watch_end(ec_cli_watch **watch)
     if (!w)
         return;
     double began = ec_wall_seconds();
-    for (bool waiting = w->daemon != NULL; waiting;) {
+    for (bool waiting = ended; waiting;) {
         pthread_mutex_lock(&w->lock);
         w->last = true;
-        waiting = !w->seen && began - w->asked < LOOKING_SECONDS &&
-                  ec_wall_seconds() - began < LOOKING_SECONDS;
+        waiting = is_awaited(w, began) && ec_wall_seconds() - began < LOOKING_SECONDS;
         pthread_mutex_unlock(&w->lock);
         if (waiting)
             nanosleep(&pause, NULL);
@@ -357,7 +454,8 @@ void ec_cli_watch_end(ec_cli_watch **watch)
     if (w->daemon)
         MHD_stop_daemon(w->daemon);
     pthread_mutex_destroy(&w->lock);
-    free(w->json);
+    forget(&w->data);
+    forget(&w->page);
     free(w);
 }
 
@@ -409,6 +507,6 @@ int ec_cli_watch_command(int argc, char **argv)
         return EC_EXIT_ERROR;
     }
     sigwait(&ends, &signal_that_came);
-    ec_cli_watch_end(&watch);
+    ec_cli_watch_end(&watch, false);
     return EC_EXIT_OK;
 }

@@ -126,6 +126,21 @@ int32_t ec_graph_sample_count(const ec_graph *graph, bool final)
     return final ? graph->final_samples : graph->samples;
 }
 
+bool ec_graph_samples_repeat(const ec_graph *graph)
+{
+    if (graph->samples != graph->final_samples)
+        return false;
+    for (ec_expr e = 0; e < graph->count; e++) {
+        const ec_node *n = graph->node[e];
+        const double *search = n->data,
+                     *final = n->op == EC_OP_SAMPLES ? ec_node_samples(n, true) : NULL;
+        size_t count = (size_t)graph->samples * (size_t)n->elements;
+        if (final && final != search && memcmp(final, search, count * sizeof *final) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* ---- hash consing ------------------------------------------------------------------------ */
 
 size_t ec_node_data_bytes(const ec_node *n)

@@ -157,6 +157,8 @@ EC_API ec_expr ec_graph_draws(ec_graph *graph, int32_t samples, int32_t final_sa
                               const int32_t *shape, const double *data, const double *final_data);
 /* Length of the sample axis in the search, or at final fidelity; 1 without one. */
 EC_API int32_t ec_graph_sample_count(const ec_graph *graph, bool final);
+/* Whether the samples of final fidelity are those of the search: as many, and the same numbers. */
+EC_API bool ec_graph_samples_repeat(const ec_graph *graph);
 
 /* Any op of the two lists. */
 EC_API ec_expr ec_graph_op(ec_graph *graph, ec_op op, int32_t n_in, const ec_expr *in,

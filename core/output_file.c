@@ -66,8 +66,10 @@ int ec_output_file_open(const char *path, ec_output_file *file)
         return ec_fail(EC_ERR_FILE, "'%.80s...' cannot be written: the path is too long", path);
     strcpy(file->path, path);
     snprintf(file->part, sizeof file->part, "%s.part", path);
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: it is a folder", path);
+    /* what is renamed to it would take the place of a device, or of a pipe */
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return ec_fail(EC_ERR_FILE, "'%s' cannot be written: it is %s", path,
+                       S_ISDIR(info.st_mode) ? "a folder" : "no file");
     int handle = create_part(file->part);
     file->stream = handle < 0 ? NULL : fdopen(handle, "wb");
     if (file->stream)

@@ -1,7 +1,8 @@
 /* output_file.h: a file that appears under its name only when it is complete: it is written beside
  * its place as NAME.part and renamed. A writer holds a lock on its NAME.part: another one waits for
- * it, and takes over what a writer that died has left. A link or a special file of that name is
- * replaced, never followed.
+ * it, and takes over what a writer that died has left. A link or a special file called NAME.part is
+ * replaced, never followed. A NAME that is there has to be a file, or a link to one, which is replaced:
+ * a device or a pipe is refused.
  */
 #ifndef EC_OUTPUT_FILE_H
 #define EC_OUTPUT_FILE_H

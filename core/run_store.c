@@ -452,6 +452,14 @@ static bool is_worth_saving(const ec_store *s)
     return good && strstr(ec_error_text(), "is damaged");
 }
 
+/* Whether something else has its name: opening a pipe would wait for another end. */
+static bool is_other(const ec_store *s)
+{
+    struct stat info;
+
+    return stat(s->path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
 int ec_store_open(const char *folder, ec_store_mode mode, ec_log *log, ec_store **store)
 {
     ec_store *s = (ec_store *)calloc(1, sizeof *s);
@@ -466,7 +474,9 @@ int ec_store_open(const char *folder, ec_store_mode mode, ec_log *log, ec_store 
     }
     s->log = log;
     s->opened = ec_store_now();
-    int status = mode == EC_STORE_WRITE ? open_to_write(s) : open_to_read(s);
+    int status = is_other(s)              ? ec_fail(EC_ERR_FILE, "'%s' is no file", s->path)
+                 : mode == EC_STORE_WRITE ? open_to_write(s)
+                                          : open_to_read(s);
     if (status == EC_ERR_FORMAT && mode == EC_STORE_WRITE && is_worth_saving(s)) {
         ec_log_write(log, EC_LOG_WARNING, "%s", ec_error_text());
         close_once(s);

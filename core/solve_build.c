@@ -355,12 +355,16 @@ static int build_rules(ec_solve_run *run)
 }
 
 /* How many designs are scored again at final fidelity. One, for the values of the winner, where that would
- * only repeat long runs. */
+ * only repeat long runs: not where the best of the search may be a failed one, which a value stands for. */
 static size_t designs_kept(const ec_solve_run *run)
 {
-    if (run->info->keep > 0)
-        return (size_t)run->info->keep;
-    return run->repeats && run->info->kept_designs != EC_KEEP_ELITE ? 1 : KEEP_DEFAULT;
+    const ec_solve_info *info = run->info;
+
+    if (info->keep > 0)
+        return (size_t)info->keep;
+    bool alone =
+        run->repeats && info->kept_designs != EC_KEEP_ELITE && info->on_failure != EC_FAILURE_VALUE;
+    return alone ? 1 : KEEP_DEFAULT;
 }
 
 static int build_lists(ec_solve_run *run)
@@ -461,9 +465,7 @@ int ec_solve_build(ec_solve_run *run, ec_job *job, ec_backend *backend, const ec
         status = scorer_create(run, &run->scorer, backend);
     if (status < 0)
         return status;
-    run->repeats =
-        ec_graph_sample_count(job->graph, false) == ec_graph_sample_count(job->graph, true) &&
-        ec_executor_repeats(run->scorer.executor);
+    run->repeats = ec_graph_samples_repeat(job->graph) && ec_executor_repeats(run->scorer.executor);
     status = build_lists(run);
     if (status == EC_OK)
         build_fusion(run);

@@ -42,7 +42,7 @@ make front 0 "Search: front|Sweep: sweep|Environment|Script"
 make link 0 "Search: link|Antennas and paths|Coverage|Channel|Environment|Script"
 make filter 0 "Search: step|Structure|Field in a plane|S-parameters|Environment|Script"
 make failed 1 "Search: failed|Environment|Script"
-make nothing 0 "Environment"
+make nothing 0 "Environment|Script"
 
 # One browser for all: a page that shows the others, one after the other, in frames of both widths, and says in
 # the console what they answer.

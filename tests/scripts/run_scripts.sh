@@ -378,15 +378,19 @@ if wanted section/interrupt "$@"; then
     report interrupt/value $status 143 "$work/expected"
 fi
 
-# kill_shown FOLDER TEXT TWENTIETHS [PAUSE]: kills what was started last, PAUSE seconds after `eciton show`
-# says TEXT of the folder, or after so many twentieths of a second.
-kill_shown() {
-    process=$!
+# wait_shown FOLDER TEXT TWENTIETHS: until `eciton show` says TEXT of the folder, or so many twentieths of a second.
+wait_shown() {
     waited=0
     until "$program" show "$1" 2>/dev/null | grep -q "$2" || [ $waited -ge "$3" ]; do
         sleep 0.05
         waited=$((waited + 1))
     done
+}
+
+# kill_shown FOLDER TEXT TWENTIETHS [PAUSE]: kills what was started last, PAUSE seconds after that.
+kill_shown() {
+    process=$!
+    wait_shown "$@"
     sleep "${4:-0}"
     kill -KILL $process
     wait $process 2>/dev/null
@@ -573,7 +577,7 @@ if wanted section/sweep_kill "$@"; then
     rm -rf "$work/out"
     "$program" run $killed --out "$work/out" >"$work/output" 2>&1 </dev/null &
     process=$!
-    sleep 0.3
+    wait_shown "$work/out" begun 400
     kill -INT $process
     wait $process
     status=$?

@@ -772,6 +772,22 @@ static void test_percentiles(void **state)
     ec_graph_destroy(&g);
 }
 
+/* As many samples at final fidelity as in the search may be the same ones, or others. */
+static void test_samples_repeat(void **state)
+{
+    (void)state;
+    const double list[] = {1, 2, 3}, other[] = {1, 2, 4};
+    ec_graph *g;
+    assert_int_equal(ec_graph_create(&g), EC_OK);
+    assert_true(ec_graph_samples_repeat(g));
+    assert_true(ec_graph_samples(g, 3, 0, NULL, list) >= 0);
+    assert_true(ec_graph_draws(g, 3, 3, 0, NULL, other, other) >= 0);
+    assert_true(ec_graph_samples_repeat(g));
+    assert_true(ec_graph_draws(g, 3, 3, 0, NULL, list, other) >= 0);
+    assert_false(ec_graph_samples_repeat(g));
+    ec_graph_destroy(&g);
+}
+
 /* Other samples, and more of them, at final fidelity; a refinement keeps those of the search. */
 static void test_final_samples(void **state)
 {
@@ -785,6 +801,7 @@ static void test_final_samples(void **state)
     ec_expr y = b(g, EC_OP_MUL, s, ec_graph_slice(g, x, 0, 0)), mean = u(g, EC_OP_SAMPLE_MEAN, y);
     assert_int_equal(ec_graph_sample_count(g, false), 2);
     assert_int_equal(ec_graph_sample_count(g, true), 3);
+    assert_false(ec_graph_samples_repeat(g));
     assert_true(ec_graph_node(g, s)->range.lo == 1 && ec_graph_node(g, s)->range.hi == 60);
     /* the gradient divides by the number of samples that there are */
     ec_expr slope;
@@ -935,8 +952,9 @@ int main(void)
         cmocka_unit_test(test_axes),           cmocka_unit_test(test_register_pressure),
         cmocka_unit_test(test_distinct),       cmocka_unit_test(test_long_sort),
         cmocka_unit_test(test_errors),         cmocka_unit_test(test_stages),
-        cmocka_unit_test(test_percentiles),    cmocka_unit_test(test_final_samples),
-        cmocka_unit_test(test_once_per_group), cmocka_unit_test(test_at_sample),
+        cmocka_unit_test(test_percentiles),    cmocka_unit_test(test_samples_repeat),
+        cmocka_unit_test(test_final_samples),  cmocka_unit_test(test_once_per_group),
+        cmocka_unit_test(test_at_sample),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -602,6 +602,15 @@ static void test_refuses(void **state)
     refuses("--output", 2, "got '--output'");
     refuses("--output /nowhere/a.html", 1, "'/nowhere/a.html' cannot be written");
     refuses("--output /dev", 1, "it is a folder");
+    /* a pipe stays one, and so does a device */
+    struct stat info;
+    char more[120];
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(more, sizeof more, "--output %s", path);
+    refuses(more, 1, "it is no file");
+    assert_int_equal(stat(path, &info), 0);
+    assert_true(S_ISFIFO(info.st_mode));
     snprintf(path, sizeof path, "%s/run.db", folder);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     sqlite3_exec(db, "DROP TABLE designs_1", NULL, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -298,6 +299,11 @@ static void test_refuses(void **state)
     /* of a run that ended before there were tables */
     fclose(fopen(path, "wb"));
     refuses(EC_STORE_READ, EC_ERR_FILE, "holds no run that has begun");
+    /* what is no file: a pipe would wait for another end */
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    refuses(EC_STORE_READ, EC_ERR_FILE, "is no file");
+    refuses(EC_STORE_WRITE, EC_ERR_FILE, "is no file");
     /* where nothing can be written, whoever asks */
     assert_int_equal(ec_store_open("/proc", EC_STORE_WRITE, &listener, &store), EC_ERR_FILE);
     assert_non_null(strstr(ec_error_text(), "'/proc/run.db' cannot be opened"));

@@ -237,14 +237,15 @@ static void test_run(void **state)
     assert_int_equal(ask("/", &body), 200);
     assert_non_null(strstr(body, "</html>"));
     assert_non_null(strstr(body, "connect-src 'self'"));
-    assert_non_null(strstr(body, "fetch(\"data.json\""));
+    assert_non_null(strstr(body, "fetch(\"data.json?page=\""));
     assert_non_null(strstr(answer, "no-cache"));
     wait_for(wait_for(wait_for(-1))); /* it grows, twice */
-    /* the end is there to be fetched by those who look */
+    /* the end is there to be fetched by those who look, each of them */
+    assert_int_equal(ask("/data.json?page=other", &body), 200);
     assert_int_equal(kill(child, SIGINT), 0);
     bool seen = false;
     for (int i = 0; i < PATIENCE * 20 && !seen; i++) {
-        int status = ask("/data.json", &body);
+        int status = ask("/data.json?page=one", &body);
         assert_int_equal(status, 200);
         cJSON *json = data_of(body);
         seen = strcmp(status_of(json), "interrupted") == 0;
@@ -253,6 +254,11 @@ static void test_run(void **state)
             wait_a_little();
     }
     assert_true(seen);
+    nanosleep(&(struct timespec){0, 300000000}, NULL);
+    assert_int_equal(ask("/data.json?page=other", &body), 200);
+    cJSON *end = data_of(body);
+    assert_string_equal(status_of(end), "interrupted");
+    cJSON_Delete(end);
     assert_int_equal(ended(), 0);
     assert_int_equal(ask("/", &body), 0);
 
@@ -315,6 +321,7 @@ static void test_loopback(void **state)
         {"GET", "/", "Host: LOCALHOST\r\n", 200},
         {"GET", "/", "Host: [::1]:80\r\n", 200},
         {"HEAD", "/data.json", "Host: localhost\r\n", 200},
+        {"GET", "/data.json", "Host: localhost\r\nContent-Length: 0\r\n", 200},
         {"GET", "/", "Host: example.com\r\n", 403},
         {"GET", "/data.json", "Host: localhost.example.com\r\n", 403},
         {"GET", "/data.json", "Host: 127.0.0.1.example.com:80\r\n", 403},
@@ -344,6 +351,56 @@ static void test_loopback(void **state)
     assert_int_equal(write(idle, "GET / HT", 8), 8);
     assert_int_equal(ask("/", &body), 200);
     close(idle);
+    /* a body means nothing */
+    assert_int_equal(
+        ask_with("GET", "/", "Host: localhost\r\nContent-Length: 4\r\n\r\nbody", &body), 200);
+}
+
+static size_t resident(void)
+{
+    char path[64], line[200];
+    size_t kilobytes = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)child);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) && sscanf(line, "VmRSS: %zu", &kilobytes) != 1)
+        ;
+    fclose(file);
+    assert_true(kilobytes > 0);
+    return kilobytes << 10;
+}
+
+/* Pages that are asked for and not read are one page in memory. */
+static void test_unread(void **state)
+{
+    enum { READERS = 24 };
+    static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    char out[400], *body;
+    const char *words[] = {PROGRAM, "watch", out, "--port", "0", NULL};
+    int readers[READERS];
+
+    (void)state;
+    snprintf(out, sizeof out, "cd %s && '%s' run %s --out o --quick --quiet >/dev/null 2>&1",
+             folder, PROGRAM, write_script());
+    assert_int_equal(system(out), 0);
+    snprintf(out, sizeof out, "%s/o", folder);
+    start(words);
+    find_port();
+    assert_int_equal(ask("/", &body), 200);
+    size_t page = strlen(body), before = resident();
+    for (int i = 0; i < READERS; i++) {
+        char first;
+        readers[i] = connect_to(port);
+        assert_true(readers[i] >= 0);
+        assert_int_equal(write(readers[i], request, strlen(request)), strlen(request));
+        assert_int_equal(read(readers[i], &first, 1), 1);
+    }
+    size_t after = resident();
+    if (after > before + READERS / 2 * page)
+        fail_msg("%zu bytes, %zu before %d pages of %zu", after, before, READERS, page);
+    for (int i = 0; i < READERS; i++)
+        close(readers[i]);
 }
 
 static void test_refused(void **state)
@@ -410,6 +467,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_run, setup, teardown),
         cmocka_unit_test_setup_teardown(test_loopback, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unread, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
